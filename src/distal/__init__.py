@@ -1,0 +1,29 @@
+"""Distal evolves delayed synaptic plasticity.
+
+Rules by which small neural networks learn from a reward that comes only once per
+episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
+"""
+
+from distal.checks import InputError
+from distal.evaluation import Result, climb, learn
+from distal.learners.hill_climbing import HillClimbing
+from distal.maze import Maze, triple_t_maze
+from distal.rule import Rule, find_rule, published_rule, published_rules
+from distal.settings import Settings
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "HillClimbing",
+    "InputError",
+    "Maze",
+    "Result",
+    "Rule",
+    "Settings",
+    "climb",
+    "find_rule",
+    "learn",
+    "published_rule",
+    "published_rules",
+    "triple_t_maze",
+]

@@ -1,0 +1,7 @@
+"""`python -m distal`, the same as `distal`."""
+
+import sys
+
+from distal.cli import main
+
+sys.exit(main())

@@ -1,0 +1,124 @@
+"""Random numbers: each one a pure function of a seed and a position.
+
+The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel Random
+Numbers: As Easy as 1, 2, 3", SC 2011). It turns a 64-bit key and a 128-bit
+counter into four 32-bit words. The key is the seed of a trial; the counter is
+the position:
+
+    word of draw d = philox(counter=(d // 4, lane, episode, purpose), key=seed)[d % 4]
+
+Weights and perturbations use the post-synaptic neuron as lane and the
+pre-synaptic index as draw, so a synapse's numbers depend on nothing but its own
+place. Only integer operations and +, −, ×, ÷, √ on 32-bit floats are used, so
+that every engine gives the same bits (docs/exactness.md).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# What a draw is for: the last word of the counter.
+WEIGHTS = 0  # fresh weights
+NOISE = 1  # hill climbing's perturbation
+ACTION = 2  # the action under outputs="random"
+SEED = 3  # the seed of a part of the work, from the seed of the whole
+
+_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+_KEY_STEPS = (np.uint32(0x9E3779B9), np.uint32(0xBB67AE85))
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+
+
+def philox(counter: ArrayLike, key: ArrayLike) -> NDArray[np.uint32]:
+    """Return Philox4x32-10 of counters (..., 4) and keys (..., 2), as words (..., 4)."""
+    c0, c1, c2, c3 = np.moveaxis(np.asarray(counter, np.uint32), -1, 0)
+    k0, k1 = np.moveaxis(np.asarray(key, np.uint32), -1, 0)
+    with np.errstate(over="ignore"):  # the key schedule counts modulo 2^32
+        for _ in range(10):
+            p0 = _MULTIPLIERS[0] * c0.astype(np.uint64)
+            p1 = _MULTIPLIERS[1] * c2.astype(np.uint64)
+            high0, low0 = (p0 >> np.uint64(32)).astype(np.uint32), (p0 & _LOW_HALF).astype(np.uint32)
+            high1, low1 = (p1 >> np.uint64(32)).astype(np.uint32), (p1 & _LOW_HALF).astype(np.uint32)
+            c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
+            k0, k1 = k0 + _KEY_STEPS[0], k1 + _KEY_STEPS[1]
+    return np.stack([c0, c1, c2, c3], axis=-1)
+
+
+def _key(seed: int) -> NDArray[np.uint32]:
+    """Split a 64-bit seed into the two words of a key, low word first."""
+    return np.array([seed & 0xFFFFFFFF, seed >> 32], np.uint32)
+
+
+def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> NDArray[np.uint32]:
+    """Return the words at draws 0, 1, … of each lane, (lanes, draws rounded up to whole blocks of 4)."""
+    blocks = -(-draws // 4)
+    counter = np.zeros((len(lanes), blocks, 4), np.uint32)
+    counter[..., 0] = np.arange(blocks)
+    counter[..., 1] = np.asarray(lanes)[:, None]
+    counter[..., 2] = episode
+    counter[..., 3] = purpose
+    return philox(counter, _key(seed)).reshape(len(lanes), 4 * blocks)
+
+
+def uniform(bits: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """Turn words into numbers uniform in [−1, 1): the upper 24 bits, as a signed fraction."""
+    return (bits.view(np.int32) >> 8).astype(np.float32) * np.float32(2.0**-23)
+
+
+# Box–Muller: two words make two independent normal deviates. The first word
+# gives the radius, the second the angle. ln, sin and cos are their textbook
+# series, cut where the rest is below the resolution of a 32-bit float.
+_LN2 = np.float32(0.6931471805599453)
+_SQRT_HALF_BITS = np.int32(0x3F3504F3)  # √½ as a 32-bit float
+_THIRD, _FIFTH, _SEVENTH = np.float32(1 / 3), np.float32(1 / 5), np.float32(1 / 7)
+_EIGHTH_TURN = np.float32(np.pi / 4 / 2**31)
+_SIN = tuple(np.float32(c) for c in (-1 / 6, 1 / 120, -1 / 5040, 1 / 362880))
+_COS = tuple(np.float32(c) for c in (-1 / 2, 1 / 24, -1 / 720, 1 / 40320))
+
+
+def _minus_ln(bits: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """Return −ln((k + ½) / 2^31), with k the upper 31 bits of each word."""
+    x = (bits >> np.uint32(1)).astype(np.int32).astype(np.float32) + np.float32(0.5)
+    # x = mantissa · 2^exponent with the mantissa in [√½, √2)
+    offset = x.view(np.int32) - _SQRT_HALF_BITS
+    exponent = (offset >> 23).astype(np.float32)
+    mantissa = ((offset & np.int32(0x7FFFFF)) + _SQRT_HALF_BITS).view(np.float32)
+    # ln(mantissa) = 2 artanh(s) = 2 (s + s³/3 + s⁵/5 + s⁷/7 + …)
+    one = np.float32(1)
+    s = (mantissa - one) / (mantissa + one)
+    z = s * s
+    series = ((_SEVENTH * z + _FIFTH) * z + _THIRD) * z + one
+    result: NDArray[np.float32] = (np.float32(31) - exponent) * _LN2 - (s + s) * series
+    return result
+
+
+def normals(bits: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """Turn words (..., 2n) into independent standard normal deviates, pair by pair."""
+    radius_bits, angle_bits = bits[..., 0::2], bits[..., 1::2]
+    y = _minus_ln(radius_bits)
+    radius = np.sqrt(y + y)
+    # The upper two bits choose a quarter turn, the others an angle in [−π/4, π/4] around it.
+    quarter = angle_bits >> np.uint32(30)
+    x = (angle_bits << np.uint32(2)).view(np.int32).astype(np.float32) * _EIGHTH_TURN
+    z = x * x
+    one = np.float32(1)
+    sine = ((((_SIN[3] * z + _SIN[2]) * z + _SIN[1]) * z + _SIN[0]) * z + one) * x
+    cosine = (((_COS[3] * z + _COS[2]) * z + _COS[1]) * z + _COS[0]) * z + one
+    swap = (quarter & 1) == 1  # one or three quarter turns
+    first, second = np.where(swap, sine, cosine), np.where(swap, cosine, sine)
+    first = np.where((quarter == 1) | (quarter == 2), -first, first)
+    second = np.where(quarter >= 2, -second, second)
+    result = np.empty(bits.shape, np.float32)
+    result[..., 0::2], result[..., 1::2] = radius * first, radius * second
+    return result
+
+
+def choice(bits: np.uint32, n: int) -> int:
+    """Turn one word into a whole number uniform in 0 … n − 1."""
+    return (int(bits) * n) >> 32
+
+
+def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
+    """Return the seed of part (first, second, third) of the work that has this seed."""
+    low, high = philox([first, second, third, SEED], _key(seed))[:2]
+    return int(high) << 32 | int(low)

@@ -1,0 +1,233 @@
+"""Evaluate a learner: several trials for each final position, all independent.
+
+`learn` trains fresh networks with a rule, `climb` by hill climbing; both return
+a `Result`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import engines
+from distal.checks import InputError, integer, suggestion
+from distal.draws import child_seed
+from distal.engines import Batch, Progress
+from distal.learners.hill_climbing import HillClimbing
+from distal.maze import Maze, triple_t_maze
+from distal.network import Weights
+from distal.rule import Rule, find_rule
+from distal.settings import Settings, SettingsDict
+
+MAX_SEED = 2**64 - 1
+MAX_WORKERS = 1024
+MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the generator's counter
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The outcome of an evaluation.
+
+    `best` (trials, episodes) is the lowest EP so far of every trial after every
+    episode. Trials are ordered trial-major: row t · finals + g is trial t towards
+    final position g.
+    """
+
+    best: NDArray[np.int32]
+    learner: Rule | HillClimbing
+    maze: Maze
+    settings: Settings
+    trials: int
+    resample: int | None
+    seed: int
+    engine: str
+    workers: int | None
+    hidden: NDArray[np.float32] | None = None
+    output: NDArray[np.float32] | None = None
+
+    @property
+    def episodes(self) -> int:
+        """The number of episodes of each trial."""
+        return len(self.best[0])
+
+    @property
+    def final(self) -> NDArray[np.int32]:
+        """The best EP of each trial, (trials)."""
+        return self.best[:, -1]
+
+    @property
+    def fitness(self) -> float:
+        """The mean best EP over all trials; lower is better."""
+        return float(self.final.mean())
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the fitness; None for a single trial."""
+        n = len(self.best)
+        return float(self.final.std(ddof=1)) / math.sqrt(n) if n > 1 else None
+
+    @property
+    def reached(self) -> float:
+        """The share of trials that reached the goal: best EP below N_steps, as in the paper."""
+        return float((self.final < self.settings.steps).mean())
+
+    @property
+    def checkpoints(self) -> dict[int, float]:
+        """The mean best EP after 1, 10, 100, … episodes and after the last."""
+        marks = [10**k for k in range(len(str(self.episodes))) if 10**k < self.episodes]
+        return {mark: float(self.best[:, mark - 1].mean()) for mark in [*marks, self.episodes]}
+
+    def weights(self, trial: int) -> Weights:
+        """Return the weights of the first episode of a trial that had its best EP."""
+        if self.hidden is None or self.output is None:
+            raise InputError("no weights were kept; run again with keep_weights=True")
+        return Weights(self.hidden[trial], self.output[trial])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and every setting that made them, ready for JSON."""
+        learner = "rule" if isinstance(self.learner, Rule) else "hill_climbing"
+        return {
+            "fitness": self.fitness,
+            "standard_error": self.standard_error,
+            "reached": self.reached,
+            "best": self.final.tolist(),
+            "checkpoints": {str(mark): value for mark, value in self.checkpoints.items()},
+            "episodes": self.episodes,
+            "trials": self.trials,
+            "resample": self.resample,
+            "seed": self.seed,
+            "engine": self.engine,
+            "workers": self.workers,
+            learner: self.learner.to_dict(),
+            **asdict(self.settings),
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+        }
+
+    def summary(self) -> str:
+        """Return the outcome in a few lines of text."""
+        error = self.standard_error
+        spread = f" ± {error:.2f} (standard error)" if error is not None else ""
+        curve = ", ".join(f"{value:.2f} at {mark:,}" for mark, value in self.checkpoints.items())
+        name = (self.learner.name or "rule") if isinstance(self.learner, Rule) else "hill climbing"
+        return "\n".join(
+            [
+                f"{name}: {len(self.best)} trials of {self.episodes:,} episodes, seed {self.seed}",
+                f"fitness  {self.fitness:.2f}{spread}",
+                f"reached  {self.reached:.0%} of the trials",
+                f"mean best EP  {curve}",
+            ]
+        )
+
+
+def learn(
+    rule: Rule | str | Path,
+    *,
+    episodes: int = 100,
+    trials: int = 5,
+    resample: int | None = None,
+    seed: int = 0,
+    maze: Maze | None = None,
+    engine: str = engines.DEFAULT,
+    workers: int | None = None,
+    keep_weights: bool = False,
+    progress: Progress | None = None,
+    **settings: Unpack[SettingsDict],
+) -> Result:
+    """Train fresh networks with a rule and return how well they did.
+
+    `rule` is a Rule, "paper:1" … "paper:15" or the path of a rule file; `trials`
+    counts per final position; `resample` draws fresh weights every so many
+    episodes; further keywords are those of `Settings`. `progress` is called with
+    the number of episodes run since its last call.
+    """
+    learner = rule if isinstance(rule, Rule) else find_rule(str(rule))
+    return _evaluate(
+        learner, episodes, trials, resample, seed, maze, engine, workers, keep_weights, progress, settings
+    )
+
+
+def climb(
+    climber: HillClimbing,
+    *,
+    episodes: int = 100,
+    trials: int = 5,
+    resample: int | None = None,
+    seed: int = 0,
+    maze: Maze | None = None,
+    engine: str = engines.DEFAULT,
+    workers: int | None = None,
+    keep_weights: bool = False,
+    progress: Progress | None = None,
+    **settings: Unpack[SettingsDict],
+) -> Result:
+    """Train fresh networks by hill climbing; arguments and result are those of `learn`."""
+    return _evaluate(
+        climber, episodes, trials, resample, seed, maze, engine, workers, keep_weights, progress, settings
+    )
+
+
+def evaluation_seeds(seed: int, trials: int, finals: int) -> NDArray[np.uint64]:
+    """Return the seed of every trial: a function of its own number and goal alone."""
+    pairs = ((trial, goal) for trial in range(trials) for goal in range(finals))
+    return np.array([child_seed(seed, trial, goal) for trial, goal in pairs], np.uint64)
+
+
+def _evaluate(
+    learner: Rule | HillClimbing,
+    episodes: int,
+    trials: int,
+    resample: int | None,
+    seed: int,
+    maze: Maze | None,
+    engine: str,
+    workers: int | None,
+    keep_weights: bool,
+    progress: Progress | None,
+    settings: SettingsDict,
+) -> Result:
+    known = Settings.__dataclass_fields__
+    for name in settings:
+        if name not in known:
+            raise InputError(
+                f"unknown setting {name!r}, known are {', '.join(known)}{suggestion(name, known)}"
+            )
+    in_force = Settings(**settings)
+    maze = triple_t_maze() if maze is None else maze
+    integer("episodes", episodes, 1, MAX_COUNT)
+    integer("trials", trials, 1, MAX_COUNT)
+    integer("seed", seed, 0, MAX_SEED)
+    if resample is not None:
+        integer("resample", resample, 1, MAX_COUNT)
+    if workers is not None:
+        integer("workers", workers, 1, MAX_WORKERS)
+    finals = len(maze.finals)
+    batch = Batch(
+        learners=(learner,),
+        learner=np.zeros(trials * finals, np.int32),
+        goal=np.tile(np.arange(finals, dtype=np.int32), trials),
+        seed=evaluation_seeds(seed, trials, finals),
+        maze=maze,
+        settings=in_force,
+        episodes=episodes,
+        resample=resample,
+    )
+    outcome = engines.load(engine).run(batch, keep_weights=keep_weights, workers=workers, progress=progress)
+    return Result(
+        best=outcome.best,
+        learner=learner,
+        maze=maze,
+        settings=in_force,
+        trials=trials,
+        resample=resample,
+        seed=seed,
+        engine=engine,
+        workers=workers,
+        hidden=outcome.hidden,
+        output=outcome.output,
+    )

@@ -1,0 +1,57 @@
+"""Text files in and out: clear refusals, and writes that are whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from distal.checks import InputError
+
+
+def to_json(data: dict[str, Any]) -> str:
+    """Return JSON to be read by people too: one line a field, lists of numbers on one line."""
+    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+    return re.sub(r"\[\s+([-\d.e+,\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
+
+
+def read_text(path: str | Path, what: str) -> str:
+    """Return the text of a file; `what` names its kind in the refusal."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"cannot read {what} {str(path)!r}: it is not a UTF-8 text file") from None
+    except OSError as error:
+        raise InputError(f"cannot read {what} {str(path)!r}: {error.strerror}") from None
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    except OSError as error:
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """Return the permissions that new files go without; mkstemp makes private files."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

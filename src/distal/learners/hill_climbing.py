@@ -1,0 +1,69 @@
+"""Hill climbing (the paper's section "Hill Climbing"), the baseline.
+
+Every episode runs the best weights so far plus noise on each of them, and
+replaces the best if it did strictly better. No traces, no normalisation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from distal import network
+from distal.checks import unit_interval
+from distal.episode import Episode, run_episode
+from distal.maze import Maze
+from distal.network import Weights
+from distal.settings import Settings
+
+NUMBERS = ("sigma", "alpha_h", "alpha_o")
+
+
+@dataclass(frozen=True)
+class HillClimbing:
+    """The parameters of hill climbing, each in [0, 1].
+
+    `sigma` scales the noise; `alpha_h` and `alpha_o` the recurrent and feedback
+    sums of the network.
+    """
+
+    sigma: float
+    alpha_h: float
+    alpha_o: float
+
+    def __post_init__(self) -> None:
+        for name in NUMBERS:
+            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the three parameters by name."""
+        return {name: getattr(self, name) for name in NUMBERS}
+
+
+def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
+    """Return best + σ N(0, 1), with a deviate of its own for every synapse."""
+    noise = network.perturbation(len(best.hidden), seed, episode)
+    return Weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)
+
+
+def episodes(
+    climber: HillClimbing, maze: Maze, goal: int, settings: Settings, seed: int, resample: int | None = None
+) -> Iterator[Episode]:
+    """Climb with one network, without end; yield each episode."""
+    sigma, alpha_h, alpha_o = (np.float32(getattr(climber, name)) for name in NUMBERS)
+    best: Episode | None = None
+    number = 0
+    while True:
+        if resample and number % resample == 0:
+            best = None
+        if best is None:
+            weights = network.fresh_weights(settings.hidden, seed, number)
+        else:
+            weights = perturbed(best.weights, sigma, seed, number)
+        episode = run_episode(weights, alpha_h, alpha_o, maze, goal, settings, seed, number)
+        yield episode
+        if best is None or episode.ep < best.ep:
+            best = episode
+        number += 1

@@ -1,0 +1,149 @@
+"""A DSP rule: 32 changes and four numbers, as an object, a table and a file.
+
+Row index = (b00·8 + b01·4 + b10·2 + b11)·2 + (1 if m = +1 else 0), the order of
+the paper's appendix.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distal.checks import InputError, integer, suggestion, unit_interval
+from distal.files import read_text, to_json, write_text
+
+ROWS = 32
+NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
+FORMAT, VERSION = "distal-rule", 1
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A delayed synaptic plasticity rule.
+
+    `delta_w` holds 32 changes in {-1, 0, 1}, one per row; `eta` (learning rate),
+    `theta` (trace threshold), `alpha_h` and `alpha_o` (scale of recurrent and
+    feedback sums in the network that the rule trains) lie in [0, 1].
+    """
+
+    delta_w: Sequence[int]
+    eta: float
+    theta: float
+    alpha_h: float
+    alpha_o: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.delta_w, Sequence | np.ndarray):
+            raise InputError(f"delta_w is {self.delta_w!r}, expected a list of {ROWS} changes")
+        if len(self.delta_w) != ROWS:
+            raise InputError(f"delta_w has {len(self.delta_w)} changes, expected {ROWS}")
+        changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(self.delta_w))
+        object.__setattr__(self, "delta_w", changes)
+        for name in NUMBERS:
+            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
+        if not isinstance(self.name, str):
+            raise InputError(f"name is {self.name!r}, expected text")
+
+    def __str__(self) -> str:
+        """Return the rule as the paper prints it: its numbers, then its 32 rows."""
+        numbers = "  ".join(f"{name} = {getattr(self, name):.4g}" for name in NUMBERS)
+        lines = [f"{self.name or 'unnamed rule'}", numbers, "", "row  00 01 10 11   m  delta_w"]
+        for row, change in enumerate(self.delta_w):
+            bits = "  ".join(format(row // 2, "04b"))
+            lines.append(f"{row:3}   {bits}  {2 * (row % 2) - 1:+d}  {f'{change:+d}' if change else '0':>6}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as its file holds it."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.name,
+            **{name: getattr(self, name) for name in NUMBERS},
+            "delta_w": list(self.delta_w),
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> Rule:
+        """Read what `to_dict` returns."""
+        if not isinstance(data, dict):
+            raise InputError(f"expected an object with {', '.join(NUMBERS)} and delta_w")
+        if data.get("format") != FORMAT:
+            raise InputError(f"format is {data.get('format')!r}, expected {FORMAT!r}")
+        if data.get("version") != VERSION:
+            raise InputError(f"version is {data.get('version')!r}, this release reads version {VERSION}")
+        fields = (*NUMBERS, "delta_w")
+        known = ("format", "version", "name", *fields)
+        for field in data:
+            if field not in known:
+                raise InputError(f"unknown field {field!r}{suggestion(field, known)}")
+        for field in fields:
+            if field not in data:
+                raise InputError(f"field {field!r} is missing")
+        return cls(**{field: data[field] for field in (*fields, "name") if field in data})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Rule:
+        """Read a rule file."""
+        text = read_text(path, "rule file")
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"rule file {str(path)!r} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
+            ) from None
+        except InputError as error:
+            raise InputError(f"rule file {str(path)!r}: {error}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write a rule file; an interrupted write leaves the old file as it was."""
+        write_text(path, to_json(self.to_dict()) + "\n")
+
+
+def published_rule(number: int) -> Rule:
+    """Return one of the paper's fifteen evolved rules, 1 … 15, the best first."""
+    published = _published()
+    entry = published[integer("rule number", number, 1, len(published)) - 1]
+    fields = {field: entry[field] for field in (*NUMBERS, "delta_w")}
+    return Rule(**fields, name=f"paper:{number}")
+
+
+def published_rules() -> tuple[Rule, ...]:
+    """Return the paper's fifteen evolved rules."""
+    return tuple(published_rule(number) for number in range(1, len(_published()) + 1))
+
+
+def published_fitness(number: int) -> float:
+    """Return the fitness after 10,000 episodes that the paper reports for its rule."""
+    return float(_published()[number - 1]["fitness_10000_episodes"])
+
+
+def find_rule(name: str) -> Rule:
+    """Return the rule that a name stands for: `paper:N`, or a rule file."""
+    prefix, colon, number = name.partition(":")
+    if prefix == "paper" and colon:
+        count = len(_published())
+        if not (number.isascii() and number.isdigit() and 1 <= int(number) <= count):
+            raise InputError(f"no rule {name!r}; the published rules are paper:1 to paper:{count}")
+        return published_rule(int(number))
+    if not Path(name).exists():
+        names = [rule.name for rule in published_rules()]
+        raise InputError(
+            f"no rule {name!r}, expected paper:1 to {names[-1]} or a rule file{suggestion(name, names)}"
+        )
+    return Rule.load(name)
+
+
+@cache
+def _published() -> list[dict[str, Any]]:
+    text = (resources.files("distal") / "data" / "published_rules.json").read_text(encoding="utf-8")
+    rules: list[dict[str, Any]] = json.loads(text)["rules"]
+    return rules
