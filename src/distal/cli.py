@@ -6,6 +6,7 @@ Bad input ends with one line on stderr and exit code 2, Ctrl-C with exit code 13
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -297,6 +298,9 @@ def _add_evaluation(command: Parser) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ± or − still gets its table
     try:
         args = _parser().parse_args(arguments)
         args.run(args)

@@ -199,13 +199,12 @@ def _evaluate(
             )
     in_force = Settings(**settings)
     maze = triple_t_maze() if maze is None else maze
-    integer("episodes", episodes, 1, MAX_COUNT)
-    integer("trials", trials, 1, MAX_COUNT)
-    integer("seed", seed, 0, MAX_SEED)
-    if resample is not None:
-        integer("resample", resample, 1, MAX_COUNT)
-    if workers is not None:
-        integer("workers", workers, 1, MAX_WORKERS)
+    episodes = integer("episodes", episodes, 1, MAX_COUNT)
+    trials = integer("trials", trials, 1, MAX_COUNT)
+    seed = integer("seed", seed, 0, MAX_SEED)
+    resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
+    workers = None if workers is None else integer("workers", workers, 1, MAX_WORKERS)
+    module = engines.load(engine)
     finals = len(maze.finals)
     batch = Batch(
         learners=(learner,),
@@ -217,7 +216,7 @@ def _evaluate(
         episodes=episodes,
         resample=resample,
     )
-    outcome = engines.load(engine).run(batch, keep_weights=keep_weights, workers=workers, progress=progress)
+    outcome = module.run(batch, keep_weights=keep_weights, workers=workers, progress=progress)
     return Result(
         best=outcome.best,
         learner=learner,

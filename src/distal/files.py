@@ -28,6 +28,18 @@ def read_text(path: str | Path, what: str) -> str:
         raise InputError(f"cannot read {what} {str(path)!r}: {error.strerror}") from None
 
 
+def read_json(path: str | Path, what: str) -> object:
+    """Return the content of a JSON file."""
+    text = read_text(path, what)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
+        problem = "nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
+    raise InputError(f"{what} {str(path)!r} is not JSON: {problem}")
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
     target = Path(path)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from distal.checks import InputError, integer, suggestion, unit_interval
-from distal.files import read_text, to_json, write_text
+from distal.files import read_json, to_json, write_text
 
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
@@ -93,13 +93,9 @@ class Rule:
     @classmethod
     def load(cls, path: str | Path) -> Rule:
         """Read a rule file."""
-        text = read_text(path, "rule file")
+        data = read_json(path, "rule file")
         try:
-            return cls.from_dict(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"rule file {str(path)!r} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
-            ) from None
+            return cls.from_dict(data)
         except InputError as error:
             raise InputError(f"rule file {str(path)!r}: {error}") from None
 

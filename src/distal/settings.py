@@ -53,7 +53,7 @@ class Settings:
     normalise: str = "neuron"
 
     def __post_init__(self) -> None:
-        integer("hidden", self.hidden, 1, MAX_HIDDEN)
-        integer("steps", self.steps, 1, MAX_STEPS)
+        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_HIDDEN))
+        object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in READINGS.items():
             one_of(name, getattr(self, name), values)

@@ -15,8 +15,9 @@ from distal.evaluation import Result
 from distal.experiments import PublishedRules, paper_results
 from distal.maze import Maze
 from distal.rule import Rule, published_fitness, published_rules
+from distal.settings import READINGS
 
-NARROWEST = 100  # columns, where output is not a terminal and has no width of its own
+NARROWEST = 120  # columns, where output is not a terminal and has no width of its own
 
 
 def console() -> Console:
@@ -107,7 +108,9 @@ def show_result(result: Result) -> None:
         f"{n} trials ({result.trials} for each of {len(maze.finals)} final positions), "
         f"{result.episodes:,} episodes{resampled}, seed {result.seed}, engine {result.engine}"
     )
-    out.print(", ".join(f"{key} {value}" for key, value in vars(result.settings).items()), style="dim")
+    settings = result.settings
+    readings = ", ".join(f"{name} {getattr(settings, name)}" for name in READINGS)
+    out.print(f"{settings.hidden} hidden neurons, {settings.steps} steps; {readings}", style="dim")
     out.print()
     error = result.standard_error
     spread = f" ± {error:.2f}" if error is not None else ""

@@ -1,0 +1,61 @@
+"""Random mazes, rules and settings for the property tests."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from distal.learners.hill_climbing import HillClimbing
+from distal.maze import FINALS, HEADINGS, Maze
+from distal.rule import Rule
+from distal.settings import READINGS, Settings
+
+unit = st.floats(0, 1, width=32)
+
+
+@st.composite
+def mazes(draw: st.DrawFn, side: int = 9) -> Maze:
+    """Mazes carved by a random walk from the start, so that every empty cell is within reach."""
+    rows = draw(st.integers(3, side))
+    columns = draw(st.integers(4, side))
+    cell = (draw(st.integers(1, rows - 2)), draw(st.integers(1, columns - 2)))
+    start, visited = cell, [cell]
+    for row_step, column_step in draw(
+        st.lists(st.sampled_from([(-1, 0), (1, 0), (0, -1), (0, 1)]), min_size=4, max_size=60)
+    ):
+        row, column = cell[0] + row_step, cell[1] + column_step
+        if 1 <= row <= rows - 2 and 1 <= column <= columns - 2:
+            cell = (row, column)
+            visited.append(cell)
+    empty = sorted(set(visited) - {start})
+    if not empty:  # the walk never left: open the neighbour that exists in every size
+        empty = [(start[0], start[1] + 1 if start[1] + 1 <= columns - 2 else start[1] - 1)]
+    finals = draw(st.lists(st.sampled_from(empty), unique=True, min_size=1, max_size=5))
+    symbols = draw(st.permutations(FINALS))[: len(finals)]
+    grid = [["#"] * columns for _ in range(rows)]
+    for row, column in empty:
+        grid[row][column] = "."
+    for (row, column), symbol in zip(finals, symbols, strict=True):
+        grid[row][column] = symbol
+    grid[start[0]][start[1]] = "S"
+    return Maze(tuple("".join(line) for line in grid), draw(st.sampled_from(HEADINGS)))
+
+
+rules = st.builds(
+    Rule,
+    delta_w=st.lists(st.integers(-1, 1), min_size=32, max_size=32),
+    eta=unit,
+    theta=unit,
+    alpha_h=unit,
+    alpha_o=unit,
+)
+
+climbers = st.builds(HillClimbing, sigma=unit, alpha_h=unit, alpha_o=unit)
+
+
+def settings_of(max_hidden: int = 12, max_steps: int = 40) -> st.SearchStrategy[Settings]:
+    """Make settings with any combination of readings."""
+    readings = {name: st.sampled_from(values) for name, values in READINGS.items()}
+    return st.builds(Settings, hidden=st.integers(1, max_hidden), steps=st.integers(1, max_steps), **readings)
+
+
+seeds = st.integers(0, 2**64 - 1)

@@ -1,0 +1,256 @@
+"""The command line, end to end, good and bad."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import distal
+from distal import published_rule
+from distal.cli import main
+from tests.test_maze import T
+
+SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
+
+
+@pytest.fixture
+def maze_file(tmp_path: Path) -> str:
+    path = tmp_path / "a maze.txt"
+    path.write_text(str(T) + "\n")
+    return str(path)
+
+
+def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def output_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(output(capsys, *arguments, "--json"))
+    return data
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the one line on stderr of a command that ends with exit code 2."""
+    try:
+        code = main(arguments)
+    except SystemExit as leave:
+        code = leave.code  # type: ignore[assignment]
+    captured = capsys.readouterr()
+    assert code == 2
+    assert captured.out == ""
+    assert captured.err.endswith("\n")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_maze_draws_the_triple_t_maze_with_its_distances(capsys: pytest.CaptureFixture[str]) -> None:
+    text = output(capsys, "maze")
+    assert text.startswith(str(distal.triple_t_maze()))
+    assert "perfect agent (mean distance)  38.50" in text
+    data = output_json(capsys, "maze")
+    assert [final["distance"] for final in data["finals"]] == [39, 39, 38, 38, 38, 38, 39, 39]
+    assert data["start"] == {"row": 27, "column": 14}
+    assert data["perfect_agent"] == 38.5
+
+
+def test_maze_draws_a_file_and_writes_a_picture(
+    capsys: pytest.CaptureFixture[str], maze_file: str, tmp_path: Path
+) -> None:
+    picture = tmp_path / "picture.svg"
+    text = output(capsys, "maze", maze_file, "--heading", "west", "--svg", str(picture))
+    assert "heading west" in text
+    assert picture.read_text() == T.to_svg()
+
+
+def test_rules_lists_the_published_rules_and_shows_one(capsys: pytest.CaptureFixture[str]) -> None:
+    text = output(capsys, "rules")
+    assert all(f"paper:{n} " in text for n in range(1, 16))
+    assert output(capsys, "rules", "paper:2").rstrip() == str(published_rule(2))
+    data = output_json(capsys, "rules")
+    assert [rule["name"] for rule in data["rules"]] == [f"paper:{n}" for n in range(1, 16)]
+
+
+def test_a_rule_printed_as_json_is_a_rule_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(output(capsys, "rules", "paper:7", "--json"))
+    assert output(capsys, "rules", str(path)) == output(capsys, "rules", "paper:7")
+
+
+def test_learn_prints_every_number_and_every_setting(
+    capsys: pytest.CaptureFixture[str], maze_file: str
+) -> None:
+    data = output_json(
+        capsys, "learn", "paper:1", *SHORT, "--maze", maze_file, "--seed", "3", "--hidden", "6"
+    )
+    result = distal.learn("paper:1", episodes=12, trials=1, steps=8, maze=T, seed=3, hidden=6)
+    assert data["fitness"] == result.fitness
+    assert data["standard_error"] == result.standard_error
+    assert data["reached"] == result.reached
+    assert data["best"] == result.best[:, -1].tolist()
+    assert data["checkpoints"] == {str(k): result.best[:, k - 1].mean() for k in (1, 10, 12)}
+    expected = {
+        "episodes": 12, "trials": 1, "seed": 3, "hidden": 6, "steps": 8, "resample": None, "workers": None,
+        "outputs": "winner", "blocked": "turn", "m_ties": "reward", "trace_pre": "previous",
+        "normalise": "neuron", "heading": "north", "maze": list(T.picture), "version": distal.__version__,
+        "engine": distal.engines.DEFAULT,
+    }  # fmt: skip
+    assert {name: data[name] for name in expected} == expected
+    assert data["rule"] == published_rule(1).to_dict()
+
+
+def test_every_option_reaches_the_evaluation(capsys: pytest.CaptureFixture[str], maze_file: str) -> None:
+    options = {
+        "resample": "4", "outputs": "binary", "blocked": "stay", "m-ties": "punish", "trace-pre": "current",
+        "normalise": "layer", "heading": "east", "engine": "reference", "workers": "1",
+    }  # fmt: skip
+    flat = [word for name, value in options.items() for word in (f"--{name}", value)]
+    data = output_json(capsys, "learn", "paper:2", *SHORT, "--maze", maze_file, *flat)
+    assert {name: str(data[name.replace("-", "_")]) for name in options} == options
+    result = distal.learn(
+        "paper:2", episodes=12, trials=1, steps=8, maze=distal.Maze(T.picture, "east"), resample=4,
+        outputs="binary", blocked="stay", m_ties="punish", trace_pre="current", normalise="layer",
+    )  # fmt: skip
+    assert data["best"] == result.best[:, -1].tolist()
+
+
+def test_climb_takes_its_three_parameters(capsys: pytest.CaptureFixture[str], maze_file: str) -> None:
+    parameters = ["--sigma", "0.2", "--alpha-h", "0.1", "--alpha-o", "0.3"]
+    data = output_json(capsys, "climb", *parameters, *SHORT, "--maze", maze_file, "--resample", "5")
+    climber = distal.HillClimbing(0.2, 0.1, 0.3)
+    result = distal.climb(climber, episodes=12, trials=1, steps=8, maze=T, resample=5)
+    assert data["best"] == result.best[:, -1].tolist()
+    assert data["hill_climbing"] == {"sigma": 0.2, "alpha_h": 0.1, "alpha_o": 0.3}
+
+
+def test_without_json_learn_and_climb_print_a_readable_table(
+    capsys: pytest.CaptureFixture[str], maze_file: str
+) -> None:
+    result = distal.learn("paper:1", episodes=12, trials=1, steps=8, maze=T)
+    text = output(capsys, "learn", "paper:1", *SHORT, "--maze", maze_file)
+    for part in (
+        f"fitness        {result.fitness:.2f}",
+        "mean best EP",
+        "final position",
+        "12 episodes",
+        "seed 0",
+    ):
+        assert part in text
+    parameters = ["--sigma", "0.2", "--alpha-h", "0.1", "--alpha-o", "0.3"]
+    assert "hill climbing, sigma 0.2" in output(capsys, "climb", *parameters, *SHORT, "--maze", maze_file)
+
+
+def test_reproduce_sets_the_papers_numbers_beside_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    short = ["--episodes", "2", "--trials", "1", "--seed", "4"]
+    text = output(capsys, "reproduce", *short)
+    assert all(f"paper:{n} " in text for n in range(1, 16))
+    for number in ("44.10", "86.08", "81.39 ± 4.02", "98.71 ± 1.64", "75%", "35% (c)"):
+        assert number in text
+    data = output_json(capsys, "reproduce", *short)
+    assert len(data["rules"]) == 15
+    assert len(data["climbs"]) == 14
+    best = min(climb["fitness"] for climb in data["climbs"])
+    assert f"{best:.2f}" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ([], ["COMMAND", "distal --help"]),
+        (["lern"], ["'lern'", "did you mean 'learn'?"]),
+        (["learn"], ["RULE"]),
+        (["learn", "paper:16"], ["'paper:16'", "paper:1 to paper:15"]),
+        (["learn", "papr:3"], ["'papr:3'", "did you mean 'paper:3'?"]),
+        (["learn", "paper:1", "--episodes", "0"], ["episodes is 0", "a whole number from 1"]),
+        (["learn", "paper:1", "--episodes", "many"], ["--episodes", "'many' is not a whole number"]),
+        (["learn", "paper:1", "--episode", "5"], ["'--episode'", "did you mean '--episodes'?"]),
+        (["learn", "paper:1", "--steps", "0"], ["steps is 0"]),
+        (["learn", "paper:1", "--hidden", "1000"], ["hidden is 1000", "1 to 256"]),
+        (["learn", "paper:1", "--engine", "gpuu"], ["engine is 'gpuu'"]),
+        (["learn", "paper:1", "--engine", "referense"], ["did you mean 'reference'?"]),
+        (["learn", "paper:1", "--outputs", "winer"], ["outputs is 'winer'", "did you mean 'winner'?"]),
+        (["learn", "paper:1", "--heading", "up"], ["heading is 'up'", "north, east, south, west"]),
+        (["learn", "paper:1", "--maze", "missing.txt"], ["'missing.txt'", "No such file"]),
+        (["learn", "paper:1", "--seed", "-3"], ["seed is -3"]),
+        (["learn", "paper:1", "--workers", "0"], ["workers is 0"]),
+        (["learn", "paper:1", "extra"], ["'extra'"]),
+        (["climb"], ["--sigma", "--alpha-h", "--alpha-o"]),
+        (["climb", "--sigma", "2", "--alpha-h", "0", "--alpha-o", "0"], ["sigma is 2.0", "0 to 1"]),
+        (["climb", "--sigma", "x", "--alpha-h", "0", "--alpha-o", "0"], ["'x' is not a number"]),
+        (["climb", "--sigma", "nan", "--alpha-h", "0", "--alpha-o", "0"], ["sigma is nan"]),
+        (["maze", "missing.txt"], ["'missing.txt'", "No such file"]),
+        (["maze", "--svg", "no/such/folder/m.svg"], ["'no/such/folder/m.svg'"]),
+        (["rules", "missing.json"], ["'missing.json'"]),
+    ],
+)
+def test_bad_input_gets_one_line_that_names_the_value_and_the_fix(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], parts: list[str]
+) -> None:
+    line = refusal(capsys, *arguments)
+    for part in parts:
+        assert part in line
+
+
+def test_a_bad_maze_file_is_refused_with_file_row_and_column(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_text("####\n#S?#\n####\n")
+    line = refusal(capsys, "maze", str(path))
+    assert f"maze file {str(path)!r}: row 1, column 2: unknown character '?'" in line
+
+
+def test_help_and_version_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--help"], ["learn", "--help"], ["--version"]):
+        with pytest.raises(SystemExit) as leave:
+            main(arguments)
+        assert leave.value.code == 0
+        assert "distal" in capsys.readouterr().out
+
+
+def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "distal", *arguments]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options
+    )
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_ends_with_one_line_and_exit_code_130(workers: str) -> None:
+    process = start(
+        "learn", "paper:1", "--episodes", "1000000", "--engine", "reference", "--workers", workers
+    )
+    time.sleep(3)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, "", "distal: interrupted\n")
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    process = start("rules", "--json")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    process.wait(timeout=20)
+
+
+def test_an_ascii_terminal_is_no_error() -> None:
+    process = start(
+        "learn", "paper:1", *SHORT, env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    )
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "fitness" in out

@@ -1,0 +1,80 @@
+"""The examples in the documents: every one runs, and prints what the document says it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import distal
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOCUMENTS = ["README.md", "docs/readings.md"]
+
+
+def run_shell(script: str, folder: Path) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def squeezed(text: str) -> list[str]:
+    """Return the lines without blank ones and trailing spaces, which no document needs to show."""
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_examples_run_and_print_what_the_document_says(document: str, tmp_path: Path) -> None:
+    printed: str | None = None
+    names: dict[str, Any] = {}
+    for language, body in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
+        if language == "sh":
+            printed = run_shell(body, tmp_path)
+        elif language == "python":
+            out = StringIO()
+            with redirect_stdout(out):
+                exec(compile(body, document, "exec"), names)  # noqa: S102
+            printed = out.getvalue()
+        elif language == "text":
+            assert printed is not None
+            assert squeezed(body) == squeezed(printed)
+    assert printed is not None
+
+
+def test_the_readmes_two_commands_are_in_the_makefile() -> None:
+    readme, makefile = (ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text()
+    for target in ("run", "test"):
+        assert f"make {target} " in readme
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+@pytest.mark.parametrize("document", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")))
+def test_links_within_the_project_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r'(?:\]\(|src=")([^)"#]+)', document.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (document.parent / target).exists(), target
+
+
+def test_the_picture_of_the_maze_is_what_the_command_draws() -> None:
+    assert (ROOT / "docs" / "maze.svg").read_text() == distal.triple_t_maze().to_svg()
+
+
+def test_the_citation_names_this_version() -> None:
+    assert f"version: {distal.__version__}\n" in (ROOT / "CITATION.cff").read_text()

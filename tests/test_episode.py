@@ -1,0 +1,148 @@
+"""An episode: the walk, its EP, its record."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from distal import draws, network
+from distal.episode import Episode, choose, episodic_performance, run_episode
+from distal.maze import LEFT, RIGHT, STOP, STRAIGHT, Maze
+from distal.network import Weights
+from distal.settings import Settings
+from tests.strategies import mazes, seeds, settings_of, unit
+from tests.test_maze import T
+
+
+def reflex() -> Weights:
+    """Turn left where there is a wall ahead, else go straight: one hidden neuron that is the front sensor."""
+    weights = Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
+    weights.w_hi[0, 1] = 1
+    weights.w_oh[LEFT, 0] = 1
+    weights.w_oh[STRAIGHT, 1] = 0.5
+    return weights
+
+
+def walk(weights: Weights, maze: Maze, goal: int, **settings: object) -> Episode:
+    chosen = Settings(**{"hidden": len(weights.hidden), **settings})  # type: ignore[arg-type]
+    return run_episode(weights, np.float32(0.5), np.float32(0.5), maze, goal, chosen, seed=0, episode=0)
+
+
+def test_the_goal_ends_the_episode_and_ep_is_the_steps_taken() -> None:
+    episode = walk(reflex(), T, goal=0)
+    assert episode.actions == (STRAIGHT, STRAIGHT, LEFT)
+    assert episode.cells == ((3, 2), (2, 2), (1, 2), (1, 1))
+    assert (episode.ep, episode.reached, episode.pits, episode.steps) == (3, True, 0, 3)
+
+
+def test_a_pit_costs_five_and_does_not_end_the_episode() -> None:
+    episode = walk(reflex(), T, goal=1)
+    # into pit 0, a blocked turn inside it, out again and straight into the goal
+    assert episode.actions == (STRAIGHT, STRAIGHT, LEFT, LEFT, LEFT, STRAIGHT)
+    assert episode.cells[3:] == ((1, 1), (1, 1), (1, 2), (1, 3))
+    assert (episode.ep, episode.reached, episode.pits) == (6 + 5, True, 1)
+
+
+def test_with_blocked_stay_the_same_agent_is_caught_in_the_pit() -> None:
+    episode = walk(reflex(), T, goal=1, blocked="stay")
+    assert episode.cells[3:] == ((1, 1),) * 98
+    # 100 steps, 2 cells from the goal, one pit entry: standing in it counts once
+    assert (episode.ep, episode.reached, episode.pits, episode.steps) == (100 + 2 + 5, False, 1, 100)
+
+
+def test_a_pit_counts_again_each_time_it_is_entered() -> None:
+    corridor = Maze.from_text("######\n#1S0.#\n######", heading="east")
+    episode = walk(reflex(), corridor, goal=1)
+    # through the pit to the end, two left turns, back through the pit, past the start to the goal
+    assert [cell[1] for cell in episode.cells] == [2, 3, 4, 4, 3, 2, 1]
+    assert (episode.ep, episode.pits) == (6 + 10, 2)
+
+
+def test_an_agent_that_stops_has_ep_n_steps_plus_its_distance() -> None:
+    episode = walk(Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32)), T, goal=1, steps=7)
+    assert episode.actions == (STOP,) * 7  # all sums equal: the first output wins
+    assert (episode.ep, episode.reached) == (7 + 3, False)
+
+
+def test_the_goal_may_be_reached_in_the_very_last_step() -> None:
+    assert walk(reflex(), T, goal=0, steps=3).ep == 3
+    assert walk(reflex(), T, goal=0, steps=2).ep == 2 + 1
+
+
+@pytest.mark.parametrize(
+    ("steps", "reached", "distance", "pits", "ep"),
+    [
+        (1, True, 0, 0, 1),
+        (100, True, 0, 0, 100),
+        (40, True, 0, 2, 50),
+        (100, False, 39, 0, 139),
+        (100, False, 0, 3, 115),
+    ],
+)
+def test_ep_in_all_cases(steps: int, reached: bool, distance: int, pits: int, ep: int) -> None:
+    assert episodic_performance(steps, reached, distance, pits, n_steps=100) == ep
+
+
+def test_the_record_holds_the_activations_of_every_step() -> None:
+    episode = walk(reflex(), T, goal=0)
+    assert episode.inputs.tolist() == [[1, 0, 1, 1], [1, 0, 1, 1], [0, 1, 0, 1]]
+    assert episode.hidden.tolist() == [[0], [0], [1]]
+    assert episode.outputs.tolist() == [[0, 0, 0, 1], [0, 0, 0, 1], [0, 1, 0, 0]]
+
+
+def test_winner_takes_the_largest_sum_and_the_first_if_equal() -> None:
+    word = np.uint32(0)
+    assert choose(np.array([-3, -1, -2, -1], np.float32), "winner", word)[0] == LEFT
+    action, active = choose(np.array([1, 5, 5, 2], np.float32), "winner", word)
+    assert (action, active.tolist()) == (LEFT, [0, 1, 0, 0])
+
+
+def test_binary_acts_by_the_largest_sum_but_activates_all_positive_ones() -> None:
+    word = np.uint32(0)
+    action, active = choose(np.array([1, 0, 3, 2], np.float32), "binary", word)
+    assert (action, active.tolist()) == (RIGHT, [1, 0, 1, 1])
+    action, active = choose(np.array([-1, -2, -3, -0.5], np.float32), "binary", word)
+    assert (action, active.tolist()) == (STRAIGHT, [0, 0, 0, 0])
+
+
+def test_random_draws_from_the_active_outputs_or_from_all_when_none_is_active() -> None:
+    words = [np.uint32(k * 2**30 + 5) for k in range(4)]
+    sums = np.array([-1, 2, 0, 1], np.float32)
+    assert [choose(sums, "random", word)[0] for word in words] == [LEFT, LEFT, STRAIGHT, STRAIGHT]
+    assert choose(sums, "random", words[0])[1].tolist() == [0, 1, 0, 1]
+    silent = np.array([-1, -1, 0, -1], np.float32)
+    assert [choose(silent, "random", word)[0] for word in words] == [STOP, LEFT, RIGHT, STRAIGHT]
+    assert choose(silent, "random", words[0])[1].tolist() == [0, 0, 0, 0]
+
+
+def test_random_actions_use_the_word_of_their_step() -> None:
+    silent = Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
+    settings = Settings(hidden=1, outputs="random", steps=50)
+    episode = run_episode(silent, np.float32(0), np.float32(0), T, 0, settings, seed=12, episode=34)
+    words = draws.words(12, draws.ACTION, 34, range(1), 50)[0]
+    assert episode.actions == tuple(int(word) >> 30 for word in words[: episode.steps])
+
+
+@given(mazes(), settings_of(), seeds, unit, unit, st.data())
+def test_the_record_of_any_episode_is_consistent(
+    maze: Maze, settings: Settings, seed: int, alpha_h: float, alpha_o: float, data: st.DataObject
+) -> None:
+    goal = data.draw(st.integers(0, len(maze.finals) - 1))
+    weights = network.fresh_weights(settings.hidden, seed, 0)
+    episode = run_episode(weights, np.float32(alpha_h), np.float32(alpha_o), maze, goal, settings, seed, 0)
+    assert 1 <= episode.steps <= settings.steps
+    assert not any(maze.walls[cell] for cell in episode.cells)
+    assert episode.reached == (episode.cells[-1] == maze.finals[goal])
+    assert maze.finals[goal] not in episode.cells[:-1]
+    entries = [
+        new in maze.finals and new != maze.finals[goal] and new != old
+        for old, new in zip(episode.cells, episode.cells[1:], strict=False)
+    ]
+    assert episode.pits == sum(entries)
+    left = 0 if episode.reached else int(maze.distances[goal][episode.cells[-1]])
+    assert episode.ep == (episode.steps if episode.reached else settings.steps + left) + 5 * sum(entries)
+    if settings.outputs == "winner":
+        assert (episode.outputs.sum(axis=1) == 1).all()
+        assert episode.outputs.argmax(axis=1).tolist() == list(episode.actions)

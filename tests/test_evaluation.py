@@ -1,0 +1,182 @@
+"""Evaluations: what is counted, kept, and does not depend on what else is run."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from distal import HillClimbing, InputError, Maze, Rule, Settings, climb, engines, learn, published_rule
+from distal.draws import child_seed
+from distal.engines import Batch, reference
+from distal.evaluation import Result
+from tests.strategies import climbers, mazes, rules, seeds, settings_of
+from tests.test_maze import T
+
+
+def result_of(best: list[list[int]], steps: int = 100) -> Result:
+    return Result(
+        best=np.array(best, np.int32),
+        learner=published_rule(1),
+        maze=T,
+        settings=Settings(steps=steps),
+        trials=len(best) // 2,
+        resample=None,
+        seed=0,
+        engine="reference",
+        workers=None,
+    )
+
+
+def test_fitness_reached_and_standard_error_by_hand() -> None:
+    result = result_of([[130, 40], [100, 100], [120, 99], [125, 121]])
+    assert result.fitness == (40 + 100 + 99 + 121) / 4 == 90
+    assert result.reached == 2 / 4  # an EP of 100 is not below N_steps
+    # deviations −50, 10, 9, 31: √(3642 / 3) / √4
+    assert result.standard_error == pytest.approx(math.sqrt(3642 / 3) / 2)
+    assert result_of([[5, 3]]).standard_error is None
+
+
+def test_checkpoints_are_powers_of_ten_and_the_last_episode() -> None:
+    falling = [list(range(2000, 750, -1)), list(range(2002, 752, -1))]  # mean 2001 at episode 1
+    assert result_of(falling).checkpoints == {1: 2001, 10: 1992, 100: 1902, 1000: 1002, 1250: 752}
+    assert result_of([[7], [9]]).checkpoints == {1: 8}
+    assert list(result_of([[7] * 100]).checkpoints) == [1, 10, 100]
+
+
+def test_trials_are_ordered_trial_major_and_seeded_by_their_own_number_and_goal() -> None:
+    few = learn("paper:1", maze=T, trials=2, episodes=12, steps=8, seed=9)
+    more = learn("paper:1", maze=T, trials=3, episodes=12, steps=8, seed=9)
+    assert few.best.shape == (4, 12)
+    assert more.best[:4].tolist() == few.best.tolist()
+    alone = Batch(
+        learners=(published_rule(1),),
+        learner=np.zeros(1, np.int32),
+        goal=np.array([1], np.int32),
+        seed=np.array([child_seed(9, 2, 1)], np.uint64),
+        maze=T,
+        settings=Settings(steps=8),
+        episodes=12,
+    )
+    assert reference.run(alone).best[0].tolist() == more.best[2 * 2 + 1].tolist()
+
+
+def test_results_are_equal_for_one_worker_and_for_two() -> None:
+    options: dict[str, Any] = {"maze": T, "trials": 2, "episodes": 5, "keep_weights": True}
+    rule, climber = published_rule(2), HillClimbing(0.1, 0.2, 0.3)
+    for engine in engines.ENGINES:
+        for one, two in (
+            [learn(rule, engine=engine, workers=workers, **options) for workers in (1, 2)],
+            [climb(climber, engine=engine, workers=workers, **options) for workers in (1, 2)],
+        ):
+            assert (one.best == two.best).all()
+            assert all((one.weights(k).hidden == two.weights(k).hidden).all() for k in range(4))
+
+
+def test_progress_counts_every_episode() -> None:
+    seen: list[int] = []
+    learn("paper:1", maze=T, trials=2, episodes=7, progress=seen.append, engine="reference")
+    assert sum(seen) == 2 * 2 * 7
+
+
+def test_resampling_keeps_the_best_ep() -> None:
+    result = learn("paper:1", maze=T, trials=3, episodes=60, resample=5, steps=8)
+    assert (np.diff(result.best) <= 0).all()
+    plain = learn("paper:1", maze=T, trials=3, episodes=60, steps=8)
+    assert result.best[:, :5].tolist() == plain.best[:, :5].tolist()
+    assert result.best.tolist() != plain.best.tolist()
+
+
+def test_the_weights_kept_are_those_of_the_first_best_episode() -> None:
+    result = learn("paper:3", maze=T, trials=2, episodes=40, steps=8, keep_weights=True, engine="reference")
+    batch = Batch(
+        learners=(published_rule(3),),
+        learner=np.zeros(4, np.int32),
+        goal=np.array([0, 1, 0, 1], np.int32),
+        seed=np.array([child_seed(0, t, g) for t in (0, 1) for g in (0, 1)], np.uint64),
+        maze=T,
+        settings=Settings(steps=8),
+        episodes=40,
+    )
+    for trial in range(4):
+        episodes = list(reference.episodes(batch, trial))
+        eps = [episode.ep for episode in episodes]
+        first = eps.index(min(eps))
+        assert result.best[trial, -1] == eps[first]
+        assert (result.weights(trial).hidden == episodes[first].weights.hidden).all()
+        assert (result.weights(trial).output == episodes[first].weights.output).all()
+    with pytest.raises(InputError, match="keep_weights=True"):
+        learn("paper:3", maze=T, trials=1, episodes=1).weights(0)
+
+
+@given(st.one_of(rules, climbers), mazes(6), settings_of(5, 12), seeds, st.integers(1, 8), st.data())
+@hypothesis_settings(max_examples=40)
+def test_results_do_not_depend_on_the_order_or_number_of_trials_run_together(
+    learner: Rule | HillClimbing, maze: Maze, settings: Settings, seed: int, n: int, data: st.DataObject
+) -> None:
+    goal = np.array([k % len(maze.finals) for k in range(n)], np.int32)
+    seed_of = np.array([child_seed(seed, k) for k in range(n)], np.uint64)
+    resample = data.draw(st.sampled_from([None, 1, 3]))
+
+    def run(order: list[int]) -> list[list[int]]:
+        zeros = np.zeros(len(order), np.int32)
+        batch = Batch((learner,), zeros, goal[order], seed_of[order], maze, settings, 8, resample)
+        best = reference.run(batch).best
+        assert (np.diff(best) <= 0).all()  # the best curve never rises
+        curves: list[list[int]] = best.tolist()
+        return curves
+
+    together = run(list(range(n)))
+    order = data.draw(st.permutations(range(n)))[: data.draw(st.integers(1, n))]
+    assert run(order) == [together[k] for k in order]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"episodes": 0}, "episodes is 0, expected a whole number from 1"),
+        ({"episodes": 2.5}, "episodes is 2.5"),
+        ({"trials": 0}, "trials is 0"),
+        ({"resample": 0}, "resample is 0"),
+        ({"seed": -1}, "seed is -1, expected a whole number from 0 to 18446744073709551615"),
+        ({"seed": 2**64}, "seed is 18446744073709551616"),
+        ({"workers": 0}, "workers is 0"),
+        ({"hidden": 0}, "hidden is 0, expected a whole number from 1 to 256"),
+        ({"hidden": 257}, "hidden is 257"),
+        ({"steps": 0}, "steps is 0"),
+        ({"engine": "referenc"}, "engine is 'referenc'.*did you mean 'reference'"),
+        ({"outputs": "winer"}, "outputs is 'winer'.*did you mean 'winner'"),
+        ({"blocked": "push"}, "blocked is 'push', expected one of turn, stay"),
+        ({"m_ties": 1}, "m_ties is 1, expected one of reward, punish"),
+        ({"trace_pre": "curent"}, "did you mean 'current'"),
+        ({"normalise": "layers"}, "did you mean 'layer'"),
+        ({"normalize": "layer"}, "unknown setting 'normalize'.*did you mean 'normalise'"),
+    ],
+)
+def test_bad_options_are_refused_by_name(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        learn("paper:1", **options)
+
+
+def test_numpy_numbers_are_as_good_as_pythons() -> None:
+    numbers: dict[str, Any] = {
+        "trials": np.int64(1),
+        "episodes": np.int32(3),
+        "hidden": np.int8(9),
+        "seed": np.uint64(4),
+    }
+    a = learn("paper:1", maze=T, **numbers)
+    b = learn("paper:1", maze=T, trials=1, episodes=3, hidden=9, seed=4)
+    assert a.best.tolist() == b.best.tolist()
+    assert json.dumps(a.to_dict()) == json.dumps(b.to_dict())
+
+
+def test_every_engine_is_known_by_name() -> None:
+    for name in engines.ENGINES:
+        assert engines.load(name) is not None

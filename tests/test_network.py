@@ -1,0 +1,109 @@
+"""The network: its synapses, its draws, one step worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from distal import draws, network
+from distal.network import Weights
+
+
+def test_twenty_hidden_neurons_have_624_synapses() -> None:
+    into_hidden, into_output = network.synapses(20)
+    assert into_hidden.sum() + into_output.sum() == 80 + 380 + 80 + 84 == 624
+
+
+@pytest.mark.parametrize("hidden", [1, 2, 7, 20, 256])
+def test_no_hidden_neuron_has_a_synapse_from_itself(hidden: int) -> None:
+    weights = network.fresh_weights(hidden, seed=1, episode=0)
+    assert weights.hidden.shape == (hidden, hidden + 8)
+    assert weights.output.shape == (4, hidden + 1)
+    assert not np.diagonal(weights.w_h).any()
+    off_diagonal = weights.w_h[~np.eye(hidden, dtype=bool)]
+    assert (off_diagonal != 0).all()
+    assert [block.shape for block in (weights.w_hi, weights.w_h, weights.w_ho, weights.w_oh)] == [
+        (hidden, 4),
+        (hidden, hidden),
+        (hidden, 4),
+        (4, hidden + 1),
+    ]
+
+
+def test_a_synapse_draws_at_its_own_position() -> None:
+    weights = network.fresh_weights(5, seed=3, episode=200)
+
+    def drawn(post: int, pre: int) -> float:
+        word = draws.philox([pre // 4, post, 200, draws.WEIGHTS], [3, 0])[pre % 4 : pre % 4 + 1]
+        return float(draws.uniform(word)[0])
+
+    assert weights.w_hi[2, 3] == drawn(post=2, pre=3)  # the bias of hidden neuron 2
+    assert weights.w_h[4, 1] == drawn(post=4, pre=4 + 1)
+    assert weights.w_ho[0, 3] == drawn(post=0, pre=4 + 5 + 3)
+    assert weights.w_oh[1, 2] == drawn(post=5 + 1, pre=2)
+    assert weights.w_oh[3, 5] == drawn(post=5 + 3, pre=5)  # the bias of the last output
+
+
+def test_a_step_computed_on_paper() -> None:
+    weights = Weights(
+        hidden=np.array(
+            #  left front right bias | hidden 0, 1 | stop left right straight
+            [
+                [1.0, 2.0, -0.5, 0.25, 0.0, -3.0, 0.5, 0.5, 0.5, -4.0],
+                [-1.0, 0.5, 0.5, -0.5, 2.0, 0.0, 0.0, 1.0, 0.0, 0.25],
+            ],
+            np.float32,
+        ),
+        output=np.array(
+            [[1.0, 1.0, -0.5], [0.5, 2.0, 0.0], [0.25, -1.0, 0.25], [-1.0, 0.0, 1.0]], np.float32
+        ),
+    )
+    # walls left and right; hidden 1 and output straight were active before
+    # hidden 0: (1 − 0.5 + 0.25) + 0.5·(−3) + 0.25·(−4) = −1.75 → 0
+    # hidden 1: (−1 + 0.5 − 0.5) + 0.5·0 + 0.25·0.25 = −0.9375 → 0
+    # outputs are their biases
+    hidden, sums = network.step(
+        weights,
+        np.float32(0.5),
+        np.float32(0.25),
+        inputs=np.array([1, 0, 1, 1], np.uint8),
+        hidden=np.array([0, 1], np.uint8),
+        outputs=np.array([0, 0, 0, 1], np.uint8),
+    )
+    assert hidden.tolist() == [0, 0]
+    assert sums.tolist() == [-0.5, 0, 0.25, 1]
+    # all walls, hidden 0 and output left active before, α_h = 1, α_o = 0.5
+    # hidden 0: (1 + 2 − 0.5 + 0.25) + 0 + 0.5·0.5 = 3 → 1
+    # hidden 1: (−1 + 0.5 + 0.5 − 0.5) + 2 + 0.5·1 = 2 → 1
+    # outputs: 1 + 1 − 0.5, 0.5 + 2, 0.25 − 1 + 0.25, −1 + 1
+    hidden, sums = network.step(
+        weights,
+        np.float32(1),
+        np.float32(0.5),
+        inputs=np.array([1, 1, 1, 1], np.uint8),
+        hidden=np.array([1, 0], np.uint8),
+        outputs=np.array([0, 1, 0, 0], np.uint8),
+    )
+    assert hidden.tolist() == [1, 1]
+    assert sums.tolist() == [1.5, 2.5, -0.5, 0]
+
+
+def test_a_sum_of_exactly_zero_does_not_activate() -> None:
+    assert network.psi(np.array([-1, 0, -0.0, 1e-45, 1], np.float32)).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_sums_go_in_ascending_order_with_32_bit_rounding_at_each_step() -> None:
+    # 2^24 + 1 + 1 in order stays at 2^24, because each 1 is rounded away; in pairs it would not.
+    row = np.array([[2**24, 1, 1, 1, 1, 1, 1, 1, 1, 1]], np.float32)
+    assert network.ordered_sum(row).tolist() == [2**24]
+    assert network.ordered_sum(row[:, ::-1]).tolist() == [2**24 + 8]  # 9, then 9 + 2^24 to even
+
+
+def test_an_empty_past_contributes_nothing() -> None:
+    weights = network.fresh_weights(20, seed=0, episode=0)
+    none = np.zeros(20, np.uint8), np.zeros(4, np.uint8)
+    inputs = np.array([1, 0, 1, 1], np.uint8)
+    one = network.step(weights, np.float32(0), np.float32(0), inputs, *none)
+    other = network.step(weights, np.float32(1), np.float32(1), inputs, *none)
+    assert one[0].tolist() == other[0].tolist()
+    assert one[1].tolist() == other[1].tolist()
