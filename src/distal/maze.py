@@ -139,7 +139,7 @@ class Maze:
         font = f'font-family="sans-serif" font-size="{0.7 * scale:g}" text-anchor="middle" fill="white"'
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns * scale} {rows * scale}" '
-            f'width="{columns * scale}" height="{rows * scale}" role="img" aria-label="A maze">',
+            f'width="{columns * scale}" height="{rows * scale}" role="img" aria-label="A maze" shape-rendering="crispEdges">',
             '<rect width="100%" height="100%" fill="white"/>',
         ]
         for row, line in enumerate(self.picture):
@@ -148,9 +148,7 @@ class Maze:
                     continue
                 colour = {WALL: "#2b2f36", START: "#d55e00"}.get(symbol, "#0072b2")
                 x, y = column * scale, row * scale
-                # A hair wider than the cell, so that no seam shows between walls.
-                side = scale + 0.5 if symbol == WALL else scale
-                parts.append(f'<rect x="{x}" y="{y}" width="{side:g}" height="{side:g}" fill="{colour}"/>')
+                parts.append(f'<rect x="{x}" y="{y}" width="{scale}" height="{scale}" fill="{colour}"/>')
                 if symbol != WALL:
                     middle, base = x + scale / 2, y + 0.75 * scale
                     parts.append(f'<text x="{middle:g}" y="{base:g}" {font}>{symbol}</text>')
