@@ -139,7 +139,8 @@ class Maze:
         font = f'font-family="sans-serif" font-size="{0.7 * scale:g}" text-anchor="middle" fill="white"'
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns * scale} {rows * scale}" '
-            f'width="{columns * scale}" height="{rows * scale}" role="img" aria-label="A maze" shape-rendering="crispEdges">',
+            f'width="{columns * scale}" height="{rows * scale}" role="img" aria-label="A maze" '
+            'shape-rendering="crispEdges">',
             '<rect width="100%" height="100%" fill="white"/>',
         ]
         for row, line in enumerate(self.picture):

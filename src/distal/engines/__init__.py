@@ -16,8 +16,8 @@ from distal.maze import Maze
 from distal.rule import Rule
 from distal.settings import Settings
 
-ENGINES = ("reference",)
-DEFAULT = "reference"
+ENGINES = ("cpu", "reference")
+DEFAULT = "cpu"
 
 Progress = Callable[[int], None]  # told how many more episodes have been run
 

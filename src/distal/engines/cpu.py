@@ -1,0 +1,185 @@
+"""The fast engine for any processor: compiled with Numba, one thread per worker.
+
+This file is the host's side: it turns a batch into flat arrays, hands blocks of
+trials to threads, watches them, and stops them when asked. What they run is in
+`kernels`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.engines import Batch, Progress, Trials, kernels
+from distal.engines.kernels import MazeTables, Options
+from distal.learners import hill_climbing
+from distal.maze import HEADINGS, TURNS, Maze
+from distal.network import OUTPUTS, incoming
+from distal.rule import NUMBERS, Rule
+from distal.settings import READINGS
+
+_log = logging.getLogger("distal")
+
+BLOCKS_PER_WORKER = 8  # enough to even out unequal trials, few enough to cost nothing
+POLL = 0.05  # seconds between looks at progress and at Ctrl-C
+PATIENCE = 1.5  # seconds to load compiled code before we say that it is being compiled
+
+
+def run(
+    batch: Batch, *, keep_weights: bool = False, workers: int | None = None, progress: Progress | None = None
+) -> Trials:
+    """Run all trials of a batch in `workers` threads; by default one per available core."""
+    job = _Job(batch, keep_weights)
+    job.compile()
+    workers = min(workers or available_cores(), len(batch))
+    edges = np.linspace(0, len(batch), min(len(batch), workers * BLOCKS_PER_WORKER) + 1).astype(np.int64)
+    blocks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    counters = [np.zeros(2, np.int64) for _ in blocks]
+    reported = 0
+
+    def report() -> None:
+        nonlocal reported
+        total = int(sum(counter[0] for counter in counters))
+        if progress is not None and total > reported:
+            progress(total - reported)
+        reported = total
+
+    with ThreadPoolExecutor(workers, thread_name_prefix="distal") as pool:
+        waiting: set[Future[None]] = {
+            pool.submit(job.run_block, *block, counter)
+            for block, counter in zip(blocks, counters, strict=True)
+        }
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                report()
+        except BaseException:
+            job.stop[0] = 1  # the compiled code looks at it before every episode
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Trials(job.best, job.hidden, job.output) if keep_weights else Trials(job.best, None, None)
+
+
+def available_cores() -> int:
+    """Return the number of cores this process may use, asked anew at every call."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def rule_tables(rule: Rule) -> tuple[int, int]:
+    """Pack the sixteen changes for m = −1, and those for m = +1, into 32 bits each.
+
+    Bits 2r and 2r + 1 hold the change of trace bits r, plus 1.
+    """
+    unrewarded = sum((rule.delta_w[2 * r] + 1) << 2 * r for r in range(16))
+    rewarded = sum((rule.delta_w[2 * r + 1] + 1) << 2 * r for r in range(16))
+    return unrewarded, rewarded
+
+
+def maze_tables(maze: Maze, blocked: str) -> MazeTables:
+    """Turn a maze into the numbers that the compiled code walks on."""
+    rows, columns = maze.shape
+    cells = rows * columns
+    wall = maze.walls.ravel()
+    cell, heading = np.divmod(np.arange(cells * 4), 4)
+    ahead = np.array([-columns, 1, columns, -1])
+    look = [(cell + ahead[(heading + turn) % 4]) % cells for turn in (-1, 0, 1)]  # wraps in border walls alone
+    walls = sum(wall[seen].astype(np.int64) << k for k, seen in enumerate(look))
+    final = np.zeros(cells, np.int64)
+    for number, (row, column) in enumerate(maze.finals, start=1):
+        final[row * columns + column] = number
+
+    moves = np.empty((cells * 4, len(TURNS)), np.int32)
+    for action, turn in enumerate(TURNS):
+        turned = (heading + turn) % 4
+        there = (cell + ahead[turned]) % cells
+        moved = ~wall[there] if action else np.zeros(cells * 4, np.bool_)
+        new_heading = np.where(moved | (blocked == "turn"), turned, heading) if action else heading
+        place = np.where(moved, there, cell) * 4 + new_heading
+        entered = np.where(moved, final[there], 0)
+        moves[:, action] = place << 9 | entered << 3 | walls[place]
+
+    start = (maze.start[0] * columns + maze.start[1]) * 4 + HEADINGS.index(maze.heading)
+    return MazeTables(
+        moves=moves.ravel(),
+        distances=np.ascontiguousarray(maze.distances).ravel(),
+        start=int(start << 9 | walls[start]),
+        cells=cells,
+    )
+
+
+@dataclass(eq=False)
+class _Job:
+    """A batch as arrays, and the arrays of its results."""
+
+    batch: Batch
+    keep_weights: bool
+
+    def __post_init__(self) -> None:
+        batch, settings = self.batch, self.batch.settings
+        hidden = settings.hidden
+        rules = [learner for learner in batch.learners if isinstance(learner, Rule)]
+        names = NUMBERS if rules else hill_climbing.NUMBERS
+        self.kernel: Callable[..., None] = kernels.dsp_trials if rules else kernels.climbing_trials
+        self.numbers = np.array([[getattr(one, name) for name in names] for one in batch.learners], np.float32)
+        self.tables = np.array([rule_tables(rule) for rule in rules], np.uint32).reshape(-1, 2)
+        self.maze = maze_tables(batch.maze, settings.blocked)
+        self.options = Options(
+            hidden=hidden,
+            steps=settings.steps,
+            episodes=batch.episodes,
+            resample=batch.resample or 0,
+            outputs=READINGS["outputs"].index(settings.outputs),
+            punish_ties=settings.m_ties == "punish",
+            trace_current=settings.trace_pre == "current",
+            normalise=READINGS["normalise"].index(settings.normalise),
+            keep_weights=self.keep_weights,
+        )
+        kept = len(batch) if self.keep_weights else 0
+        self.best = np.empty((len(batch), batch.episodes), np.int32)
+        self.hidden = np.empty((kept, hidden, incoming(hidden)), np.float32)
+        self.output = np.empty((kept, OUTPUTS, hidden + 1), np.float32)
+        self.stop = np.zeros(1, np.int64)
+        self.local = threading.local()  # a workspace for each thread
+
+    def run_block(self, first: int, last: int, counter: NDArray[np.int64]) -> None:
+        """Run trials first … last − 1 in this thread."""
+        try:
+            self.kernel(first, last, *self._arguments(), counter)
+        except Exception as error:
+            trial = int(counter[1])
+            goal, seed = int(self.batch.goal[trial]), int(self.batch.seed[trial])
+            raise RuntimeError(f"trial {trial} (final position {goal}, seed {seed}) failed: {error}") from error
+
+    def compile(self) -> None:
+        """Load or compile the kernel by running it on no trial; say so if it takes a while."""
+        name = "hill climbing" if self.kernel is kernels.climbing_trials else "DSP"
+        message = f"compiling the cpu engine for {name}; this is done once and kept for later runs"
+        timer = threading.Timer(PATIENCE, _log.warning, [message])
+        timer.daemon = True
+        timer.start()
+        try:
+            self.kernel(0, 0, *self._arguments(), np.zeros(2, np.int64))
+        finally:
+            timer.cancel()
+
+    def _arguments(self) -> tuple[Any, ...]:
+        if not hasattr(self.local, "workspace"):
+            places = len(self.maze.moves) // 4
+            self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, places)
+        batch = self.batch
+        return (
+            batch.learner, batch.goal, batch.seed, self.numbers, self.tables, self.maze, self.options,
+            self.local.workspace, self.best, self.hidden, self.output, self.stop,
+        )  # fmt: skip
