@@ -188,6 +188,11 @@ def test_reproduce_sets_the_papers_numbers_beside_ours(capsys: pytest.CaptureFix
         (["climb", "--sigma", "2", "--alpha-h", "0", "--alpha-o", "0"], ["sigma is 2.0", "0 to 1"]),
         (["climb", "--sigma", "x", "--alpha-h", "0", "--alpha-o", "0"], ["'x' is not a number"]),
         (["climb", "--sigma", "nan", "--alpha-h", "0", "--alpha-o", "0"], ["sigma is nan"]),
+        (["learn", ""], ["no rule ''"]),
+        (["learn", "x" * 5000], ["no rule 'xxx"]),
+        (["learn", "paper:" + "1" * 5000], ["paper:1 to paper:15"]),
+        (["learn", "paper:1", "--trials", "4000000000"], ["at most 8589934592", "fewer trials or episodes"]),
+        (["--json", "maze"], ["--json belongs after the command: distal maze --json"]),
         (["maze", "missing.txt"], ["'missing.txt'", "No such file"]),
         (["maze", "--svg", "no/such/folder/m.svg"], ["'no/such/folder/m.svg'"]),
         (["rules", "missing.json"], ["'missing.json'"]),
@@ -225,11 +230,8 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_ends_with_one_line_and_exit_code_130(workers: str) -> None:
-    process = start(
-        "learn", "paper:1", "--episodes", "1000000", "--engine", "reference", "--workers", workers
-    )
+def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
+    process = start("learn", "paper:1", "--episodes", "1000000", "--engine", "reference")
     time.sleep(3)
     assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
@@ -237,14 +239,35 @@ def test_ctrl_c_ends_with_one_line_and_exit_code_130(workers: str) -> None:
     assert (process.returncode, out, err) == (130, "", "distal: interrupted\n")
 
 
-def test_a_reader_that_leaves_early_is_no_error() -> None:
-    process = start("rules", "--json")
+@pytest.mark.parametrize("arguments", [["rules"], ["rules", "--json"]])
+def test_a_reader_that_leaves_early_is_no_error(arguments: list[str]) -> None:
+    process = start(*arguments)
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
     assert process.stderr.read() == ""
     process.stderr.close()
-    process.wait(timeout=20)
+    assert process.wait(timeout=20) == 141
+
+
+def test_a_full_disk_is_told_in_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "distal", "maze"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "distal: error: cannot write the output: No space left on device\n"
+
+
+def test_names_and_pictures_are_printed_as_they_are(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rule = tmp_path / "rule.json"
+    rule.write_text(json.dumps({**published_rule(1).to_dict(), "name": "[/bold] :smile: run [ 1, 2 ]"}))
+    assert output(capsys, "learn", str(rule), *SHORT).startswith("[/bold] :smile: run [ 1, 2 ]\n")
+    assert output_json(capsys, "rules", str(rule))["name"] == "[/bold] :smile: run [ 1, 2 ]"
+    wide = tmp_path / "wide.txt"
+    wide.write_text("#" * 255 + "\n#S0" + "." * 251 + "#\n" + "#" * 255 + "\n")
+    assert output(capsys, "maze", str(wide)).startswith(wide.read_text())
 
 
 def test_an_ascii_terminal_is_no_error() -> None:

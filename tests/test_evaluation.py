@@ -177,6 +177,21 @@ def test_numpy_numbers_are_as_good_as_pythons() -> None:
     assert json.dumps(a.to_dict()) == json.dumps(b.to_dict())
 
 
+def test_the_wrong_kind_of_thing_is_refused() -> None:
+    wrong: Any = published_rule(1)
+    with pytest.raises(InputError, match="expected HillClimbing"):
+        climb(wrong)
+    wrong = HillClimbing(0.1, 0.1, 0.1)
+    with pytest.raises(InputError, match="expected a Rule"):
+        learn(wrong)
+    wrong = "maze.txt"
+    with pytest.raises(InputError, match=r"expected a Maze; read one with Maze\.from_file"):
+        learn("paper:1", maze=wrong)
+    wrong = np.zeros((32, 1), np.int64)
+    with pytest.raises(InputError, match=r"delta_w\[0\] is array"):
+        Rule(wrong, 0.1, 0.1, 0.1, 0.1)
+
+
 def test_every_engine_is_known_by_name() -> None:
     for name in engines.ENGINES:
         assert engines.load(name) is not None

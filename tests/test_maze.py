@@ -161,6 +161,11 @@ def test_the_heading_is_given_separately() -> None:
         Maze.from_text(str(T), heading="nort")
 
 
+def test_a_list_of_rows_makes_the_same_maze_as_a_tuple() -> None:
+    assert Maze(list(T.picture)) == T  # type: ignore[arg-type]
+    assert hash(Maze(list(T.picture))) == hash(T)  # type: ignore[arg-type]
+
+
 def test_a_drawing_shows_every_wall_and_symbol_once() -> None:
     svg = T.to_svg()
     assert svg.count('fill="#2b2f36"') == int(T.walls.sum())

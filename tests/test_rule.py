@@ -69,6 +69,15 @@ def test_saving_replaces_the_file_whole_and_leaves_nothing_else(tmp_path: Path) 
     assert [file.name for file in tmp_path.iterdir()] == ["a rule.json"]
 
 
+def test_saving_follows_a_link(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("old")
+    link.symlink_to(real)
+    published_rule(3).save(link)
+    assert link.is_symlink()
+    assert Rule.load(real) == published_rule(3)
+
+
 def test_a_rule_is_found_by_name_or_by_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     published_rule(4).save(path)
@@ -107,7 +116,9 @@ GOOD: dict[str, Any] = published_rule(1).to_dict()
         ({"delta_w": [0] * 31 + [2]}, "delta_w[31] is 2, expected a whole number from -1 to 1"),
         ({"delta_w": [0.5] + [0] * 31}, "delta_w[0] is 0.5"),
         ({"delta_w": [True] + [0] * 31}, "delta_w[0] is True"),
+        ({"eta": 10**400}, "expected a number from 0 to 1"),
         ({"name": 3}, "name is 3, expected text"),
+        ({"version": True}, "version is True, this release reads version 1"),
         ({"version": 2}, "version is 2, this release reads version 1"),
         ({"format": "other"}, "format is 'other', expected 'distal-rule'"),
         ({"alpha_H": 0.1}, "unknown field 'alpha_H'; did you mean 'alpha_h'?"),

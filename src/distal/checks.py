@@ -6,9 +6,10 @@ there is one, the nearest right spelling.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+import numpy as np
 
 
 class InputError(ValueError):
@@ -32,7 +33,7 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
 def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return value as an int if it is a whole number in low … high."""
     expected = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
-    number = getattr(value, "item", lambda: value)()  # NumPy scalars count as the numbers they hold
+    number = _plain(value)
     if isinstance(number, bool) or not isinstance(number, int):
         raise InputError(f"{name} is {value!r}, expected {expected}")
     if number < low or (high is not None and number > high):
@@ -42,9 +43,12 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
 
 def unit_interval(name: str, value: object) -> float:
     """Return value as a float if it is a number in [0, 1]."""
-    number = getattr(value, "item", lambda: value)()
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        raise InputError(f"{name} is {value!r}, expected a number from 0 to 1")
-    if not (math.isfinite(number) and 0 <= number <= 1):
+    number = _plain(value)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
         raise InputError(f"{name} is {number!r}, expected a number from 0 to 1")
     return float(number)
+
+
+def _plain(value: object) -> object:
+    """Return the Python number that a NumPy scalar holds."""
+    return value.item() if isinstance(value, np.generic) else value

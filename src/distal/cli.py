@@ -8,8 +8,11 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import distal
@@ -49,7 +52,10 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             parser: argparse.ArgumentParser = getattr(known, "parser", self)
             options = [name for action in parser._actions for name in action.option_strings]
-            parser.error(f"unknown argument {unknown[0]!r}{suggestion(unknown[0].split('=')[0], options)}")
+            name = unknown[0].split("=")[0]
+            if name in options:
+                parser.error(f"{name} belongs after the command: {parser.prog} {name}")
+            parser.error(f"unknown argument {unknown[0]!r}{suggestion(name, options)}")
         return known
 
 
@@ -298,11 +304,17 @@ def _add_evaluation(command: Parser) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ± or − still gets its table
     try:
         args = _parser().parse_args(arguments)
+        if hasattr(args, "engine"):
+            with _interrupts_deferred():
+                engines.load(args.engine)
         args.run(args)
         sys.stdout.flush()
     except InputError as error:
@@ -311,11 +323,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("distal: interrupted\n")
         return 130
-    except BrokenPipeError:
-        # The reader has gone (distal … | head); the rest of the output has no one to go to.
+    except MemoryError:
+        sys.stderr.write("distal: error: not enough memory; ask for fewer trials or episodes\n")
+        return 2
+    except OSError as error:
+        # The reader has gone (distal … | head), or the disk is full. What is left in the buffer
+        # has nowhere to go; without this, Python would complain about it once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        if isinstance(error, BrokenPipeError):
+            return 141
+        sys.stderr.write(f"distal: error: cannot write the output: {error.strerror}\n")
+        return 1
     return 0
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Hold Ctrl-C back until the block is over.
+
+    For the import of large packages, some of which take an interrupt for a missing
+    module, or swallow it.
+    """
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -120,5 +120,13 @@ def choice(bits: np.uint32, n: int) -> int:
 
 def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
     """Return the seed of part (first, second, third) of the work that has this seed."""
-    low, high = philox([first, second, third, SEED], _key(seed))[:2]
-    return int(high) << 32 | int(low)
+    return int(child_seeds(seed, [[first, second, third]])[0])
+
+
+def child_seeds(seed: int, parts: ArrayLike) -> NDArray[np.uint64]:
+    """Return the seeds of many parts (n, 3) of the work that has this seed, (n)."""
+    places = np.asarray(parts, np.uint32)
+    counter = np.concatenate([places, np.full((len(places), 1), SEED, np.uint32)], axis=1)
+    low, high = philox(counter, _key(seed))[:, :2].astype(np.uint64).T
+    seeds: NDArray[np.uint64] = high << np.uint64(32) | low
+    return seeds

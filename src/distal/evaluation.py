@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal.checks import InputError, integer, suggestion
-from distal.draws import child_seed
+from distal.draws import child_seeds
 from distal.engines import Batch, Progress
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
@@ -26,6 +26,7 @@ from distal.settings import Settings, SettingsDict
 
 MAX_SEED = 2**64 - 1
 MAX_WORKERS = 1024
+MAX_POINTS = 2**33  # curves of 32 GiB
 MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the generator's counter
 
 
@@ -146,6 +147,8 @@ def learn(
     episodes; further keywords are those of `Settings`. `progress` is called with
     the number of episodes run since its last call.
     """
+    if not isinstance(rule, Rule | str | Path):
+        raise InputError(f"rule is {rule!r}, expected a Rule, paper:1 to paper:15 or a rule file")
     learner = rule if isinstance(rule, Rule) else find_rule(str(rule))
     return _evaluate(
         learner, episodes, trials, resample, seed, maze, engine, workers, keep_weights, progress, settings
@@ -167,6 +170,8 @@ def climb(
     **settings: Unpack[SettingsDict],
 ) -> Result:
     """Train fresh networks by hill climbing; arguments and result are those of `learn`."""
+    if not isinstance(climber, HillClimbing):
+        raise InputError(f"climber is {climber!r}, expected HillClimbing(sigma, alpha_h, alpha_o)")
     return _evaluate(
         climber, episodes, trials, resample, seed, maze, engine, workers, keep_weights, progress, settings
     )
@@ -174,8 +179,8 @@ def climb(
 
 def evaluation_seeds(seed: int, trials: int, finals: int) -> NDArray[np.uint64]:
     """Return the seed of every trial: a function of its own number and goal alone."""
-    pairs = ((trial, goal) for trial in range(trials) for goal in range(finals))
-    return np.array([child_seed(seed, trial, goal) for trial, goal in pairs], np.uint64)
+    trial, goal = np.divmod(np.arange(trials * finals), finals)
+    return child_seeds(seed, np.stack([trial, goal, np.zeros_like(trial)], axis=1))
 
 
 def _evaluate(
@@ -199,6 +204,8 @@ def _evaluate(
             )
     in_force = Settings(**settings)
     maze = triple_t_maze() if maze is None else maze
+    if not isinstance(maze, Maze):
+        raise InputError(f"maze is {maze!r}, expected a Maze; read one with Maze.from_file")
     episodes = integer("episodes", episodes, 1, MAX_COUNT)
     trials = integer("trials", trials, 1, MAX_COUNT)
     seed = integer("seed", seed, 0, MAX_SEED)
@@ -206,6 +213,11 @@ def _evaluate(
     workers = None if workers is None else integer("workers", workers, 1, MAX_WORKERS)
     module = engines.load(engine)
     finals = len(maze.finals)
+    if trials * finals * episodes > MAX_POINTS:
+        raise InputError(
+            f"{trials * finals} trials of {episodes} episodes make {trials * finals * episodes} points of "
+            f"curves, at most {MAX_POINTS} fit in one call; ask for fewer trials or episodes"
+        )
     batch = Batch(
         learners=(learner,),
         learner=np.zeros(trials * finals, np.int32),

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from distal.checks import InputError
 
 
-def to_json(data: dict[str, Any]) -> str:
+def to_json(data: object, indent: int = 0) -> str:
     """Return JSON to be read by people too: one line a field, lists of numbers on one line."""
-    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
-    return re.sub(r"\[\s+([-\d.e+,\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
+    inner, outer = " " * (indent + 1), " " * indent
+    if isinstance(data, dict) and data:
+        fields = [f"{inner}{_scalar(str(key))}: {to_json(value, indent + 1)}" for key, value in data.items()]
+        return "{\n" + ",\n".join(fields) + f"\n{outer}}}"
+    if isinstance(data, list) and any(isinstance(value, dict | list | str) for value in data):
+        return "[\n" + ",\n".join(inner + to_json(value, indent + 1) for value in data) + f"\n{outer}]"
+    return _scalar(data)
+
+
+def _scalar(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, allow_nan=False)
 
 
 def read_text(path: str | Path, what: str) -> str:
@@ -42,8 +49,11 @@ def read_json(path: str | Path, what: str) -> object:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
-    target = Path(path)
+    target = Path(path).resolve()  # the file behind a link, not the link
     try:
+        if target.exists() and not target.is_file():  # a pipe or a device takes text but cannot be replaced
+            target.write_text(text, encoding="utf-8")
+            return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
@@ -54,9 +64,12 @@ def write_text(path: str | Path, text: str) -> None:
             os.fsync(file.fileno())
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(target)
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         Path(temporary).unlink(missing_ok=True)
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+        reason = (
+            error.strerror if isinstance(error, OSError) else "it holds characters that have no UTF-8 form"
+        )
+        raise InputError(f"cannot write {str(path)!r}: {reason}") from None
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

@@ -44,6 +44,7 @@ class Maze:
     heading: str = "north"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "picture", tuple(self.picture))
         one_of("heading", self.heading, HEADINGS)
         _check_shape(self.picture)
         _check_symbols(self.picture)
@@ -55,7 +56,7 @@ class Maze:
     @classmethod
     def from_text(cls, text: str, heading: str = "north") -> Maze:
         """Read a maze from its picture, one row a line; blank lines around it are ignored."""
-        lines = [line.rstrip() for line in text.splitlines()]
+        lines = [line.rstrip() for line in text.split("\n")]
         while lines and not lines[0]:
             lines.pop(0)
         while lines and not lines[-1]:

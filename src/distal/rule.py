@@ -78,7 +78,7 @@ class Rule:
             raise InputError(f"expected an object with {', '.join(NUMBERS)} and delta_w")
         if data.get("format") != FORMAT:
             raise InputError(f"format is {data.get('format')!r}, expected {FORMAT!r}")
-        if data.get("version") != VERSION:
+        if type(data.get("version")) is not int or data["version"] != VERSION:
             raise InputError(f"version is {data.get('version')!r}, this release reads version {VERSION}")
         fields = (*NUMBERS, "delta_w")
         known = ("format", "version", "name", *fields)
@@ -127,10 +127,14 @@ def find_rule(name: str) -> Rule:
     prefix, colon, number = name.partition(":")
     if prefix == "paper" and colon:
         count = len(_published())
-        if not (number.isascii() and number.isdigit() and 1 <= int(number) <= count):
+        if number not in map(str, range(1, count + 1)):
             raise InputError(f"no rule {name!r}; the published rules are paper:1 to paper:{count}")
         return published_rule(int(number))
-    if not Path(name).exists():
+    try:
+        found = bool(name) and Path(name).exists()
+    except OSError:  # a name that no file system takes
+        found = False
+    if not found:
         names = [rule.name for rule in published_rules()]
         raise InputError(
             f"no rule {name!r}, expected paper:1 to {names[-1]} or a rule file{suggestion(name, names)}"

@@ -22,8 +22,19 @@ NARROWEST = 120  # columns, where output is not a terminal and has no width of i
 
 def console() -> Console:
     """Return a console on stdout that never wraps a table when output goes to a file."""
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=max(plain.width, NARROWEST))
+    plain = _Console()
+    return plain if plain.is_terminal else _Console(width=max(plain.width, NARROWEST))
+
+
+class _Console(Console):
+    """A console that prints text as it is: names of rules may hold brackets and colons."""
+
+    def __init__(self, width: int | None = None) -> None:
+        super().__init__(width=width, highlight=False, markup=False, emoji=False)
+
+    def on_broken_pipe(self) -> None:
+        """Leave a reader that has gone to the command line."""
+        raise BrokenPipeError
 
 
 @contextmanager
@@ -41,9 +52,16 @@ def progress(label: str, episodes: int) -> Iterator[Advance | None]:
     if not bar.console.is_terminal:
         yield None
         return
-    with bar:
-        task = bar.add_task(label, total=episodes)
-        yield lambda done: bar.advance(task, done)
+    task = bar.add_task(label, total=episodes)
+
+    def advance(done: int) -> None:
+        bar.start()  # not before the first episode: what is refused before it shows no bar
+        bar.advance(task, done)
+
+    try:
+        yield advance
+    finally:
+        bar.stop()
 
 
 def _table(*columns: str, title: str | None = None) -> Table:
@@ -58,7 +76,7 @@ def show_maze(maze: Maze) -> None:
     """Print a maze, its final positions and their distances."""
     out = console()
     rows, columns = maze.shape
-    out.print(str(maze), markup=False)
+    out.print(str(maze), soft_wrap=True)
     out.print()
     out.print(
         f"{rows} × {columns} cells, start at row {maze.start[0]}, column {maze.start[1]}, "
@@ -90,7 +108,7 @@ def show_rules() -> None:
 
 def show_rule(rule: Rule) -> None:
     """Print one rule as its 32-row table."""
-    console().print(str(rule), markup=False)
+    console().print(str(rule), soft_wrap=True)
 
 
 def show_result(result: Result) -> None:
@@ -103,7 +121,7 @@ def show_result(result: Result) -> None:
         numbers = result.learner.to_dict().items()
         name = "hill climbing, " + ", ".join(f"{key} {value:g}" for key, value in numbers)
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
-    out.print(f"[bold]{name}[/bold]")
+    out.print(name, style="bold", soft_wrap=True)
     out.print(
         f"{n} trials ({result.trials} for each of {len(maze.finals)} final positions), "
         f"{result.episodes:,} episodes{resampled}, seed {result.seed}, engine {result.engine}"

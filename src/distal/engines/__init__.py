@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
@@ -54,6 +55,16 @@ class Trials:
     best: NDArray[np.int32]  # (trials, episodes)
     hidden: NDArray[np.float32] | None  # (trials, H, 4 + H + 4)
     output: NDArray[np.float32] | None  # (trials, 4, H + 1)
+
+
+@contextmanager
+def naming(batch: Batch, trial: int) -> Iterator[None]:
+    """Let an exception say in which trial it happened."""
+    try:
+        yield
+    except Exception as error:
+        where = f"final position {batch.goal[trial]}, seed {batch.seed[trial]}"
+        raise RuntimeError(f"trial {trial} ({where}) failed: {error}") from error
 
 
 class Engine(Protocol):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.engines import Batch, Progress, Trials, kernels
+from distal.engines import Batch, Progress, Trials, kernels, naming
 from distal.engines.kernels import MazeTables, Options
 from distal.learners import hill_climbing
 from distal.maze import HEADINGS, TURNS, Maze
@@ -94,7 +94,9 @@ def maze_tables(maze: Maze, blocked: str) -> MazeTables:
     wall = maze.walls.ravel()
     cell, heading = np.divmod(np.arange(cells * 4), 4)
     ahead = np.array([-columns, 1, columns, -1])
-    look = [(cell + ahead[(heading + turn) % 4]) % cells for turn in (-1, 0, 1)]  # wraps in border walls alone
+    look = [
+        (cell + ahead[(heading + turn) % 4]) % cells for turn in (-1, 0, 1)
+    ]  # wraps in border walls alone
     walls = sum(wall[seen].astype(np.int64) << k for k, seen in enumerate(look))
     final = np.zeros(cells, np.int64)
     for number, (row, column) in enumerate(maze.finals, start=1):
@@ -132,7 +134,9 @@ class _Job:
         rules = [learner for learner in batch.learners if isinstance(learner, Rule)]
         names = NUMBERS if rules else hill_climbing.NUMBERS
         self.kernel: Callable[..., None] = kernels.dsp_trials if rules else kernels.climbing_trials
-        self.numbers = np.array([[getattr(one, name) for name in names] for one in batch.learners], np.float32)
+        self.numbers = np.array(
+            [[getattr(one, name) for name in names] for one in batch.learners], np.float32
+        )
         self.tables = np.array([rule_tables(rule) for rule in rules], np.uint32).reshape(-1, 2)
         self.maze = maze_tables(batch.maze, settings.blocked)
         self.options = Options(
@@ -158,9 +162,8 @@ class _Job:
         try:
             self.kernel(first, last, *self._arguments(), counter)
         except Exception as error:
-            trial = int(counter[1])
-            goal, seed = int(self.batch.goal[trial]), int(self.batch.seed[trial])
-            raise RuntimeError(f"trial {trial} (final position {goal}, seed {seed}) failed: {error}") from error
+            with naming(self.batch, int(counter[1])):
+                raise error
 
     def compile(self) -> None:
         """Load or compile the kernel by running it on no trial; say so if it takes a while."""

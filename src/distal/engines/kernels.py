@@ -25,11 +25,13 @@ from distal.draws import ACTION, NOISE, WEIGHTS
 from distal.engines.lanes import (
     bits_mask8,
     convert,
+    iota8,
     lane,
     load4,
     load8,
     lowest_bit,
     mask_bits,
+    pointer,
     read_now,
     reinterpret,
     root,
@@ -46,8 +48,6 @@ NEURON, LAYER, NONE = range(3)
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
-IOTA = np.arange(8, dtype=np.uint32)
-PAIR_BLOCK, PAIR_LANE = IOTA >> 2, IOTA & 3  # two blocks for each of four outputs
 
 inlined = njit(error_model="numpy", forceinline=True)
 compiled = njit(error_model="numpy", nogil=True, cache=True)
@@ -142,6 +142,19 @@ def workspace(hidden: int, steps: int, places: int) -> Workspace:
     )
 
 
+@inlined
+def pointers(ws):
+    """Return a workspace with pointers to the arrays of one."""
+    return Workspace(
+        pointer(ws.hidden), pointer(ws.output), pointer(ws.best_hidden), pointer(ws.best_output),
+        pointer(ws.spare), pointer(ws.masks), pointer(ws.active_outputs), pointer(ws.action),
+        pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.columns), pointer(ws.trail),
+        pointer(ws.spots), pointer(ws.states), pointer(ws.pits), pointer(ws.earlier), pointer(ws.last_visit),
+        pointer(ws.words), pointer(ws.both), pointer(ws.both_output), pointer(ws.both_output_packed),
+        pointer(ws.pre),
+    )  # fmt: skip
+
+
 # ---------------------------------------------------------------- random numbers (distal.draws)
 
 
@@ -167,7 +180,9 @@ def philox8(c0, c1, c2, c3, seed):
 @inlined
 def uniform8(word):
     """Turn words into numbers uniform in [−1, 1)."""
-    return convert(reinterpret(word, np.int32) >> splat8(np.int32(8)), np.float32) * splat8(np.float32(2.0**-23))
+    return convert(reinterpret(word, np.int32) >> splat8(np.int32(8)), np.float32) * splat8(
+        np.float32(2.0**-23)
+    )
 
 
 @inlined
@@ -228,7 +243,7 @@ def draw(ws, hidden, stride, seed, episode, purpose, sigma):
     zero = splat8(F0)
     climbing = purpose == NOISE
     for c in range(0, hidden, 8):
-        neurons = load8(IOTA, 0) + splat8(np.uint32(c))
+        neurons = iota8() + splat8(np.uint32(c))
         for block in range(-(-(hidden + 8) // 4)):
             at = 4 * block * stride + c
             r0, r1, r2, r3 = four_rows(splat8(np.uint32(block)), neurons, episode, purpose, seed, sigma)
@@ -241,9 +256,9 @@ def draw(ws, hidden, stride, seed, episode, purpose, sigma):
             store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r3)
     for j in range(hidden):
         ws.hidden[(FEED + j) * stride + j] = F0  # no synapse from itself
-    outputs = load8(PAIR_LANE, 0) + splat8(np.uint32(hidden))
+    outputs = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(hidden))
     for block in range(0, -(-(hidden + 1) // 4), 2):
-        blocks = load8(PAIR_BLOCK, 0) + splat8(np.uint32(block))
+        blocks = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
         r0, r1, r2, r3 = four_rows(blocks, outputs, episode, purpose, seed, sigma)
         output_rows(ws, 16 * block, r0, climbing)
         output_rows(ws, 16 * block + 4, r1, climbing)
@@ -362,7 +377,7 @@ def known_state(ws, state, words, hidden_words_from):
 def random_action(ws, bits, step, seed, episode):
     """Draw the action of a step from the active outputs, or from all four when none is active."""
     if step & 31 == 0:  # eight blocks of words at a time
-        blocks = load8(IOTA, 0) + splat8(np.uint32(step >> 2))
+        blocks = iota8() + splat8(np.uint32(step >> 2))
         zero = splat8(np.uint32(0))
         w0, w1, w2, w3 = philox8(blocks, zero, splat8(np.uint32(episode)), splat8(np.uint32(ACTION)), seed)
         for k in range(8):
@@ -454,7 +469,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
     return steps + maze.distances[goal * maze.cells + (spot >> 11)] + 5 * pits, step, n_used
 
 
-# ---------------------------------------------------------------- delayed synaptic plasticity (distal.learners.dsp)
+# ---------------------------------------------------------------- the DSP update (distal.learners.dsp)
 
 
 @inlined
@@ -618,24 +633,41 @@ def keep(ws, hidden, trial, hidden_out, output_out):
 
 @compiled
 def dsp_trials(
-    first, last, learner, goal, seed, numbers, tables, maze, options, ws, best, hidden_out, output_out, stop, done
+    first,
+    last,
+    learner,
+    goal,
+    seed,
+    numbers,
+    changes,
+    tables,
+    options,
+    space,
+    best,
+    hidden_out,
+    output_out,
+    stop,
+    done,
 ):
     """Run trials first … last − 1 with DSP rules.
 
-    numbers (rules, 4): η, θ, α_h, α_o; tables (rules, 2): the changes for m = −1
+    numbers (rules, 4): η, θ, α_h, α_o; changes (rules, 2): the changes for m = −1
     and +1. done[0] counts episodes, done[1] is the trial at work.
     """
     stride = -(-options.hidden // GROUP) * GROUP
+    ws = pointers(space)
+    maze = MazeTables(pointer(tables.moves), pointer(tables.distances), tables.start, tables.cells)
+    running, curves = pointer(stop), pointer(best)
     for trial in range(first, last):
         done[1] = trial
-        ws.last_visit[:] = -1
+        space.last_visit[:] = -1
         rule, key = learner[trial], seed[trial]
         eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]
         lowest = np.int64(2**62)
         previous = np.int64(2**62)
         until_fresh = 0
         for episode in range(options.episodes):
-            if read_now(stop, 0) != 0:
+            if read_now(running) != 0:
                 return
             if until_fresh == 0:
                 draw(ws, options.hidden, stride, key, episode, WEIGHTS, F1)
@@ -647,31 +679,48 @@ def dsp_trials(
                 lowest = ep
                 if options.keep_weights:
                     keep(ws, options.hidden, trial, hidden_out, output_out)
-            best[trial, episode] = lowest
+            curves[trial * options.episodes + episode] = lowest
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
             previous = ep
             if until_fresh != 0:
                 count_traces(ws, options, n_used)
-                update(ws, options, steps, theta, eta, tables[rule, 1 if rewarded else 0])
+                update(ws, options, steps, theta, eta, changes[rule, 1 if rewarded else 0])
             done[0] += 1
 
 
 @compiled
 def climbing_trials(
-    first, last, learner, goal, seed, numbers, tables, maze, options, ws, best, hidden_out, output_out, stop, done
+    first,
+    last,
+    learner,
+    goal,
+    seed,
+    numbers,
+    changes,
+    tables,
+    options,
+    space,
+    best,
+    hidden_out,
+    output_out,
+    stop,
+    done,
 ):
     """Run trials first … last − 1 by hill climbing; numbers (climbers, 3): σ, α_h, α_o."""
     stride = -(-options.hidden // GROUP) * GROUP
+    ws = pointers(space)
+    maze = MazeTables(pointer(tables.moves), pointer(tables.distances), tables.start, tables.cells)
+    running, curves = pointer(stop), pointer(best)
     for trial in range(first, last):
         done[1] = trial
-        ws.last_visit[:] = -1
+        space.last_visit[:] = -1
         climber, key = learner[trial], seed[trial]
         sigma, alpha_h, alpha_o = numbers[climber, 0], numbers[climber, 1], numbers[climber, 2]
         lowest = np.int64(2**62)
         top = np.int64(2**62)  # the best EP of this climb
         until_fresh = 0
         for episode in range(options.episodes):
-            if read_now(stop, 0) != 0:
+            if read_now(running) != 0:
                 return
             if until_fresh == 0:
                 draw(ws, options.hidden, stride, key, episode, WEIGHTS, F1)
@@ -683,11 +732,11 @@ def climbing_trials(
             ep, _, _ = run_episode(ws, maze, options, goal[trial], alpha_h, alpha_o, key, episode)
             if ep < top:
                 top = ep
-                ws.best_hidden[:] = ws.hidden
-                ws.best_output[:] = ws.output
+                space.best_hidden[:] = space.hidden
+                space.best_output[:] = space.output
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
                     keep(ws, options.hidden, trial, hidden_out, output_out)
-            best[trial, episode] = lowest
+            curves[trial * options.episodes + episode] = lowest
             done[0] += 1

@@ -102,41 +102,64 @@ for _function, _symbol in _COMPARISONS.items():
     _define_comparison(_function, _symbol)
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any, llvm: Any) -> Any:
-    """Return a pointer to `llvm` at array[index], with no check of any bound."""
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), llvm.as_pointer())
+@intrinsic
+def pointer(typing_context: Any, array: Any) -> Any:
+    """pointer(array): the elements of an array, to be indexed like it, with no check of any bound.
+
+    Numba counts references to arrays wherever they are handed on, which costs more
+    than the work of an inner loop; pointers are plain numbers.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_array(sig.args[0])(context, builder, args[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+def _at(builder: Any, llvm: Any, start: Any, index: Any) -> Any:
+    """Return a pointer to `llvm` at start[index]."""
+    return builder.bitcast(builder.gep(start, [index]), llvm.as_pointer())
 
 
 def _load(n: int) -> Any:
     @intrinsic
-    def load(typing_context: Any, array: Any, index: Any) -> Any:
-        lanes = Lanes(array.dtype, n)
+    def load(typing_context: Any, start: Any, index: Any) -> Any:
+        lanes = Lanes(start.dtype, n)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            loaded = builder.load(_pointer(context, builder, sig.args[0], *args, lanes.llvm))
-            loaded.align = array.dtype.bitwidth // 8
+            loaded = builder.load(_at(builder, lanes.llvm, *args))
+            loaded.align = start.dtype.bitwidth // 8
             return loaded
 
-        return lanes(array, types.int64), generate
+        return lanes(start, types.int64), generate
 
     return load
 
 
-load8 = _load(8)  # load8(array, index): eight elements of a flat array
+load8 = _load(8)  # load8(pointer, index): eight neighbouring elements
 load4 = _load(4)
 
 
 @intrinsic
-def store(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
-    """store(array, index, vector): write a vector into a flat array."""
+def store(typing_context: Any, start: Any, index: Any, value: Any) -> Any:
+    """store(pointer, index, vector): write neighbouring elements."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, sig.args[0], args[0], args[1], value.llvm)
-        builder.store(args[2], pointer).align = array.dtype.bitwidth // 8
+        builder.store(args[2], _at(builder, value.llvm, *args[:2])).align = start.dtype.bitwidth // 8
         return context.get_dummy_value()
 
-    return types.void(array, types.int64, value), generate
+    return types.void(start, types.int64, value), generate
+
+
+@intrinsic
+def iota8(typing_context: Any) -> Any:
+    """iota8(): 0, 1, … 7."""
+    lanes = Lanes(types.uint32, 8)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.Constant(lanes.llvm, list(range(8)))
+
+    return lanes(), generate
 
 
 def _splat(n: int) -> Any:
@@ -252,12 +275,10 @@ def lowest_bit(typing_context: Any, bits: Any) -> Any:
 
 
 @intrinsic
-def read_now(typing_context: Any, array: Any, index: Any) -> Any:
-    """read_now(array, index): read an element that another thread may change."""
+def read_now(typing_context: Any, start: Any) -> Any:
+    """read_now(pointer): read an integer that another thread may change."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        llvm = ir.IntType(array.dtype.bitwidth)
-        pointer = _pointer(context, builder, sig.args[0], *args, llvm)
-        return builder.load_atomic(pointer, "monotonic", array.dtype.bitwidth // 8)
+        return builder.load_atomic(args[0], "monotonic", start.dtype.bitwidth // 8)
 
-    return array.dtype(array, types.int64), generate
+    return start.dtype(start), generate

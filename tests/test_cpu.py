@@ -1,0 +1,272 @@
+"""The cpu engine gives the bits of the reference engine, and behaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from distal import HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
+from distal.draws import child_seed
+from distal.engines import Batch, Trials, cpu, kernels, reference
+from distal.learners import dsp
+from distal.maze import HEADINGS, TURNS
+from distal.settings import READINGS
+from tests.strategies import climbers, mazes, rules, seeds, settings_of
+from tests.test_maze import T
+
+
+def assert_same(batch: Batch, workers: int = 1) -> Trials:
+    expected = reference.run(batch, keep_weights=True)
+    actual = cpu.run(batch, keep_weights=True, workers=workers)
+    np.testing.assert_array_equal(actual.best, expected.best)
+    # as bits: a zero of the other sign or another NaN would be a difference
+    for ours, theirs in ((actual.hidden, expected.hidden), (actual.output, expected.output)):
+        assert ours is not None
+        assert theirs is not None
+        np.testing.assert_array_equal(ours, theirs)
+    return actual
+
+
+def batch_of(
+    learners: tuple[Rule | HillClimbing, ...],
+    maze: Maze,
+    settings: Settings,
+    seed: int,
+    episodes: int,
+    resample: int | None = None,
+    trials: int = 1,
+) -> Batch:
+    """Make every learner run `trials` trials for each final position."""
+    finals, n = len(maze.finals), len(learners)
+    k = np.arange(n * trials * finals)
+    return Batch(
+        learners=learners,
+        learner=(k // (trials * finals)).astype(np.int32),
+        goal=(k % finals).astype(np.int32),
+        seed=np.array([child_seed(seed, int(number)) for number in k], np.uint64),
+        maze=maze,
+        settings=settings,
+        episodes=episodes,
+        resample=resample,
+    )
+
+
+@given(
+    st.one_of(st.lists(rules, min_size=1, max_size=3), st.lists(climbers, min_size=1, max_size=3)),
+    mazes(),
+    settings_of(max_hidden=70, max_steps=60),
+    seeds,
+    st.integers(1, 15),
+    st.sampled_from([None, 1, 2, 7]),
+    st.integers(1, 3),
+)
+@hypothesis_settings(max_examples=150)
+def test_any_batch_gives_the_same_bits(
+    learners: list[Rule | HillClimbing],
+    maze: Maze,
+    settings: Settings,
+    seed: int,
+    episodes: int,
+    resample: int | None,
+    workers: int,
+) -> None:
+    assert_same(batch_of(tuple(learners), maze, settings, seed, episodes, resample), workers)
+
+
+@pytest.mark.parametrize("hidden", [1, 2, 8, 9, 20, 31, 32, 33, 64, 65, 128, 160, 256])
+def test_every_shape_of_network_gives_the_same_bits(hidden: int) -> None:
+    rule = published_rules()[1]
+    climber = HillClimbing(0.3, 0.4, 0.6)
+    for learner in (rule, climber):
+        settings = Settings(hidden=hidden, steps=40)
+        assert_same(batch_of((learner,), T, settings, seed=hidden, episodes=12, resample=8))
+
+
+@pytest.mark.parametrize("outputs", READINGS["outputs"])
+@pytest.mark.parametrize("blocked", READINGS["blocked"])
+@pytest.mark.parametrize("normalise", READINGS["normalise"])
+def test_every_reading_gives_the_same_bits_on_the_triple_t_maze(
+    outputs: str, blocked: str, normalise: str
+) -> None:
+    some = published_rules()
+    for m_ties, trace_pre in (("reward", "current"), ("punish", "previous")):
+        settings = Settings(
+            outputs=outputs, blocked=blocked, normalise=normalise, m_ties=m_ties, trace_pre=trace_pre
+        )
+        learners = (some[0], some[7], some[14])
+        batch = batch_of(learners, triple_t_maze(), settings, seed=1, episodes=15)
+        few = slice(0, None, 5)
+        short = Batch(
+            learners, batch.learner[few], batch.goal[few], batch.seed[few], batch.maze, settings, 15
+        )
+        assert_same(short)
+
+
+@pytest.mark.parametrize(
+    ("learner", "resample", "seed"),
+    [
+        (published_rules()[0], None, 0),
+        (published_rules()[9], 100, 1),
+        (HillClimbing(0.15, 0.1, 0.2), None, 2),
+        (HillClimbing(0.6, 0.9, 0.7), 100, 3),
+    ],
+)
+def test_a_thousand_episodes_end_in_the_same_bits(
+    learner: Rule | HillClimbing, resample: int | None, seed: int
+) -> None:
+    batch = Batch(
+        learners=(learner,),
+        learner=np.zeros(1, np.int32),
+        goal=np.array([3], np.int32),
+        seed=np.array([child_seed(seed, 0)], np.uint64),
+        maze=triple_t_maze(),
+        settings=Settings(),
+        episodes=1000,
+        resample=resample,
+    )
+    assert_same(batch)
+
+
+def test_long_episodes_and_many_states_give_the_same_bits() -> None:
+    # random actions never repeat themselves, so every step is walked
+    settings = Settings(hidden=12, steps=1000, outputs="random")
+    wild = Rule([1, -1] * 16, eta=1, theta=0.1, alpha_h=1, alpha_o=1)
+    maze = triple_t_maze()
+    assert_same(batch_of((wild,), Maze(maze.picture, "south"), settings, seed=5, episodes=3))
+
+
+def test_subnormal_weights_give_the_same_bits() -> None:
+    # Synapses whose pre-synaptic neuron is always active grow (the biases are among them); the norm
+    # halves the others with every episode, until they are subnormal, and on to zero.
+    rule = Rule([1] * 8 + [0] * 24, eta=1, theta=0, alpha_h=0.5, alpha_o=0.5)
+    batch = batch_of((rule,), T, Settings(hidden=3, steps=6), seed=2, episodes=200)
+    weights = np.stack([episode.weights.hidden for episode in reference.episodes(batch, 0)])
+    assert ((weights != 0) & (np.abs(weights) < np.finfo(np.float32).tiny)).any()
+    assert_same(batch)
+
+
+@given(mazes(), st.sampled_from(["turn", "stay"]))
+def test_the_maze_tables_say_what_the_maze_says(maze: Maze, blocked: str) -> None:
+    tables = cpu.maze_tables(maze, blocked)
+    columns = maze.shape[1]
+    for row, column in zip(*np.nonzero(~maze.walls), strict=True):
+        for heading in range(4):
+            place = (row * columns + column) * 4 + heading
+            for action in range(len(TURNS)):
+                cell, turned = maze.move((int(row), int(column)), heading, action, blocked)
+                spot = int(tables.moves[place * 4 + action])
+                assert spot >> 9 == (cell[0] * columns + cell[1]) * 4 + turned
+                left, front, right = maze.sense(cell, turned)
+                assert spot & 7 == left + 2 * front + 4 * right
+                moved_in = cell != (row, column) and cell in maze.finals
+                assert (spot >> 3) & 63 == (maze.finals.index(cell) + 1 if moved_in else 0)
+    start_cell = maze.start[0] * columns + maze.start[1]
+    assert tables.start >> 9 == start_cell * 4 + HEADINGS.index(maze.heading)
+
+
+def test_progress_counts_every_episode() -> None:
+    seen: list[int] = []
+    learn("paper:1", trials=3, episodes=50, progress=seen.append, engine="cpu")
+    assert sum(seen) == 3 * 8 * 50
+
+
+def test_an_exception_in_a_trial_names_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = batch_of((published_rules()[0],), T, Settings(), seed=0, episodes=2, trials=4)
+
+    def failing(first: int, last: int, *arguments: Any) -> None:
+        counter = arguments[-1]
+        for trial in range(first, last):
+            counter[1] = trial
+            if trial == 5:
+                raise FloatingPointError("no luck")
+
+    monkeypatch.setattr(kernels, "dsp_trials", failing)
+    with pytest.raises(
+        RuntimeError, match=rf"trial 5 \(final position 1, seed {batch.seed[5]}\) failed: no luck"
+    ):
+        cpu.run(batch, workers=2)
+
+
+def test_an_exception_in_a_trial_of_the_reference_engine_names_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = batch_of((published_rules()[0],), T, Settings(), seed=0, episodes=2)
+
+    def failing(*arguments: object) -> object:
+        raise FloatingPointError("no luck")
+
+    monkeypatch.setattr(dsp, "episodes", failing)
+    with pytest.raises(
+        RuntimeError, match=rf"trial 0 \(final position 0, seed {batch.seed[0]}\) failed: no luck"
+    ):
+        reference.run(batch)
+
+
+def test_a_stopped_run_ends_within_a_second() -> None:
+    """Raise KeyboardInterrupt from the progress callback, as Ctrl-C does in the waiting thread."""
+
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        learn("paper:1", episodes=3_000_000, trials=1, engine="cpu", progress=interrupt, workers=2)
+    assert time.monotonic() - began < 30  # hours, had it gone on
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("distal")]
+
+
+def test_ctrl_c_during_a_compiled_call_ends_with_one_line() -> None:
+    command = [sys.executable, "-m", "distal", "learn", "paper:1", "--episodes", "3000000", "--trials", "1"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(4)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "distal: interrupted"
+    assert len(err.splitlines()) <= 2  # perhaps a line about compiling before it
+
+
+def test_importing_the_package_loads_no_compiler_and_counts_no_cores() -> None:
+    script = (
+        "import os, sys\n"
+        "os.cpu_count = os.sched_getaffinity = None\n"
+        "import distal, distal.cli\n"
+        "assert 'numba' not in sys.modules and 'llvmlite' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_compiled_code_is_kept_between_processes(tmp_path: Path) -> None:
+    script = (
+        "import distal\n"
+        "distal.learn('paper:1', episodes=1, trials=1)\n"
+        "from distal.engines import kernels\n"
+        "stats = kernels.dsp_trials.stats\n"
+        "print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    assert [run.stdout.split() for run in runs] == [["0", "1"], ["1", "0"]]
+    assert "compiling the cpu engine" in runs[0].stderr
+    assert runs[1].stderr == ""
