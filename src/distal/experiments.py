@@ -8,13 +8,14 @@ from importlib import resources
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distal import draws, engines
 from distal.checks import integer
 from distal.engines import Progress
 from distal.evaluation import MAX_SEED, Result, climb, learn
 from distal.learners.hill_climbing import NUMBERS, HillClimbing
-from distal.rule import published_rules
+from distal.rule import ROWS, Rule, published_rules
 from distal.settings import SettingsDict
 
 CANDIDATES = 14  # a population of the paper's genetic algorithm
@@ -47,8 +48,20 @@ def paper_results() -> dict[str, Any]:
 def random_climbers(seed: int, count: int = CANDIDATES) -> tuple[HillClimbing, ...]:
     """Draw parameter sets of hill climbing, uniform in [0, 1)."""
     words = draws.words(draws.child_seed(seed, 0, 0, 1), draws.WEIGHTS, 0, range(count), len(NUMBERS))
-    unit = (words >> np.uint32(8)).astype(np.float64) / 2**24
-    return tuple(HillClimbing(*row[: len(NUMBERS)]) for row in unit)
+    return tuple(HillClimbing(*row[: len(NUMBERS)]) for row in _unit(words))
+
+
+def random_rules(seed: int, count: int = CANDIDATES) -> tuple[Rule, ...]:
+    """Draw rules, changes and numbers uniform, as in the first generation of an evolution."""
+    words = draws.words(draws.child_seed(seed, 0, 0, 3), draws.WEIGHTS, 0, range(count), ROWS + 4)
+    changes = [[draws.choice(word, 3) - 1 for word in row] for row in words[:, :ROWS]]
+    numbers = _unit(words[:, ROWS : ROWS + 4])
+    return tuple(Rule(delta_w, *unit) for delta_w, unit in zip(changes, numbers, strict=True))
+
+
+def _unit(words: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Turn words into numbers uniform in [0, 1)."""
+    return (words >> np.uint32(8)) / 2**24
 
 
 def run_published_rules(

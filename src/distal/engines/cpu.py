@@ -29,6 +29,7 @@ from distal.settings import READINGS
 _log = logging.getLogger("distal")
 
 BLOCKS_PER_WORKER = 8  # enough to even out unequal trials, few enough to cost nothing
+CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
 POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 PATIENCE = 1.5  # seconds to load compiled code before we say that it is being compiled
 
@@ -42,12 +43,12 @@ def run(
     workers = min(workers or available_cores(), len(batch))
     edges = np.linspace(0, len(batch), min(len(batch), workers * BLOCKS_PER_WORKER) + 1).astype(np.int64)
     blocks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-    counters = [np.zeros(2, np.int64) for _ in blocks]
+    counters = np.zeros((len(blocks), CACHE_LINE), np.int64)
     reported = 0
 
     def report() -> None:
         nonlocal reported
-        total = int(sum(counter[0] for counter in counters))
+        total = int(counters[:, 0].sum())
         if progress is not None and total > reported:
             progress(total - reported)
         reported = total
@@ -80,10 +81,10 @@ def available_cores() -> int:
 def rule_tables(rule: Rule) -> tuple[int, int]:
     """Pack the sixteen changes for m = −1, and those for m = +1, into 32 bits each.
 
-    Bits 2r and 2r + 1 hold the change of trace bits r, plus 1.
+    Every change is a signed number of two bits; that of trace bits 0000 is at the top.
     """
-    unrewarded = sum((rule.delta_w[2 * r] + 1) << 2 * r for r in range(16))
-    rewarded = sum((rule.delta_w[2 * r + 1] + 1) << 2 * r for r in range(16))
+    unrewarded = sum((rule.delta_w[2 * r] & 3) << 30 - 2 * r for r in range(16))
+    rewarded = sum((rule.delta_w[2 * r + 1] & 3) << 30 - 2 * r for r in range(16))
     return unrewarded, rewarded
 
 
@@ -137,7 +138,7 @@ class _Job:
         self.numbers = np.array(
             [[getattr(one, name) for name in names] for one in batch.learners], np.float32
         )
-        self.tables = np.array([rule_tables(rule) for rule in rules], np.uint32).reshape(-1, 2)
+        self.tables = np.array([rule_tables(rule) for rule in rules], np.uint32).view(np.int32).reshape(-1, 2)
         self.maze = maze_tables(batch.maze, settings.blocked)
         self.options = Options(
             hidden=hidden,
@@ -154,7 +155,7 @@ class _Job:
         self.best = np.empty((len(batch), batch.episodes), np.int32)
         self.hidden = np.empty((kept, hidden, incoming(hidden)), np.float32)
         self.output = np.empty((kept, OUTPUTS, hidden + 1), np.float32)
-        self.stop = np.zeros(1, np.int64)
+        self.stop = np.zeros(CACHE_LINE, np.int64)
         self.local = threading.local()  # a workspace for each thread
 
     def run_block(self, first: int, last: int, counter: NDArray[np.int64]) -> None:
@@ -173,7 +174,7 @@ class _Job:
         timer.daemon = True
         timer.start()
         try:
-            self.kernel(0, 0, *self._arguments(), np.zeros(2, np.int64))
+            self.kernel(0, 0, *self._arguments(), np.zeros(CACHE_LINE, np.int64))
         finally:
             timer.cancel()
 

@@ -24,11 +24,13 @@ from numba import njit
 from distal.draws import ACTION, NOISE, WEIGHTS
 from distal.engines.lanes import (
     bits_mask8,
+    bits_mask32,
     convert,
     iota8,
     lane,
     load4,
     load8,
+    load32,
     lowest_bit,
     mask_bits,
     pointer,
@@ -38,6 +40,7 @@ from distal.engines.lanes import (
     select,
     splat4,
     splat8,
+    splat32,
     store,
 )
 from distal.network import BIAS, FEED, OUTPUTS
@@ -105,7 +108,7 @@ class Workspace(NamedTuple):
     both: Any  # int16, like hidden: steps with both neurons active
     both_output: Any  # int16, like output
     both_output_packed: Any  # the same memory as uint64, four counts in one
-    pre: Any  # int64: steps with the pre-synaptic neuron active
+    pre: Any  # int16: steps with the pre-synaptic neuron active
 
 
 def workspace(hidden: int, steps: int, places: int) -> Workspace:
@@ -138,7 +141,7 @@ def workspace(hidden: int, steps: int, places: int) -> Workspace:
         both=np.zeros(rows * stride, np.int16),
         both_output=both_output,
         both_output_packed=both_output.view(np.uint64),
-        pre=np.zeros(rows, np.int64),
+        pre=np.zeros(FEED + stride + OUTPUTS, np.int16),
     )
 
 
@@ -400,7 +403,7 @@ def random_action(ws, bits, step, seed, episode):
 
 @inlined
 def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
-    """Walk the maze; return EP, the steps taken and the number of transitions in use."""
+    """Walk the maze; return EP, the steps taken, the last state and the number of transitions in use."""
     hidden, steps, reading = options.hidden, options.steps, options.outputs
     stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
@@ -411,7 +414,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
         ws.follow[k] = -1
     n_states, n_used = 1, 0
 
-    spot, state, pits, step = np.int64(maze.start), 0, 0, 0
+    spot, state, pits, step = np.int64(maze.start), np.int64(0), 0, 0
     reached = False
     while step < steps:
         place = spot >> 9
@@ -431,7 +434,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
                 for k in range(first, first + rest):
                     ws.taken[ws.trail[k]] += 1
                 pits += rounds * (pits - ws.pits[first]) + ws.pits[first + rest] - ws.pits[first]
-                spot = ws.spots[first + rest]
+                spot, state = ws.spots[first + rest], ws.states[first + rest]
                 step = steps
                 break
         transition = state * 8 + (spot & 7)
@@ -451,7 +454,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
             n_used += 1
         ws.taken[transition] += 1
         ws.trail[step] = transition
-        state = following >> 2
+        state = np.int64(following) >> 2
         action = np.int64(following & 3)
         if reading == RANDOM:
             action = random_action(ws, ws.active_outputs[state], step, seed, episode)
@@ -465,53 +468,60 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
             pits += 1
 
     if reached:
-        return step + 5 * pits, step, n_used
-    return steps + maze.distances[goal * maze.cells + (spot >> 11)] + 5 * pits, step, n_used
+        return step + 5 * pits, step, state, n_used
+    return steps + maze.distances[goal * maze.cells + (spot >> 11)] + 5 * pits, step, state, n_used
 
 
 # ---------------------------------------------------------------- the DSP update (distal.learners.dsp)
 
 
 @inlined
-def count_traces(ws, options, n_used):
-    """Count for every synapse the steps with both neurons active, from the transitions taken."""
+def count_traces(ws, options, n_used, steps, last):
+    """Count the steps in which each pre-synaptic neuron, and both neurons of each synapse, were active.
+
+    `last` is the state that the episode ended in.
+    """
     hidden = options.hidden
     stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
-    none = splat8(np.int16(0))
+    none, one = splat32(np.int16(0)), splat32(np.int16(1))
     for p in range(hidden + 8):
-        ws.pre[p] = 0
-        for c in range(0, hidden, 8):
-            store(ws.both, p * stride + c, none)
+        for g in range(0, stride, GROUP):
+            store(ws.both, p * stride + g, none)
     for p in range(hidden + 1):
         ws.both_output_packed[p] = np.uint64(0)
+    left, front, right = 0, 0, 0
     for u in range(n_used):
         transition = ws.used[u]
-        times = ws.taken[transition]
-        before, after, walls = transition >> 3, ws.follow[transition] >> 2, transition & 7
+        times = np.int64(ws.taken[transition])
+        before, after, walls = transition >> 3, np.int64(ws.follow[transition]) >> 2, transition & 7
+        left += times * (walls & 1)
+        front += times * ((walls >> 1) & 1)
+        right += times * (walls >> 2)
+        # List the rows whose pre-synaptic neuron was active ...
         pre_state = after if options.trace_current else before
-        # The pre-synaptic indices that were active.
         n = active_columns(ws, pre_state, words)
         for k in range(n):
             ws.columns[k] += FEED
-        for k in range(3):
-            ws.columns[n] = k
-            n += (walls >> k) & 1
         ws.columns[n] = BIAS
         n += 1
+        ws.columns[n] = 0
+        n += walls & 1
+        ws.columns[n] = 1
+        n += (walls >> 1) & 1
+        ws.columns[n] = 2
+        n += walls >> 2
         bits = ws.active_outputs[pre_state]
         while bits != np.uint64(0):
             ws.columns[n] = FEED + hidden + lowest_bit(bits)
             n += 1
             bits &= bits - np.uint64(1)
-        for k in range(n):
-            ws.pre[ws.columns[k]] += times
-        many = splat8(np.int16(times))
-        for c in range(0, hidden, 8):
-            bits = ws.masks[after * words + (c >> 6)] >> np.uint64(c & 63)
-            post = select(bits_mask8(bits), many, none)
+        # ... and add the active post-synaptic neurons to each of them.
+        many = splat32(np.int16(times))
+        for g in range(0, stride, GROUP):
+            post = select(bits_mask32(ws.masks[after * words + (g >> 6)] >> np.uint64(g & 63)), many, none)
             for k in range(n):
-                at = ws.columns[k] * stride + c
-                store(ws.both, at, load8(ws.both, at) + post)
+                at = ws.columns[k] * stride + g
+                store(ws.both, at, load32(ws.both, at) + post)
         packed = np.uint64(0)
         bits = ws.active_outputs[after]
         while bits != np.uint64(0):
@@ -523,6 +533,21 @@ def count_traces(ws, options, n_used):
                 ws.both_output_packed[64 * w + lowest_bit(bits)] += packed
                 bits &= bits - np.uint64(1)
         ws.both_output_packed[hidden] += packed
+
+    # The bias is always active, so its row counts the post-synaptic neurons. What was active
+    # before a step is what was active after one, but for the last step.
+    ws.pre[0], ws.pre[1], ws.pre[2], ws.pre[BIAS] = left, front, right, steps
+    for g in range(0, stride, GROUP):
+        active = load32(ws.both, BIAS * stride + g)
+        if not options.trace_current:
+            final = bits_mask32(ws.masks[last * words + (g >> 6)] >> np.uint64(g & 63))
+            active = active - select(final, one, none)
+        store(ws.pre, FEED + g, active)
+    for k in range(OUTPUTS):
+        active_output = ws.both_output[hidden * OUTPUTS + k]
+        if not options.trace_current:
+            active_output -= np.int16((ws.active_outputs[last] >> np.uint64(k)) & np.uint64(1))
+        ws.pre[FEED + hidden + k] = active_output
 
 
 @inlined
@@ -539,8 +564,9 @@ def threshold(theta, steps):
 def change8(both, pre, post, silent_post, limit, table, eta):
     """Return η Δw of eight synapses from their counts.
 
-    `table` holds the sixteen changes for this m, plus 1, two bits each; a bit of
-    the traces adds twice its weight to the shift.
+    `table` holds the sixteen changes for this m as signed numbers of two bits, the
+    first at the top; a trace bit shifts it by twice its weight in the row's number,
+    and a shift back leaves the change, with its sign.
     """
     none = splat8(np.int16(0))
     pre_alone = pre - both
@@ -548,21 +574,21 @@ def change8(both, pre, post, silent_post, limit, table, eta):
     shift = shift | select(post - both > limit, splat8(np.int16(8)), none)  # 01
     shift = shift | select(pre_alone > limit, splat8(np.int16(4)), none)  # 10
     shift = shift | select(both > limit, splat8(np.int16(2)), none)  # 11
-    code = (table >> reinterpret(convert(shift, np.int32), np.uint32)) & splat8(np.uint32(3))
-    return convert(reinterpret(code, np.int32) - splat8(np.int32(1)), np.float32) * eta
+    change = (table << convert(shift, np.int32)) >> splat8(np.int32(30))
+    return convert(change, np.float32) * eta
 
 
 @inlined
 def change4(both, pre, post, silent_post, limit, table, eta):
-    """Return η Δw of four synapses; `change8` for outputs."""
+    """Return η Δw of four synapses: `change8` for the outputs."""
     none = splat4(np.int16(0))
     pre_alone = pre - both
-    shift = select(silent_post - pre_alone > limit, splat4(np.int16(16)), none)
-    shift = shift | select(post - both > limit, splat4(np.int16(8)), none)
-    shift = shift | select(pre_alone > limit, splat4(np.int16(4)), none)
-    shift = shift | select(both > limit, splat4(np.int16(2)), none)
-    code = (table >> reinterpret(convert(shift, np.int32), np.uint32)) & splat4(np.uint32(3))
-    return convert(reinterpret(code, np.int32) - splat4(np.int32(1)), np.float32) * eta
+    shift = select(silent_post - pre_alone > limit, splat4(np.int16(16)), none)  # 00
+    shift = shift | select(post - both > limit, splat4(np.int16(8)), none)  # 01
+    shift = shift | select(pre_alone > limit, splat4(np.int16(4)), none)  # 10
+    shift = shift | select(both > limit, splat4(np.int16(2)), none)  # 11
+    change = (table << convert(shift, np.int32)) >> splat4(np.int32(30))
+    return convert(change, np.float32) * eta
 
 
 @inlined
@@ -583,7 +609,7 @@ def update(ws, options, steps, theta, eta, table):
             end = FEED if block == 0 else (FEED + hidden if block == 1 else FEED + hidden + OUTPUTS)
             for p in range(begin, end):
                 at = p * stride + c
-                pre = splat8(np.int16(ws.pre[p]))
+                pre = splat8(ws.pre[p])
                 w = load8(ws.hidden, at) + change8(
                     load8(ws.both, at), pre, post, silent_post, limit, table8, eta8
                 )
@@ -674,7 +700,9 @@ def dsp_trials(
                 previous = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
             until_fresh -= 1
-            ep, steps, n_used = run_episode(ws, maze, options, goal[trial], alpha_h, alpha_o, key, episode)
+            ep, steps, last_state, n_used = run_episode(
+                ws, maze, options, goal[trial], alpha_h, alpha_o, key, episode
+            )
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
@@ -683,7 +711,7 @@ def dsp_trials(
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
             previous = ep
             if until_fresh != 0:
-                count_traces(ws, options, n_used)
+                count_traces(ws, options, n_used, steps, last_state)
                 update(ws, options, steps, theta, eta, changes[rule, 1 if rewarded else 0])
             done[0] += 1
 
@@ -729,7 +757,7 @@ def climbing_trials(
             else:
                 draw(ws, options.hidden, stride, key, episode, NOISE, sigma)
             until_fresh -= 1
-            ep, _, _ = run_episode(ws, maze, options, goal[trial], alpha_h, alpha_o, key, episode)
+            ep, _, _, _ = run_episode(ws, maze, options, goal[trial], alpha_h, alpha_o, key, episode)
             if ep < top:
                 top = ep
                 space.best_hidden[:] = space.hidden

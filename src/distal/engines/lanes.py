@@ -138,6 +138,7 @@ def _load(n: int) -> Any:
 
 load8 = _load(8)  # load8(pointer, index): eight neighbouring elements
 load4 = _load(4)
+load32 = _load(32)
 
 
 @intrinsic
@@ -179,6 +180,7 @@ def _splat(n: int) -> Any:
 
 splat8 = _splat(8)  # splat8(number): the number in all lanes
 splat4 = _splat(4)
+splat32 = _splat(32)
 
 
 def _index(k: int) -> Any:
@@ -241,15 +243,21 @@ def mask_bits(typing_context: Any, mask: Any) -> Any:
     return types.uint64(mask), generate
 
 
-@intrinsic
-def bits_mask8(typing_context: Any, bits: Any) -> Any:
-    """bits_mask8(bits): eight truth values from the lowest eight bits of an integer."""
-    result = Lanes(types.boolean, 8)
+def _bits_mask(n: int) -> Any:
+    @intrinsic
+    def bits_mask(typing_context: Any, bits: Any) -> Any:
+        result = Lanes(types.boolean, n)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.bitcast(builder.trunc(args[0], ir.IntType(8)), result.llvm)
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.bitcast(builder.trunc(args[0], ir.IntType(n)), result.llvm)
 
-    return result(types.uint64), generate
+        return result(types.uint64), generate
+
+    return bits_mask
+
+
+bits_mask8 = _bits_mask(8)  # bits_mask8(bits): truth values from the lowest eight bits of an integer
+bits_mask32 = _bits_mask(32)
 
 
 @intrinsic
