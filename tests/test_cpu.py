@@ -176,6 +176,13 @@ def test_the_maze_tables_say_what_the_maze_says(maze: Maze, blocked: str) -> Non
     assert tables.start >> 9 == start_cell * 4 + HEADINGS.index(maze.heading)
 
 
+@given(st.integers(1, 5000), st.integers(1, 64))
+def test_blocks_cover_every_trial_once_and_end_small(trials: int, workers: int) -> None:
+    blocks = list(cpu.shares(trials, workers))
+    assert [trial for first, last in blocks for trial in range(first, last)] == list(range(trials))
+    assert blocks[-1][1] - blocks[-1][0] == 1
+
+
 def test_progress_counts_every_episode() -> None:
     seen: list[int] = []
     learn("paper:1", trials=3, episodes=50, progress=seen.append, engine="cpu")
@@ -239,6 +246,31 @@ def test_ctrl_c_during_a_compiled_call_ends_with_one_line() -> None:
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "distal: interrupted"
     assert len(err.splitlines()) <= 2  # perhaps a line about compiling before it
+
+
+def test_a_plain_processor_gives_the_same_bits(tmp_path: Path) -> None:
+    """Compile for the smallest processor of this kind: no AVX, no FMA, no AVX-512."""
+    script = (
+        "import distal, hashlib\n"
+        "rule = distal.learn('paper:2', episodes=40, trials=2, keep_weights=True)\n"
+        "climb = distal.climb(distal.HillClimbing(.2, .3, .4), episodes=40, trials=2, keep_weights=True)\n"
+        "for result in (rule, climb):\n"
+        "    arrays = (result.best, result.hidden, result.output)\n"
+        "    print(hashlib.sha256(b''.join(array.tobytes() for array in arrays)).hexdigest())\n"
+    )
+    plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(tmp_path)}
+    hashes = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, **extra},
+        ).stdout
+        for extra in ({}, plain)
+    ]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes[0].split())) == 2
 
 
 def test_importing_the_package_loads_no_compiler_and_counts_no_cores() -> None:

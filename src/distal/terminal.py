@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -16,6 +17,11 @@ from distal.experiments import PublishedRules, paper_results
 from distal.maze import Maze
 from distal.rule import Rule, published_fitness, published_rules
 from distal.settings import READINGS
+
+if TYPE_CHECKING:
+    from distal.bench import Row
+
+T = TypeVar("T")
 
 NARROWEST = 120  # columns, where output is not a terminal and has no width of its own
 
@@ -68,7 +74,7 @@ def _table(*columns: str, title: str | None = None) -> Table:
     """Make an empty table: the first column to the left, the others to the right."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, title_style="bold")
     for position, column in enumerate(columns):
-        table.add_column(column, justify="right" if position else "left", no_wrap=True)
+        table.add_column(column, justify="right" if position else "left", no_wrap=position > 0)
     return table
 
 
@@ -183,6 +189,58 @@ def show_published(outcome: PublishedRules) -> None:
         "(b) best of generation 0, mean ± s.d. of 15 runs; selected in both, hence optimistic", style="dim"
     )
     out.print("(c) with evolved parameters, which the paper does not print", style="dim")
+
+
+def watched(rows: Iterable[T], label: str) -> Iterator[T]:
+    """Pass rows on as they come, with a spinner on stderr while one is being made, if it is a terminal."""
+    err = Console(stderr=True)
+    if not err.is_terminal:
+        yield from rows
+        return
+    with err.status(f"{label} ...") as status:
+        for count, row in enumerate(rows, start=1):
+            status.update(f"{label} ... {count} done")
+            yield row
+
+
+def show_bench(rows: list[Row], machine: dict[str, Any]) -> None:
+    """Print the rows of a benchmark and the machine they were measured on."""
+    out = console()
+    memory = f"{machine['memory_gib']} GiB"
+    versions = ", ".join(
+        f"{name} {machine[name]}" for name in ("python", "numpy", "numba", "jax") if machine[name]
+    )
+    out.print(
+        f"{machine['processor']}, {machine['cores']} cores, {memory}, {machine['system']}; {versions}",
+        soft_wrap=True,
+    )
+    table = _table("what", "measured", "target", "met")
+    for row in rows:
+        target = f"{'≥' if row.at_least else '≤'} {row.target:,.4g}" if row.target is not None else ""
+        met = {True: "yes", False: "no", None: ""}[row.met]
+        value = f"{row.value:,.4g} {row.unit}" if row.value is not None else "not measured"
+        table.add_row(row.what, value, target, met)
+    out.print(table)
+    for row in rows:
+        if row.note:
+            out.print(f"{row.name}: {row.note}", style="dim")
+
+
+def show_change(
+    compared: list[tuple[Row, float | None, str]], earlier: dict[str, Any], to_stderr: bool
+) -> None:
+    """Print what has changed since an earlier benchmark."""
+    out = Console(stderr=True, highlight=False, width=NARROWEST) if to_stderr else console()
+    then = earlier["machine"]
+    out.print(
+        f"Against {earlier['distal']} of {earlier['date']}: {then['processor']}, {then['cores']} cores",
+        soft_wrap=True,
+    )
+    table = _table("measurement", "then", "now", "change")
+    for row, value, verdict in compared:
+        cells = (f"{number:,.4g} {row.unit}" if number is not None else "–" for number in (value, row.value))
+        table.add_row(row.name, *cells, verdict)
+    out.print(table)
 
 
 def _fitness_cells(name: str, result: Result) -> tuple[str, str, str]:

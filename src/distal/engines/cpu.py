@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +28,6 @@ from distal.settings import READINGS
 
 _log = logging.getLogger("distal")
 
-BLOCKS_PER_WORKER = 8  # enough to even out unequal trials, few enough to cost nothing
 CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
 POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 PATIENCE = 1.5  # seconds to load compiled code before we say that it is being compiled
@@ -41,8 +40,7 @@ def run(
     job = _Job(batch, keep_weights)
     job.compile()
     workers = min(workers or available_cores(), len(batch))
-    edges = np.linspace(0, len(batch), min(len(batch), workers * BLOCKS_PER_WORKER) + 1).astype(np.int64)
-    blocks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    blocks = list(shares(len(batch), workers))
     counters = np.zeros((len(blocks), CACHE_LINE), np.int64)
     reported = 0
 
@@ -69,6 +67,18 @@ def run(
             pool.shutdown(cancel_futures=True)
             raise
     return Trials(job.best, job.hidden, job.output) if keep_weights else Trials(job.best, None, None)
+
+
+def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
+    """Divide trials into blocks (first, last + 1).
+
+    Large ones come first, to cost little, small ones last, so that all workers end together.
+    """
+    first = 0
+    while first < trials:
+        last = first + -(-(trials - first) // (2 * workers))
+        yield first, last
+        first = last
 
 
 def available_cores() -> int:

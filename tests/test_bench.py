@@ -1,0 +1,78 @@
+"""Benchmarks: what they report, and how runs are compared. No time is asserted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from distal import InputError, bench
+from distal.bench import Row
+from distal.cli import main
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_a_quick_run_measures_every_row_that_takes_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--quick", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    names = [row["name"] for row in data["results"]]
+    assert names == [
+        "dsp_episode", "against_reference", "climbing_episode", "two_workers",
+        "hidden_40", "hidden_80", "hidden_160",
+    ]  # fmt: skip
+    assert all(row["value"] is None or row["value"] > 0 for row in data["results"])
+    assert {"processor", "cores", "memory_gib", "python", "numba"} <= set(data["machine"])
+
+
+def test_targets_are_floors_or_ceilings() -> None:
+    assert Row("a", "", 2, "times", 1).met is True
+    assert Row("a", "", 2, "times", 3).met is False
+    assert Row("a", "", 2, "s", 3, at_least=False).met is True
+    assert Row("a", "", None, "s", 3).met is None
+    assert Row("a", "", 2, "s").met is None
+
+
+def test_a_regression_is_noticed() -> None:
+    earlier = {"results": [{"name": "speed", "value": 100.0}, {"name": "time", "value": 2.0}]}
+    rows = [
+        Row("speed", "", 80.0, "times"),
+        Row("speed", "", 99.0, "times"),
+        Row("speed", "", 130.0, "times"),
+        Row("time", "", 3.0, "s", at_least=False),
+        Row("time", "", 1.0, "s", at_least=False),
+        Row("new", "", 1.0, "s"),
+    ]
+    assert [verdict for _, _, verdict in bench.compare(rows, earlier)] == [
+        "WORSE", "as before", "better", "WORSE", "better", "not measured in both",
+    ]  # fmt: skip
+
+
+def test_the_change_is_printed_against_a_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "run", lambda quick: iter([Row("against_jax", "as JAX", 1.0, "times", 40)]))
+    kept = ROOT / "benchmarks" / "results" / "cpu.json"
+    assert main(["bench", "--against", str(kept)]) == 0
+    assert "WORSE" in capsys.readouterr().out
+    assert main(["bench", "--json", "--against", str(kept)]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["results"][0]["name"] == "against_jax"
+    assert "WORSE" in captured.err
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"format": "distal-bench", "version": 9}', "no"])
+def test_a_file_that_is_no_benchmark_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"other\.json"):
+        bench.load_report(path)
+
+
+def test_the_document_shows_the_run_that_is_kept() -> None:
+    kept = bench.load_report(ROOT / "benchmarks" / "results" / "cpu.json")
+    document = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert kept["machine"]["processor"] in document
+    for row in kept["results"]:
+        assert f"| {row['what']} | {row['value']:,.4g} {row['unit']} |" in document
