@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -31,7 +32,8 @@ def run_shell(script: str, folder: Path) -> str:
         check=False,
         timeout=300,
     )
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.returncode == 0, done.stderr
+    assert all(line.startswith("generation ") for line in done.stderr.splitlines()), done.stderr
     return done.stdout
 
 
@@ -74,6 +76,19 @@ def test_links_within_the_project_lead_somewhere(document: Path) -> None:
 
 def test_the_picture_of_the_maze_is_what_the_command_draws() -> None:
     assert (ROOT / "docs" / "maze.svg").read_text() == distal.triple_t_maze().to_svg()
+
+
+def test_the_results_document_is_what_the_kept_numbers_say() -> None:
+    data = json.loads((ROOT / "docs" / "results.json").read_text())
+    document = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert f"--scale paper --rules evolved --seed {data['seed']}" in document
+    assert data["scale"] == {"name": "paper", "runs": 15, "generations": 300, "episodes": 10000}
+    for line in data["comparison"]:
+        row = next(row for row in document.splitlines() if row.startswith(f"| {line['what']} |"))
+        assert line["what"] in row
+        assert f"| {line['verdict']} |" in document
+    fitness = sorted(data["tests"]["dsp"]["fitness_at"]["10000"])
+    assert [distal.rule.evolved_fitness(n) for n in range(1, 16)] == fitness
 
 
 def test_the_citation_names_this_version() -> None:

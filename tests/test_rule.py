@@ -87,12 +87,12 @@ def test_a_rule_is_found_by_name_or_by_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("paper:0", "the published rules are paper:1 to paper:15"),
-        ("paper:16", "the published rules are paper:1 to paper:15"),
-        ("paper:", "the published rules are paper:1 to paper:15"),
-        ("paper:one", "the published rules are paper:1 to paper:15"),
+        ("paper:0", "there are paper:1 to paper:15"),
+        ("paper:16", "there are paper:1 to paper:15"),
+        ("paper:", "there are paper:1 to paper:15"),
+        ("paper:one", "there are paper:1 to paper:15"),
         ("paper1", "did you mean 'paper:1'?"),
-        ("no/such/file.json", "expected paper:1 to paper:15 or a rule file"),
+        ("no/such/file.json", "expected paper:1 to paper:15, evolved:1 to evolved:15 or a rule file"),
     ],
 )
 def test_unknown_rules_are_refused(name: str, problem: str) -> None:

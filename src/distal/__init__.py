@@ -6,6 +6,8 @@ episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 
 from distal.checks import InputError
 from distal.evaluation import Result, climb, learn
+from distal.evolving import Evolved, evolve, resume
+from distal.experiments import Reproduction, reproduce
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
 from distal.rule import Rule, find_rule, published_rule, published_rules
@@ -14,16 +16,21 @@ from distal.settings import Settings
 __version__ = "0.1.0"
 
 __all__ = [
+    "Evolved",
     "HillClimbing",
     "InputError",
     "Maze",
+    "Reproduction",
     "Result",
     "Rule",
     "Settings",
     "climb",
+    "evolve",
     "find_rule",
     "learn",
     "published_rule",
     "published_rules",
+    "reproduce",
+    "resume",
     "triple_t_maze",
 ]

@@ -7,11 +7,9 @@ reported. Nothing here is a test: a slow machine fails no one.
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -33,10 +31,11 @@ import distal
 from distal import network
 from distal.checks import InputError
 from distal.engines import Batch, cpu, reference
-from distal.evaluation import evaluation_seeds
+from distal.evaluation import batch_of
 from distal.experiments import random_climbers, random_rules
 from distal.files import read_json
 from distal.learners.hill_climbing import HillClimbing
+from distal.machine import available_cores, machine
 from distal.maze import triple_t_maze
 from distal.rule import Rule, published_rules
 from distal.settings import Settings
@@ -92,18 +91,6 @@ def report(rows: list[Row]) -> dict[str, Any]:
     }
 
 
-def machine() -> dict[str, Any]:
-    """Describe the machine and what runs on it."""
-    return {
-        "processor": _processor(),
-        "cores": cpu.available_cores(),
-        "memory_gib": round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        **{name: _version(name) for name in ("numpy", "numba", "jax")},
-    }
-
-
 def load_report(path: str | Path) -> dict[str, Any]:
     """Read results that an earlier run wrote."""
     data = read_json(path, "benchmark file")
@@ -132,15 +119,9 @@ def compare(rows: list[Row], earlier: dict[str, Any]) -> list[tuple[Row, float |
 
 def generation(learners: tuple[Rule | HillClimbing, ...], trials: int = 5, **settings: Any) -> Batch:
     """Return the batch that evaluates all learners: `trials` for each of the eight goals, 100 episodes."""
-    maze, n = triple_t_maze(), len(learners)
-    return Batch(
-        learners=learners,
-        learner=np.repeat(np.arange(n, dtype=np.int32), trials * 8),
-        goal=np.tile(np.arange(8, dtype=np.int32), n * trials),
-        seed=evaluation_seeds(0, n * trials, 8),
-        maze=maze,
-        settings=Settings(**settings),
-        episodes=100,
+    seeds = np.arange(len(learners), dtype=np.uint64)
+    return batch_of(
+        learners, seeds, trials=trials, episodes=100, maze=triple_t_maze(), settings=Settings(**settings)
     )
 
 
@@ -188,7 +169,7 @@ def _learners(repeats: int) -> Iterator[Row]:
 
 
 def _workers(repeats: int) -> Iterator[Row]:
-    if cpu.available_cores() < 2:
+    if available_cores() < 2:
         yield Row("two_workers", "two workers against one", None, "times", 1.9, note="one core here")
         return
     batch = generation(random_rules(0), trials=20)
@@ -327,19 +308,3 @@ def _environment() -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join([path, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
     }
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None

@@ -17,13 +17,15 @@ from typing import Any, NoReturn
 
 import distal
 from distal import engines, terminal
-from distal.checks import InputError, suggestion
+from distal.checks import InputError, one_of, suggestion
 from distal.evaluation import Result, climb, learn
-from distal.experiments import CANDIDATES, run_published_rules
+from distal.evolving import evolve, resume, summary
+from distal.experiments import SCALES, estimated_seconds, plan, reproduce
 from distal.files import to_json, write_text
 from distal.learners.hill_climbing import HillClimbing
+from distal.machine import machine
 from distal.maze import HEADINGS, Maze, triple_t_maze
-from distal.rule import find_rule, published_fitness, published_rules
+from distal.rule import evolved_fitness, evolved_rules, find_rule, published_fitness, published_rules
 from distal.settings import READINGS, Settings
 
 Command = Callable[[argparse.Namespace], None]
@@ -112,8 +114,12 @@ def run_rules(args: argparse.Namespace) -> None:
     if args.rule is None:
         if args.json:
             entries = [
-                {**rule.to_dict(), "paper_fitness_10000_episodes": published_fitness(n)}
-                for n, rule in enumerate(published_rules(), start=1)
+                {**rule.to_dict(), "fitness_10000_episodes": fitness(n)}
+                for rules, fitness in (
+                    (published_rules(), published_fitness),
+                    (evolved_rules(), evolved_fitness),
+                )
+                for n, rule in enumerate(rules, start=1)
             ]
             _print_json({"rules": entries})
         else:
@@ -144,29 +150,87 @@ def run_climb(args: argparse.Namespace) -> None:
     _show(result, args)
 
 
-def run_reproduce(args: argparse.Namespace) -> None:
-    """Run the published rules and hill climbing, beside the paper's numbers."""
-    evaluations = len(published_rules()) + CANDIDATES
-    episodes = args.episodes * args.trials * len(triple_t_maze().finals) * evaluations
-    with terminal.progress("published rules and hill climbing", episodes) as progress:
-        outcome = run_published_rules(
-            episodes=args.episodes,
-            trials=args.trials,
-            seed=args.seed,
-            engine=args.engine,
-            workers=args.workers,
-            progress=progress,
-        )
+def run_evolve(args: argparse.Namespace) -> None:
+    """Evolve rules or the parameters of hill climbing."""
+    given = {
+        name: value for name, value in vars(args).items() if value is not None and name in EVOLVE_OPTIONS
+    }
+    with terminal.evolution_progress() as progress:
+        if args.resume is not None:
+            for name in given:
+                if name != "generations":
+                    option = f"--{name.replace('_', '-')}"
+                    raise InputError(f"{option} cannot be changed with --resume; only --generations can")
+            evolved = resume(
+                args.resume,
+                generations=args.generations,
+                engine=args.engine,
+                workers=args.workers,
+                progress=progress,
+            )
+        else:
+            if args.out is None:
+                raise InputError(
+                    "no folder for the runs; name one with --out DIR (or go on with --resume DIR)"
+                )
+            maze = _maze(given.pop("maze", None), given.pop("heading", "north"))
+            evolved = evolve(
+                **given, maze=maze, out=args.out, force=args.force, engine=args.engine, workers=args.workers,
+                progress=progress,
+            )  # fmt: skip
+    out = args.resume or args.out
     if args.json:
+        winners = [winner.to_dict() for winner in evolved.winners]
         _print_json(
             {
                 "version": distal.__version__,
-                "rules": [result.to_dict() for result in outcome.rules],
-                "climbs": [result.to_dict() for result in outcome.climbs],
+                "out": out,
+                "config": evolved.config.to_dict(),
+                "winners": winners,
             }
         )
     else:
-        terminal.show_published(outcome)
+        terminal.show_evolved(evolved, out)
+
+
+def run_runs(args: argparse.Namespace) -> None:
+    """Summarise folders of runs."""
+    top = Path(args.folder)
+    if not top.is_dir():
+        raise InputError(f"{args.folder!r} is not a folder")
+    found = [top] if (top / "config.json").exists() else sorted(p.parent for p in top.glob("*/config.json"))
+    if not found:
+        raise InputError(f"{args.folder!r} holds no runs: neither it nor a folder in it has a config.json")
+    summaries = [{"folder": str(path), **summary(path)} for path in found]
+    if args.json:
+        _print_json({"folders": summaries})
+    else:
+        terminal.show_runs(summaries)
+
+
+def run_reproduce(args: argparse.Namespace) -> None:
+    """Run the paper's experiments and write the report."""
+    from distal import report  # noqa: PLC0415 - imports SciPy and matplotlib, which no other command should wait for
+    from distal.comparison import compare  # noqa: PLC0415
+
+    maze = _maze(args.maze, args.heading)
+    scale = SCALES[one_of("scale", args.scale, SCALES)]
+    one_of("rules", args.rules, ("evolved", "published"))
+    out = args.out if args.out is not None else f"reproduction-{args.scale}"
+    stages = plan(scale, args.rules, maze)
+    settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
+    terminal.show_plan(stages, estimated_seconds(stages, args.engine, args.workers), out)
+    with terminal.stage_progress() as progress:
+        result = reproduce(
+            args.scale, rules=args.rules, seed=args.seed, out=out, force=args.force, maze=maze,
+            engine=args.engine, workers=args.workers, progress=progress, **settings,
+        )  # fmt: skip
+    page = report.write(result, out)
+    lines = compare(result)
+    if args.json:
+        _print_json(report.numbers(result, lines))
+    else:
+        terminal.show_comparison(report.short_rows(lines), str(page))
 
 
 def run_bench(args: argparse.Namespace) -> None:
@@ -178,7 +242,7 @@ def run_bench(args: argparse.Namespace) -> None:
     if args.json:
         _print_json(bench.report(rows))
     else:
-        terminal.show_bench(rows, bench.machine())
+        terminal.show_bench(rows, machine())
     if earlier is not None:
         terminal.show_change(bench.compare(rows, earlier), earlier, to_stderr=args.json)
 
@@ -233,10 +297,14 @@ def _parser() -> Parser:
         "list the published rules, or show one",
         "List the published rules, or show one. With --json, one rule is printed as a rule file.",
     )
-    rules.add_argument("rule", nargs="?", metavar="RULE", help="paper:1 to paper:15, or a rule file")
+    rules.add_argument(
+        "rule", nargs="?", metavar="RULE", help="paper:1 to paper:15, evolved:1 to evolved:15, or a rule file"
+    )
 
     learn_command = add("learn", run_learn, "train fresh networks with a rule")
-    learn_command.add_argument("rule", metavar="RULE", help="paper:1 to paper:15, or a rule file")
+    learn_command.add_argument(
+        "rule", metavar="RULE", help="paper:1 to paper:15, evolved:1 to evolved:15, or a rule file"
+    )
     _add_evaluation(learn_command)
 
     climb_command = add("climb", run_climb, "train fresh networks by hill climbing")
@@ -248,15 +316,36 @@ def _parser() -> Parser:
         climb_command.add_argument(option, type=number, required=True, metavar="X", help=text)
     _add_evaluation(climb_command)
 
-    reproduce = add(
+    _add_evolve(add("evolve", run_evolve, "evolve rules, or the parameters of hill climbing"))
+
+    runs = add("runs", run_runs, "summarise a folder of runs")
+    runs.add_argument(
+        "folder", metavar="DIR", help="what distal evolve --out wrote, or a folder of such folders"
+    )
+
+    reproduction = add(
         "reproduce",
         run_reproduce,
-        "run the paper's rules and hill climbing, beside its numbers",
-        "Run the fifteen published rules, and hill climbing with 14 random parameter sets, and print their "
-        "fitness with the paper's values beside it.",
+        "run the paper's experiments and write a report",
+        "Run the paper's experiments and write a report: figures, tables, and every number of the paper "
+        "beside ours. Each stage is stored; a second call only does what is missing.",
     )
-    _add_run_length(reproduce)
-    _add_engine(reproduce)
+    reproduction.add_argument(
+        "--scale",
+        default="quick",
+        metavar="WORD",
+        help="quick: two minutes on two cores; paper: about ten (quick)",
+    )
+    reproduction.add_argument(
+        "--rules", default="evolved", metavar="WORD", help="evolved, published (evolved)"
+    )
+    reproduction.add_argument("--out", metavar="DIR", help="folder of the report (reproduction-SCALE)")
+    reproduction.add_argument("--force", action="store_true", help="begin anew, whatever the folder holds")
+    reproduction.add_argument(
+        "--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)"
+    )
+    _add_settings(reproduction)
+    _add_engine(reproduction)
 
     bench = add(
         "bench",
@@ -274,9 +363,9 @@ def _parser() -> Parser:
     return parser
 
 
-def _add_heading(command: Parser) -> None:
+def _add_heading(command: Parser, default: str | None = "north") -> None:
     command.add_argument(
-        "--heading", default="north", metavar="H", help=f"start heading: {', '.join(HEADINGS)} (north)"
+        "--heading", default=default, metavar="H", help=f"start heading: {', '.join(HEADINGS)} (north)"
     )
 
 
@@ -301,32 +390,73 @@ def _add_evaluation(command: Parser) -> None:
     command.add_argument(
         "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
     )
+    _add_settings(command)
+    _add_engine(command)
+
+
+def _add_settings(command: Parser, given_only: bool = False) -> None:
+    """Add network, maze and readings; with `given_only` an option that is left out is None."""
     defaults = Settings()
-    command.add_argument(
-        "--hidden",
-        type=whole,
-        default=defaults.hidden,
-        metavar="N",
-        help=f"hidden neurons ({defaults.hidden})",
-    )
-    command.add_argument(
-        "--steps",
-        type=whole,
-        default=defaults.steps,
-        metavar="N",
-        help=f"steps per episode ({defaults.steps})",
-    )
+
+    def default(value: Any) -> Any:
+        return None if given_only else value
+
+    for name, text in (("hidden", "hidden neurons"), ("steps", "steps per episode")):
+        value = getattr(defaults, name)
+        command.add_argument(
+            f"--{name}", type=whole, default=default(value), metavar="N", help=f"{text} ({value})"
+        )
     command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
-    _add_heading(command)
+    _add_heading(command, default("north"))
     readings = command.add_argument_group("readings, where the paper is silent")
     for name, values in READINGS.items():
         readings.add_argument(
             f"--{name.replace('_', '-')}",
             dest=name,
-            default=values[0],
+            default=default(values[0]),
             metavar="WORD",
             help=f"{', '.join(values)} ({values[0]})",
         )
+
+
+# What decides the result of an evolution, and so cannot change when it is resumed.
+EVOLVE_OPTIONS = (
+    "learner", "runs", "generations", "population", "elites", "crossover", "mutation", "deviation",
+    "remeasure", "trials", "episodes", "seed", "maze", "heading", *Settings.__dataclass_fields__,
+)  # fmt: skip
+
+
+def _add_evolve(command: Parser) -> None:
+    command.add_argument(
+        "--learner", metavar="WORD", help="dsp: rules; hc: parameters of hill climbing (dsp)"
+    )
+    command.add_argument("--out", metavar="DIR", help="folder to keep the runs in")
+    command.add_argument("--resume", metavar="DIR", help="go on with the runs in a folder")
+    command.add_argument("--force", action="store_true", help="begin anew in a folder that is not empty")
+    for name, text in (
+        ("runs", "independent runs (15)"),
+        ("generations", "generations after the first population (300)"),
+        ("population", "individuals (14)"),
+        ("elites", "best individuals that are kept (4)"),
+        ("trials", "trials per final position in an evaluation (5)"),
+        ("episodes", "episodes per trial (100)"),
+        ("seed", "seed of all random numbers (0)"),
+    ):
+        command.add_argument(f"--{name}", type=whole, metavar="N", help=text)
+    for name, text in (
+        ("crossover", "probability of crossover (0.5)"),
+        ("mutation", "probability that a discrete gene is redrawn (0.15)"),
+        ("deviation", "standard deviation of the noise on continuous genes (0.1)"),
+    ):
+        command.add_argument(f"--{name}", type=number, metavar="X", help=text)
+    command.add_argument(
+        "--remeasure-elites",
+        dest="remeasure",
+        action="store_true",
+        default=None,
+        help="measure the elites again",
+    )
+    _add_settings(command, given_only=True)
     _add_engine(command)
 
 

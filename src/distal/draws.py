@@ -31,8 +31,10 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 def philox(counter: ArrayLike, key: ArrayLike) -> NDArray[np.uint32]:
     """Return Philox4x32-10 of counters (..., 4) and keys (..., 2), as words (..., 4)."""
-    c0, c1, c2, c3 = np.moveaxis(np.asarray(counter, np.uint32), -1, 0)
-    k0, k1 = np.moveaxis(np.asarray(key, np.uint32), -1, 0)
+    counters, keys = np.asarray(counter, np.uint32), np.asarray(key, np.uint32)
+    shape = np.broadcast_shapes(counters.shape[:-1], keys.shape[:-1])
+    c0, c1, c2, c3 = np.moveaxis(np.broadcast_to(counters, (*shape, 4)), -1, 0)
+    k0, k1 = np.moveaxis(keys, -1, 0)
     with np.errstate(over="ignore"):  # the key schedule counts modulo 2^32
         for _ in range(10):
             p0 = _MULTIPLIERS[0] * c0.astype(np.uint64)
@@ -123,10 +125,12 @@ def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
     return int(child_seeds(seed, [[first, second, third]])[0])
 
 
-def child_seeds(seed: int, parts: ArrayLike) -> NDArray[np.uint64]:
-    """Return the seeds of many parts (n, 3) of the work that has this seed, (n)."""
+def child_seeds(seed: int | NDArray[np.uint64], parts: ArrayLike) -> NDArray[np.uint64]:
+    """Return the seeds of parts (..., 3) of the work that has a seed; many seeds (...) are broadcast."""
     places = np.asarray(parts, np.uint32)
-    counter = np.concatenate([places, np.full((len(places), 1), SEED, np.uint32)], axis=1)
-    low, high = philox(counter, _key(seed))[:, :2].astype(np.uint64).T
-    seeds: NDArray[np.uint64] = high << np.uint64(32) | low
-    return seeds
+    counter = np.concatenate([places, np.full((*places.shape[:-1], 1), SEED, np.uint32)], axis=-1)
+    seeds = np.asarray(seed, np.uint64)
+    key = np.stack([seeds & _LOW_HALF, seeds >> np.uint64(32)], axis=-1).astype(np.uint32)
+    words = philox(counter, key).astype(np.uint64)
+    children: NDArray[np.uint64] = words[..., 1] << np.uint64(32) | words[..., 0]
+    return children

@@ -7,6 +7,7 @@ a `Result`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -177,10 +178,35 @@ def climb(
     )
 
 
-def evaluation_seeds(seed: int, trials: int, finals: int) -> NDArray[np.uint64]:
-    """Return the seed of every trial: a function of its own number and goal alone."""
+def batch_of(
+    learners: Sequence[Rule | HillClimbing],
+    seeds: NDArray[np.uint64],
+    *,
+    trials: int,
+    episodes: int,
+    maze: Maze,
+    settings: Settings,
+    resample: int | None = None,
+) -> Batch:
+    """Return the trials that evaluate several learners, each with a seed of its own (n).
+
+    A learner has `trials` for every final position, trial-major; learners follow
+    one another. A trial's seed is a function of its learner's seed, its own number
+    and its goal alone.
+    """
+    finals, n = len(maze.finals), len(learners)
     trial, goal = np.divmod(np.arange(trials * finals), finals)
-    return child_seeds(seed, np.stack([trial, goal, np.zeros_like(trial)], axis=1))
+    parts = np.stack([trial, goal, np.zeros_like(trial)], axis=1)
+    return Batch(
+        learners=tuple(learners),
+        learner=np.repeat(np.arange(n, dtype=np.int32), trials * finals),
+        goal=np.tile(goal.astype(np.int32), n),
+        seed=child_seeds(seeds[:, None], parts[None]).ravel(),
+        maze=maze,
+        settings=settings,
+        episodes=episodes,
+        resample=resample,
+    )
 
 
 def _evaluate(
@@ -218,14 +244,13 @@ def _evaluate(
             f"{trials * finals} trials of {episodes} episodes make {trials * finals * episodes} points of "
             f"curves, at most {MAX_POINTS} fit in one call; ask for fewer trials or episodes"
         )
-    batch = Batch(
-        learners=(learner,),
-        learner=np.zeros(trials * finals, np.int32),
-        goal=np.tile(np.arange(finals, dtype=np.int32), trials),
-        seed=evaluation_seeds(seed, trials, finals),
+    batch = batch_of(
+        [learner],
+        np.array([seed], np.uint64),
+        trials=trials,
+        episodes=episodes,
         maze=maze,
         settings=in_force,
-        episodes=episodes,
         resample=resample,
     )
     outcome = module.run(batch, keep_weights=keep_weights, workers=workers, progress=progress)

@@ -1,41 +1,118 @@
-"""The paper's experiments, as functions that return what a table or figure needs."""
+"""The paper's experiments: evolve, test for many episodes, with and without resampling.
+
+`reproduce` runs them in stages. With a folder every stage is stored as soon as it is
+done, and a second call only does what is missing. What it returns holds all numbers;
+`comparison` sets them beside the paper's, `report` turns them into pages.
+"""
 
 from __future__ import annotations
 
+import io
 import json
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import resources
+from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+import distal
 from distal import draws, engines
-from distal.checks import integer
-from distal.engines import Progress
-from distal.evaluation import MAX_SEED, Result, climb, learn
-from distal.learners.hill_climbing import NUMBERS, HillClimbing
-from distal.rule import ROWS, Rule, published_rules
-from distal.settings import SettingsDict
+from distal.checks import InputError, integer, one_of
+from distal.evaluation import MAX_SEED, batch_of
+from distal.evolution import first_population
+from distal.evolving import Config, Evolved, Step, check_engine, evolve, resume
+from distal.files import read_json, to_json, write_array, write_text
+from distal.learners.hill_climbing import HillClimbing
+from distal.maze import Maze, triple_t_maze
+from distal.rule import NUMBERS, ROWS, Rule, published_rules
+from distal.runs import is_run_folder
+from distal.settings import Settings, SettingsDict
 
-CANDIDATES = 14  # a population of the paper's genetic algorithm
+RESAMPLE = 100  # the paper's iterative re-sampling
+TRIALS = 5  # per final position
+POPULATION = 14
+
+# The last number of the part that a test's seeds come from; the first two are rule and test.
+TEST = 7
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run."""
+
+    name: str
+    runs: int
+    generations: int
+    episodes: int  # of the long tests
+
+
+SCALES = {
+    "quick": Scale("quick", runs=5, generations=80, episodes=5_000),
+    "paper": Scale("paper", runs=15, generations=300, episodes=10_000),
+}
+
+# The tests: name, learner, resampled?
+TESTS = (
+    ("dsp", "dsp", False),
+    ("hc", "hc", False),
+    ("dsp_resampled", "dsp", True),
+    ("hc_resampled", "hc", True),
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of the work, for the plan and for progress."""
+
+    name: str
+    title: str
+    episodes: int
+    learner: str
 
 
 @dataclass(frozen=True, eq=False)
-class PublishedRules:
-    """The paper's fifteen rules, and hill climbing beside them, all evaluated afresh.
+class Reproduction:
+    """All that the experiments gave.
 
-    `climbs` holds one result for each of 14 parameter sets drawn at random, as in
-    the first generation of the paper's evolution of hill climbing.
+    `curves[test]` (rules, trials, episodes) is the best EP so far; tests are dsp, hc,
+    dsp_resampled and hc_resampled. `at_100[learner]` (trials) are the EPs of the best
+    rule and of the best climber after 100 episodes, in trials of their own.
     """
 
-    rules: tuple[Result, ...]
-    climbs: tuple[Result, ...]
+    scale: Scale
+    seed: int
+    rules: str  # "evolved" or "published"
+    settings: Settings
+    maze: Maze
+    engine: str
+    evolved: dict[str, Evolved]  # by learner; no "dsp" with the published rules
+    learners: dict[str, tuple[Rule | HillClimbing, ...]]
+    curves: dict[str, NDArray[np.int32]]
+    at_100: dict[str, NDArray[np.int32]]
+    seconds: dict[str, float]  # by stage
 
-    @property
-    def best_climb(self) -> Result:
-        """The best of the random parameter sets; its fitness is optimistic, being selected."""
-        return min(self.climbs, key=lambda result: result.fitness)
+    def fitness(self, test: str) -> NDArray[np.float64]:
+        """Return the mean best EP of every rule after every episode, (rules, episodes)."""
+        mean: NDArray[np.float64] = self.curves[test].mean(axis=1)
+        return mean
+
+    def best(self, learner: str) -> int:
+        """Return which rule, or climber, has the lowest fitness at the end of the plain test."""
+        return int(np.argmin(self.fitness(learner)[:, -1]))
+
+    def ranking(self, learner: str) -> list[int]:
+        """Return the rules, or climbers, in the order of their fitness at the end of the plain test."""
+        order: list[int] = np.argsort(self.fitness(learner)[:, -1], kind="stable").tolist()
+        return order
+
+    def best_curve(self, test: str) -> NDArray[np.int32]:
+        """Return the trials (trials, episodes) of the best rule or climber in a test."""
+        curve: NDArray[np.int32] = self.curves[test][self.best(test.removesuffix("_resampled"))]
+        return curve
 
 
 def paper_results() -> dict[str, Any]:
@@ -45,50 +122,300 @@ def paper_results() -> dict[str, Any]:
     return results
 
 
-def random_climbers(seed: int, count: int = CANDIDATES) -> tuple[HillClimbing, ...]:
-    """Draw parameter sets of hill climbing, uniform in [0, 1)."""
-    words = draws.words(draws.child_seed(seed, 0, 0, 1), draws.WEIGHTS, 0, range(count), len(NUMBERS))
-    return tuple(HillClimbing(*row[: len(NUMBERS)]) for row in _unit(words))
+def random_climbers(seed: int, count: int = POPULATION) -> tuple[HillClimbing, ...]:
+    """Draw parameter sets of hill climbing, as in the first generation of an evolution."""
+    return tuple(HillClimbing(*row) for row in first_population(count, 0, 3, seed).continuous.tolist())
 
 
-def random_rules(seed: int, count: int = CANDIDATES) -> tuple[Rule, ...]:
-    """Draw rules, changes and numbers uniform, as in the first generation of an evolution."""
-    words = draws.words(draws.child_seed(seed, 0, 0, 3), draws.WEIGHTS, 0, range(count), ROWS + 4)
-    changes = [[draws.choice(word, 3) - 1 for word in row] for row in words[:, :ROWS]]
-    numbers = _unit(words[:, ROWS : ROWS + 4])
-    return tuple(Rule(delta_w, *unit) for delta_w, unit in zip(changes, numbers, strict=True))
+def random_rules(seed: int, count: int = POPULATION) -> tuple[Rule, ...]:
+    """Draw rules, as in the first generation of an evolution."""
+    drawn = first_population(count, ROWS, len(NUMBERS), seed)
+    return tuple(Rule(a.tolist(), *b.tolist()) for a, b in zip(drawn.discrete, drawn.continuous, strict=True))
 
 
-def _unit(words: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """Turn words into numbers uniform in [0, 1)."""
-    return (words >> np.uint32(8)) / 2**24
+def plan(scale: Scale, rules: str, maze: Maze) -> list[Stage]:
+    """Return the stages of a reproduction with the episodes that each will run."""
+    finals = len(maze.finals)
+    evaluations = POPULATION + 10 * scale.generations
+    evolution = scale.runs * evaluations * TRIALS * finals * 100
+    stages = [
+        Stage(
+            "evolve_dsp",
+            f"evolve DSP rules, {scale.runs} runs of {scale.generations} generations",
+            evolution,
+            "dsp",
+        ),
+        Stage(
+            "evolve_hc",
+            f"evolve hill climbing, {scale.runs} runs of {scale.generations} generations",
+            evolution,
+            "hc",
+        ),
+    ]
+    if rules == "published":
+        stages.pop(0)
+    for name, learner, resampled in TESTS:
+        n = len(published_rules()) if (rules, learner) == ("published", "dsp") else scale.runs
+        title = f"test {n} {'rules' if learner == 'dsp' else 'climbers'}, {scale.episodes:,} episodes"
+        title += f", resampled every {RESAMPLE}" if resampled else ""
+        stages.append(Stage(f"test_{name}", title, n * TRIALS * finals * scale.episodes, learner))
+    stages.append(Stage("at_100", "the best of each for 100 episodes", 2 * TRIALS * finals * 100, "dsp"))
+    return stages
 
 
-def run_published_rules(
+def estimated_seconds(stages: list[Stage], engine: str, workers: int | None) -> dict[str, float]:
+    """Measure both learners for a moment and say how long each stage may take."""
+    rates = {}
+    for kind, learners in (("dsp", random_rules(0)), ("hc", random_climbers(0))):
+        few = learners if engine != "reference" else learners[:1]
+        batch = batch_of(
+            few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=100 if engine != "reference" else 5,
+            maze=triple_t_maze(), settings=Settings(),
+        )  # fmt: skip
+        module = engines.load(engine)
+        for _ in range(2):  # the first may compile
+            began = time.perf_counter()
+            module.run(batch, keep_weights=False, workers=workers, progress=None)
+            rates[kind] = len(batch) * batch.episodes / (time.perf_counter() - began)
+    return {stage.name: stage.episodes / rates[stage.learner] for stage in stages}
+
+
+@dataclass(frozen=True)
+class Event:
+    """Told while a stage runs: how much of it is done, and how it goes."""
+
+    stage: Stage
+    done: float  # 0 … 1
+    detail: str = ""
+
+
+def reproduce(
+    scale: str = "quick",
     *,
-    episodes: int = 100,
-    trials: int = 5,
+    rules: str = "evolved",
     seed: int = 0,
+    out: str | Path | None = None,
+    force: bool = False,
+    maze: Maze | None = None,
     engine: str = engines.DEFAULT,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
-) -> PublishedRules:
-    """Evaluate the published rules and 14 random parameter sets of hill climbing."""
+) -> Reproduction:
+    """Run the paper's experiments, at "quick" or "paper" scale, on evolved or on the published rules.
+
+    With `out`, stages that the folder already holds are read, others are run and
+    stored. A folder made with other options is refused unless `force`.
+    """
+    size = SCALES[one_of("scale", scale, SCALES)]
+    one_of("rules", rules, ("evolved", "published"))
     integer("seed", seed, 0, MAX_SEED)
+    check_engine(engine, workers)
+    return _Work(
+        scale=size,
+        rules=rules,
+        seed=seed,
+        settings=Settings(**settings),
+        maze=triple_t_maze() if maze is None else maze,
+        engine=engine,
+        workers=workers,
+        progress=progress,
+        folder=None if out is None else _prepared(Path(out)),
+        force=force,
+    ).run()
 
-    def seed_of(kind: int, number: int) -> int:
-        return draws.child_seed(seed, number, kind, 2)
 
-    common: dict[str, Any] = {
-        "episodes": episodes,
-        "trials": trials,
-        "engine": engine,
-        "workers": workers,
-        "progress": progress,
-        **settings,
-    }
-    return PublishedRules(
-        rules=tuple(learn(rule, seed=seed_of(0, k), **common) for k, rule in enumerate(published_rules())),
-        climbs=tuple(climb(hc, seed=seed_of(1, k), **common) for k, hc in enumerate(random_climbers(seed))),
-    )
+def _prepared(out: Path) -> Path:
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{str(out)!r} is a file, expected a folder for the report")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot use folder {str(out)!r}: {error.strerror}") from None
+    return out
+
+
+@dataclass(eq=False)
+class _Work:
+    """A reproduction in progress."""
+
+    scale: Scale
+    rules: str
+    seed: int
+    settings: Settings
+    maze: Maze
+    engine: str
+    workers: int | None
+    progress: Callable[[Event], None] | None
+    folder: Path | None
+    force: bool
+
+    def run(self) -> Reproduction:
+        """Do all stages that are missing."""
+        self.stages = {stage.name: stage for stage in plan(self.scale, self.rules, self.maze)}
+        self.seconds: dict[str, float] = {}
+        self._claim_folder()
+        evolved: dict[str, Evolved] = {}
+        learners: dict[str, tuple[Rule | HillClimbing, ...]] = {}
+        for kind in ("dsp", "hc"):
+            if f"evolve_{kind}" in self.stages:
+                evolved[kind] = self._evolve(kind)
+                learners[kind] = tuple(winner.learner for winner in evolved[kind].winners)
+            else:
+                learners[kind] = published_rules()
+        curves = {}
+        for number, (name, kind, resampled) in enumerate(TESTS):
+            resample = RESAMPLE if resampled else None
+            curves[name] = self._test(f"test_{name}", learners[kind], number, self.scale.episodes, resample)
+        result = Reproduction(
+            self.scale, self.seed, self.rules, self.settings, self.maze, self.engine,
+            evolved, learners, curves, {}, self.seconds,
+        )  # fmt: skip
+        both = {kind: learners[kind][result.best(kind)] for kind in ("dsp", "hc")}
+        at_100 = {
+            kind: self._test("at_100", (both[kind],), len(TESTS) + number, 100, None, f"at_100_{kind}")[
+                0, :, -1
+            ]
+            for number, kind in enumerate(both)
+        }
+        self._store("seconds.json", to_json(self.seconds) + "\n")
+        return replace(result, at_100=at_100)
+
+    def _claim_folder(self) -> None:
+        """Write down what this folder is for; refuse one that is for something else."""
+        if self.folder is None:
+            return
+        config = {
+            "format": "distal-reproduction",
+            "scale": self.scale.name,
+            "rules": self.rules,
+            "seed": self.seed,
+            "settings": vars(self.settings),
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+        }
+        path = self.folder / "reproduction.json"
+        if path.exists() and not self.force:
+            if read_json(path, "file") != config:
+                raise InputError(
+                    f"folder {str(self.folder)!r} holds a reproduction with other options; "
+                    "name another with --out, or begin anew with --force"
+                )
+        elif not path.exists() and any(self.folder.iterdir()) and not self.force:
+            raise InputError(
+                f"folder {str(self.folder)!r} is not empty and holds no reproduction; name another"
+            )
+        write_text(path, to_json(config) + "\n")
+        if (self.folder / "seconds.json").exists() and not self.force:
+            stored = read_json(self.folder / "seconds.json", "file")
+            if isinstance(stored, dict):
+                self.seconds.update({name: float(value) for name, value in stored.items()})
+
+    def _store(self, name: str, text: str) -> None:
+        if self.folder is not None:
+            write_text(self.folder / name, text)
+
+    def _tell(self, stage: Stage, done: float, detail: str = "") -> None:
+        if self.progress is not None:
+            self.progress(Event(stage, done, detail))
+
+    def _evolve(self, kind: str) -> Evolved:
+        stage = self.stages[f"evolve_{kind}"]
+        self._tell(stage, 0)
+
+        def told(step: Step) -> None:
+            rate = step.evaluations / step.seconds
+            detail = f"best {min(step.best):.1f}, mean {step.mean:.1f}, {rate:.0f} evaluations/s"
+            self._tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
+
+        run: dict[str, Any] = {"engine": self.engine, "workers": self.workers, "progress": told}
+        config = Config(
+            kind, self.scale.runs, self.scale.generations, TRIALS, 100, self.seed,
+            settings=self.settings, maze=self.maze,
+        )  # fmt: skip
+        out = None if self.folder is None else self.folder / f"evolve-{kind}"
+        began = time.perf_counter()
+        if out is not None and not self.force and is_run_folder(out):
+            evolved = resume(out, **run)
+            if evolved.config != config:
+                raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
+        else:
+            evolved = evolve(
+                kind, runs=config.runs, generations=config.generations, seed=config.seed, maze=config.maze,
+                out=out, force=self.force, **run, **vars(config.settings),
+            )  # fmt: skip
+        self.seconds.setdefault(stage.name, max(evolved.seconds, time.perf_counter() - began))
+        self._tell(stage, 1)
+        return evolved
+
+    def _test(
+        self,
+        stage_name: str,
+        learners: tuple[Rule | HillClimbing, ...],
+        number: int,
+        episodes: int,
+        resample: int | None,
+        file: str = "",
+    ) -> NDArray[np.int32]:
+        """Return best-so-far curves (learners, trials, episodes), read or run."""
+        stage = self.stages[stage_name]
+        seeds = draws.child_seeds(self.seed, [[k, number, TEST] for k in range(len(learners))])
+        # What decides the curves: a stored file made from anything else is run again.
+        key = json.dumps(
+            {
+                "distal": distal.__version__,
+                "learners": [learner.to_dict() for learner in learners],
+                "seeds": seeds.tolist(),
+                "episodes": episodes,
+                "resample": resample,
+                "settings": vars(self.settings),
+                "maze": self.maze.picture,
+                "heading": self.maze.heading,
+            }
+        )
+        path = None if self.folder is None else self.folder / f"{file or stage_name}.npz"
+        if path is not None and not self.force:
+            stored = _stored_curves(path, key)
+            if stored is not None:
+                self._tell(stage, 1)
+                return stored
+        self._tell(stage, 0)
+        batch = batch_of(
+            learners,
+            seeds,
+            trials=TRIALS,
+            episodes=episodes,
+            maze=self.maze,
+            settings=self.settings,
+            resample=resample,
+        )
+        done = 0
+
+        def advance(more: int) -> None:
+            nonlocal done
+            done += more
+            self._tell(stage, done / (len(batch) * episodes))
+
+        began = time.perf_counter()
+        outcome = engines.load(self.engine).run(
+            batch, keep_weights=False, workers=self.workers, progress=advance
+        )
+        took = time.perf_counter() - began
+        self.seconds[stage.name] = took + (self.seconds.get(stage.name, 0.0) if file else 0.0)
+        curves = outcome.best.reshape(len(learners), -1, episodes)
+        if path is not None:
+            write_array(path, curves=curves, key=np.array(key))
+        self._tell(stage, 1)
+        return curves
+
+
+def _stored_curves(path: Path, key: str) -> NDArray[np.int32] | None:
+    """Return the curves in a file, if they are what would be run now."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
+            if str(stored["key"]) == key:
+                curves: NDArray[np.int32] = stored["curves"]
+                return curves
+    except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
+        return None
+    return None

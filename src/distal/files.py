@@ -1,11 +1,16 @@
-"""Text files in and out: clear refusals, and writes that are whole or not at all."""
+"""Files in and out: clear refusals, and writes that are whole or not at all."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from distal.checks import InputError
 
@@ -48,31 +53,57 @@ def read_json(path: str | Path, what: str) -> object:
 
 
 def write_text(path: str | Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"cannot write {str(path)!r}: it holds characters that have no UTF-8 form") from None
+    write_bytes(path, data)
+
+
+def write_array(path: str | Path, **arrays: NDArray[Any]) -> None:
+    """Write arrays to a compressed NPZ file, whole or not at all."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    write_bytes(path, buffer.getvalue())
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
     """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
     target = Path(path).resolve()  # the file behind a link, not the link
     try:
-        if target.exists() and not target.is_file():  # a pipe or a device takes text but cannot be replaced
-            target.write_text(text, encoding="utf-8")
+        if target.exists() and not target.is_file():  # a pipe or a device takes data but cannot be replaced
+            target.write_bytes(data)
             return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(target)
-    except (OSError, UnicodeEncodeError) as error:
+        sync_folder(target.parent)
+    except OSError as error:
         Path(temporary).unlink(missing_ok=True)
-        reason = (
-            error.strerror if isinstance(error, OSError) else "it holds characters that have no UTF-8 form"
-        )
-        raise InputError(f"cannot write {str(path)!r}: {reason}") from None
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def sync_folder(path: str | Path) -> None:
+    """Make renames and new files in a folder survive a loss of power, where the system can."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # not every system opens folders
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

@@ -122,28 +122,51 @@ def published_fitness(number: int) -> float:
     return float(_published()[number - 1]["fitness_10000_episodes"])
 
 
+def evolved_rules() -> tuple[Rule, ...]:
+    """Return the rules that our own reproduction of the paper evolved, the best first."""
+    return tuple(
+        Rule(**{field: entry[field] for field in (*NUMBERS, "delta_w")}, name=f"evolved:{number}")
+        for number, entry in enumerate(_evolved(), start=1)
+    )
+
+
+def evolved_fitness(number: int) -> float:
+    """Return the fitness after 10,000 episodes that our reproduction measured for an evolved rule."""
+    return float(_evolved()[number - 1]["fitness_10000_episodes"])
+
+
 def find_rule(name: str) -> Rule:
-    """Return the rule that a name stands for: `paper:N`, or a rule file."""
+    """Return the rule that a name stands for: `paper:N`, `evolved:N`, or a rule file."""
     prefix, colon, number = name.partition(":")
-    if prefix == "paper" and colon:
-        count = len(_published())
-        if number not in map(str, range(1, count + 1)):
-            raise InputError(f"no rule {name!r}; the published rules are paper:1 to paper:{count}")
-        return published_rule(int(number))
+    shipped = {"paper": published_rules, "evolved": evolved_rules}
+    if prefix in shipped and colon:
+        rules = shipped[prefix]()
+        if number not in map(str, range(1, len(rules) + 1)):
+            raise InputError(f"no rule {name!r}; there are {prefix}:1 to {prefix}:{len(rules)}")
+        return rules[int(number) - 1]
     try:
         found = bool(name) and Path(name).exists()
     except OSError:  # a name that no file system takes
         found = False
     if not found:
-        names = [rule.name for rule in published_rules()]
+        names = [rule.name for rule in (*published_rules(), *evolved_rules())]
         raise InputError(
-            f"no rule {name!r}, expected paper:1 to {names[-1]} or a rule file{suggestion(name, names)}"
+            f"no rule {name!r}, expected paper:1 to paper:{len(_published())}, evolved:1 to "
+            f"evolved:{len(_evolved())} or a rule file{suggestion(name, names)}"
         )
     return Rule.load(name)
 
 
-@cache
 def _published() -> list[dict[str, Any]]:
-    text = (resources.files("distal") / "data" / "published_rules.json").read_text(encoding="utf-8")
+    return _shipped("published_rules.json")
+
+
+def _evolved() -> list[dict[str, Any]]:
+    return _shipped("evolved_rules.json")
+
+
+@cache
+def _shipped(file: str) -> list[dict[str, Any]]:
+    text = (resources.files("distal") / "data" / file).read_text(encoding="utf-8")
     rules: list[dict[str, Any]] = json.loads(text)["rules"]
     return rules

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from distal.engines import Progress as Advance
 from distal.evaluation import Result
-from distal.experiments import PublishedRules, paper_results
+from distal.evolving import Evolved, Step
+from distal.experiments import Event, Stage
 from distal.maze import Maze
-from distal.rule import Rule, published_fitness, published_rules
+from distal.rule import Rule, evolved_fitness, evolved_rules, published_fitness, published_rules
 from distal.settings import READINGS
 
 if TYPE_CHECKING:
@@ -103,12 +114,15 @@ def perfect_agent(maze: Maze) -> float:
 def show_rules() -> None:
     """Print the published rules, one a line."""
     out = console()
-    table = _table("rule", "eta", "theta", "alpha_h", "alpha_o", "changes − 0 +", "paper, 10,000 episodes")
-    for number, rule in enumerate(published_rules(), start=1):
-        changes = " ".join(f"{rule.delta_w.count(change):2}" for change in (-1, 0, 1))
-        numbers = (f"{value:.4f}" for value in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o))
-        table.add_row(rule.name, *numbers, changes, f"{published_fitness(number):.2f}")
+    table = _table("rule", "eta", "theta", "alpha_h", "alpha_o", "changes − 0 +", "fitness, 10,000 episodes")
+    for rules, fitness in ((published_rules(), published_fitness), (evolved_rules(), evolved_fitness)):
+        for number, rule in enumerate(rules, start=1):
+            changes = " ".join(f"{rule.delta_w.count(change):2}" for change in (-1, 0, 1))
+            numbers = (f"{value:.4f}" for value in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o))
+            table.add_row(rule.name, *numbers, changes, f"{fitness(number):.2f}")
+        table.add_section()
     out.print(table)
+    out.print("paper: the published rules, fitness as the paper reports it; evolved: ours, as we measured it")
     out.print("Show one with its 32 rows:  distal rules paper:1")
 
 
@@ -153,42 +167,143 @@ def show_result(result: Result) -> None:
     out.print(finals)
 
 
-def show_published(outcome: PublishedRules) -> None:
-    """Print the published rules and hill climbing with the paper's numbers beside them."""
-    out = console()
-    paper = paper_results()
-    first = outcome.rules[0]
-    at = f"{first.episodes:,} episodes"
-    table = _table(
-        "learner", "fitness ± s.e.", "reached", "paper, 10,000 episodes", title=f"Published rules, {at}"
+@contextmanager
+def evolution_progress() -> Iterator[Callable[[Step], None]]:
+    """Show every generation: a bar on a terminal, else a line now and then."""
+    bar = Progress(
+        TextColumn("generation"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True, highlight=False),
     )
-    for number, result in enumerate(outcome.rules, start=1):
-        table.add_row(*_fitness_cells(f"paper:{number}", result), f"{published_fitness(number):.2f}")
-    out.print(table)
+    live = bar.console.is_terminal
+    task = bar.add_task("", total=None)
 
-    mean = sum(result.fitness for result in outcome.rules) / len(outcome.rules)
-    best = min(outcome.rules, key=lambda result: result.fitness)
-    climb = outcome.best_climb
-    evolution, best_100 = paper["evolution_100_episodes"], paper["best_100_episodes"]
-    summary = _table("", f"ours, {at}", "paper, 100 episodes", title="Beside the paper")
-    summary.add_row(
-        "mean fitness of the 15 rules", f"{mean:.2f}", _spread(evolution["dsp"]["final_best"]) + " (a)"
+    def told(step: Step) -> None:
+        rate = step.evaluations / step.seconds
+        text = f"best {min(step.best):.2f}  mean {step.mean:.2f}  {rate:.0f} evaluations/s"
+        if live:
+            bar.start()
+            bar.update(task, completed=step.generation, total=step.generations, description=text)
+            return
+        often = max(1, step.generations // 20)
+        if step.generation % often == 0 or step.generation == step.generations:
+            left = (step.generations - step.generation) * step.seconds
+            line = f"generation {step.generation} of {step.generations}  {text}  about {left:.0f} s left\n"
+            sys.stderr.write(line)
+
+    try:
+        yield told
+    finally:
+        bar.stop()
+
+
+@contextmanager
+def stage_progress() -> Iterator[Callable[[Event], None]]:
+    """Show the stages of a reproduction: a bar each on a terminal, else a line as each begins and ends."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[detail]}"),
+        console=Console(stderr=True, highlight=False),
     )
-    summary.add_row("reached, best rule", f"{best.reached:.0%}", f"{best_100['dsp_reached']:.0%}")
-    summary.add_row(
-        "hill climbing, best of 14 random",
-        f"{climb.fitness:.2f}",
-        _spread(evolution["hc"]["initial_best"]) + " (b)",
+    live = bar.console.is_terminal
+    tasks: dict[str, TaskID] = {}
+    began: dict[str, float] = {}
+    ended: set[str] = set()
+
+    def told(event: Event) -> None:
+        name = event.stage.name
+        if live:
+            bar.start()
+            if name not in tasks:
+                tasks[name] = bar.add_task(event.stage.title, total=1, detail="")
+            bar.update(tasks[name], completed=event.done, detail=event.detail)
+        elif name not in began:
+            began[name] = time.monotonic()
+            sys.stderr.write(f"{event.stage.title} ...\n")
+        elif event.done == 1 and name not in ended:
+            ended.add(name)
+            sys.stderr.write(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s\n")
+
+    try:
+        yield told
+    finally:
+        bar.stop()
+
+
+def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
+    """Print what will be run and how long it may take, on stderr: the result is yet to come."""
+    err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    table = _table("plan", "episodes", "about")
+    for stage in stages:
+        table.add_row(stage.title, f"{stage.episodes:,}", _duration(seconds[stage.name]))
+    table.add_row("together, if nothing is stored yet", "", _duration(sum(seconds.values())))
+    err.print(table)
+    err.print(f"into {out}")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
+    """Print the paper's numbers beside ours, and where the report is."""
+    out = console()
+    table = _table("", "paper", "ours", "difference", "verdict")
+    section = ""
+    for here, *cells in rows:
+        if here != section:
+            section = here
+            table.add_section()
+            table.add_row(here, style="bold")
+        table.add_row(*cells)
+    out.print(table)
+    out.print(f"report: {page}", soft_wrap=True)
+
+
+def show_evolved(evolved: Evolved, out: str) -> None:
+    """Print the winners of an evolution."""
+    to = console()
+    config = evolved.config
+    name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[config.learner]
+    to.print(f"{name}: {config.runs} runs of {config.generations} generations, seed {config.seed}")
+    table = _table("run", "found in generation", "selected", "re-measured ± s.e.")
+    for winner in evolved.winners:
+        fresh = f"{winner.remeasured:.2f} ± {winner.standard_error:.2f}"
+        table.add_row(str(winner.run), str(winner.generation), f"{winner.selected:.2f}", fresh)
+    to.print(table)
+    to.print(
+        "selected: the fitness that made it the winner, hence optimistic; re-measured: on 400 fresh trials",
+        style="dim",
     )
-    summary.add_row("reached, that climber", f"{climb.reached:.0%}", f"{best_100['hc_reached']:.0%} (c)")
-    out.print(summary)
-    parameters = ", ".join(f"{key} {value:.3f}" for key, value in vars(climb.learner).items())
-    out.print(f"that climber: {parameters}", style="dim")
-    out.print("(a) as selected during evolution, hence optimistic; ours are measured afresh", style="dim")
-    out.print(
-        "(b) best of generation 0, mean ± s.d. of 15 runs; selected in both, hence optimistic", style="dim"
-    )
-    out.print("(c) with evolved parameters, which the paper does not print", style="dim")
+    to.print(f"kept in {out}", soft_wrap=True)
+
+
+def show_runs(summaries: list[dict[str, Any]]) -> None:
+    """Print what folders of runs hold."""
+    out = console()
+    for entry in summaries:
+        done = entry["done"] if entry["done"] is not None else "none"
+        state = "finished" if entry["finished"] else f"to go on: distal evolve --resume {entry['folder']}"
+        out.print(
+            f"{entry['folder']}: learner {entry['learner']}, seed {entry['seed']}, generation {done} of "
+            f"{entry['generations']}, {state}",
+            soft_wrap=True,
+        )
+        table = _table("run", "best fitness", "found in generation", "re-measured ± s.e.")
+        for run in entry["runs"]:
+            fresh = (
+                f"{run['remeasured']:.2f} ± {run['standard_error']:.2f}"
+                if run["remeasured"] is not None
+                else ""
+            )
+            table.add_row(str(run["run"]), f"{run['best']:.2f}", str(run["found_in_generation"]), fresh)
+        out.print(table)
 
 
 def watched(rows: Iterable[T], label: str) -> Iterator[T]:
@@ -241,13 +356,3 @@ def show_change(
         cells = (f"{number:,.4g} {row.unit}" if number is not None else "–" for number in (value, row.value))
         table.add_row(row.name, *cells, verdict)
     out.print(table)
-
-
-def _fitness_cells(name: str, result: Result) -> tuple[str, str, str]:
-    error = result.standard_error
-    spread = f" ± {error:.2f}" if error is not None else ""
-    return name, f"{result.fitness:.2f}{spread}", f"{result.reached:.0%}"
-
-
-def _spread(mean_and_deviation: list[float]) -> str:
-    return "{:.2f} ± {:.2f}".format(*mean_and_deviation)

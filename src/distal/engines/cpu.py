@@ -8,7 +8,6 @@ trials to threads, watches them, and stops them when asked. What they run is in
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from distal.engines import Batch, Progress, Trials, kernels, naming
 from distal.engines.kernels import MazeTables, Options
 from distal.learners import hill_climbing
+from distal.machine import available_cores
 from distal.maze import HEADINGS, TURNS, Maze
 from distal.network import OUTPUTS, incoming
 from distal.rule import NUMBERS, Rule
@@ -79,13 +79,6 @@ def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
         last = first + -(-(trials - first) // (2 * workers))
         yield first, last
         first = last
-
-
-def available_cores() -> int:
-    """Return the number of cores this process may use, asked anew at every call."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def rule_tables(rule: Rule) -> tuple[int, int]:

@@ -1,0 +1,239 @@
+"""Our numbers beside the paper's: what was compared, how uncertain it is, and a verdict.
+
+Statistics are SciPy's. The rank-sum test is two-sided, with the normal approximation
+corrected for ties and continuity (`mannwhitneyu`, method "asymptotic"). Intervals
+are 95 %: bootstrap percentiles for means and standard deviations, Wilson's for shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from distal.experiments import Reproduction, paper_results
+from distal.rule import published_fitness
+
+SIGNIFICANT = 0.05  # the paper's α
+RESAMPLES = 9999
+
+
+def rank_sum(a: ArrayLike, b: ArrayLike) -> float:
+    """Return the two-sided p-value of the Wilcoxon rank-sum test; 1 if all values are equal."""
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if np.unique(np.concatenate([x, y])).size == 1:
+        return 1.0
+    return float(stats.mannwhitneyu(x, y, alternative="two-sided", method="asymptotic").pvalue)
+
+
+def superiority(a: ArrayLike, b: ArrayLike) -> float:
+    """Return the probability that a value of a is lower (better) than one of b; ties count half."""
+    x, y = np.asarray(a, np.float64)[:, None], np.asarray(b, np.float64)[None, :]
+    return float((x < y).mean() + 0.5 * (x == y).mean())
+
+
+def interval(values: ArrayLike, statistic: Any = np.mean) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of a statistic, by percentiles."""
+    data = np.asarray(values, np.float64)
+    if len(data) < 2 or np.all(data == data[0]):
+        value = float(statistic(data)) if len(data) > 1 else float(data[0])
+        return value, value
+    result = stats.bootstrap(
+        (data,), statistic, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0)
+    ).confidence_interval
+    return float(result.low), float(result.high)
+
+
+def share_interval(k: int, n: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share of k in n."""
+    found = stats.binomtest(k, n).proportion_ci(method="wilson")
+    return float(found.low), float(found.high)
+
+
+def deviation(values: NDArray[np.float64], axis: int = -1) -> Any:
+    """Return the standard deviation with n − 1."""
+    return np.std(values, axis=axis, ddof=1)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One of the paper's numbers, ours, and how they compare."""
+
+    section: str
+    what: str
+    paper: float | str
+    ours: float | str | None  # None: not run
+    low: float | None = None
+    high: float | None = None
+    kind: str = "mean"  # mean, share, p or text
+    note: str = ""
+    agrees: bool = False  # for text, which no interval can judge
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's, where both are numbers."""
+        if isinstance(self.paper, str) or self.ours is None or isinstance(self.ours, str):
+            return None
+        return self.ours - self.paper
+
+    @property
+    def verdict(self) -> str:
+        """In a word: whether the paper's value lies within our interval."""
+        if self.ours is None:
+            return "not run"
+        if isinstance(self.ours, str) or isinstance(self.paper, str):
+            return "agrees" if self.agrees else "differs"
+        if self.kind == "p":
+            same = (self.ours < SIGNIFICANT) == (self.paper < SIGNIFICANT)
+            return "agrees" if same else "differs"
+        if self.low is None or self.high is None:
+            return "agrees" if self.ours == self.paper else "differs"
+        if self.low <= self.paper <= self.high:
+            return "agrees"
+        return "ours lower" if self.ours < self.paper else "ours higher"
+
+
+def compare(result: Reproduction) -> list[Line]:
+    """Return every number of the paper beside ours."""
+    return [
+        Line(
+            "The maze",
+            "perfect agent: mean distance from the start",
+            paper_results()["perfect_agent"],
+            float(np.mean(result.maze.start_distances)),
+        ),
+        *_evolution(result),
+        *_after_100(result),
+        *_long_tests(result),
+        *_crossings(result),
+        *_published(result),
+    ]
+
+
+def _evolution(result: Reproduction) -> Iterator[Line]:
+    paper = paper_results()["evolution_100_episodes"]
+    section = f"Evolution at 100 episodes ({paper['runs']} runs in the paper, {result.scale.runs} here)"
+    names = {"dsp": "DSP rules", "hc": "hill climbing"}
+    for kind, name in names.items():
+        evolved = result.evolved.get(kind)
+        for column, when in ((0, "initial_best"), (-1, "final_best")):
+            what = f"{name}, best of {'generation 0' if column == 0 else 'the last generation'}"
+            if evolved is None:
+                yield Line(section, f"{what}: mean over runs", paper[kind][when][0], None)
+                yield Line(section, f"{what}: standard deviation", paper[kind][when][1], None)
+                continue
+            best = evolved.best[:, column]
+            yield Line(
+                section, f"{what}: mean over runs", paper[kind][when][0], float(best.mean()), *interval(best)
+            )
+            spread = float(deviation(best)) if len(best) > 1 else None
+            ends = interval(best, deviation)
+            yield Line(section, f"{what}: standard deviation", paper[kind][when][1], spread, *ends)
+    if "dsp" in result.evolved:
+        dsp, hc = (np.array([w.selected for w in result.evolved[kind].winners]) for kind in names)
+        fresh_dsp, fresh_hc = (
+            np.array([w.remeasured for w in result.evolved[kind].winners]) for kind in names
+        )
+        note = (
+            f"selected values; P(DSP lower) = {superiority(dsp, hc):.2f}. Re-measured on 400 fresh trials "
+            f"each: DSP {fresh_dsp.mean():.2f}, hill climbing {fresh_hc.mean():.2f}, "
+            f"p = {rank_sum(fresh_dsp, fresh_hc):.2g}, P(DSP lower) = {superiority(fresh_dsp, fresh_hc):.2f}"
+        )
+        ours = rank_sum(dsp, hc)
+    else:
+        ours, note = None, ""
+    yield Line(section, "rank-sum test of the winners, DSP against hill climbing: p", paper["wilcoxon_p"], ours,
+               kind="p", note=note)  # fmt: skip
+
+
+def _after_100(result: Reproduction) -> Iterator[Line]:
+    paper = paper_results()["best_100_episodes"]
+    section = "The best of each, 40 trials of 100 episodes"
+    for kind, name in (("dsp", "DSP"), ("hc", "hill climbing")):
+        yield _share(
+            section,
+            f"{name}: share of trials that reached the goal",
+            paper[f"{kind}_reached"],
+            result.at_100[kind],
+            result,
+        )
+    dsp, hc = result.at_100["dsp"], result.at_100["hc"]
+    note = f"mean EP {dsp.mean():.2f} and {hc.mean():.2f}; P(DSP lower) = {superiority(dsp, hc):.2f}"
+    yield Line(
+        section,
+        "rank-sum test, 40 EPs against 40: p",
+        paper["wilcoxon_p"],
+        rank_sum(dsp, hc),
+        kind="p",
+        note=note,
+    )
+
+
+def _share(section: str, what: str, paper: float, eps: NDArray[np.int32], result: Reproduction) -> Line:
+    reached = eps < result.settings.steps
+    k, n = int(reached.sum()), len(reached)
+    return Line(section, what, paper, k / n, *share_interval(k, n), kind="share", note=f"{k} of {n}")
+
+
+def _long_tests(result: Reproduction) -> Iterator[Line]:
+    names = {"dsp": "DSP", "hc": "hill climbing", "dsp_resampled": "resampled DSP"}
+    for episodes in (1_000, 10_000):
+        paper = paper_results()[f"best_{episodes}_episodes"]
+        at = min(episodes, result.scale.episodes)
+        section = f"The best of each, {episodes:,} episodes" + (f" (here {at:,})" if at != episodes else "")
+        eps = {test: result.best_curve(test)[:, at - 1] for test in names}
+        for test, name in names.items():
+            values = eps[test]
+            yield Line(section, f"{name}: fitness", paper[test], float(values.mean()), *interval(values))
+        for test, name in names.items():
+            reported = paper.get(f"{test}_reached") or paper["reached_all_three"]
+            k, n = map(int, reported.split("/"))
+            yield _share(section, f"{name}: share of trials that reached the goal", k / n, eps[test], result)
+        note = f"P(DSP lower) = {superiority(eps['dsp'], eps['hc']):.2f}"
+        p = rank_sum(eps["dsp"], eps["hc"])
+        yield Line(section, "rank-sum test, DSP against hill climbing, 40 EPs against 40: p",
+                   paper["wilcoxon_p_dsp_vs_hc"], p, kind="p", note=note)  # fmt: skip
+
+
+def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | None:
+    """Return the episode from which on the mean of one stays at or below that of the other, or None."""
+    above = np.flatnonzero(one > other)
+    if len(above) == 0:
+        return 1
+    return None if above[-1] == len(one) - 1 else int(above[-1]) + 2
+
+
+def _crossings(result: Reproduction) -> Iterator[Line]:
+    section = f"The four curves over {result.scale.episodes:,} episodes"
+    mean = {test: result.best_curve(test).mean(axis=0) for test in result.curves}
+    at = overtakes(mean["hc"], mean["dsp"])
+    ours = f"yes, from {at:,} on" if at is not None else "no"
+    near = at is not None and 2_500 <= at <= 10_000  # within a factor of two
+    yield Line(
+        section, "hill climbing overtakes plain DSP", "yes, at about 5,000", ours, kind="text", agrees=near
+    )
+    at = overtakes(mean["hc"], mean["dsp_resampled"])
+    ours = "yes" if at is None else f"no, it does from {at:,} on"
+    yield Line(
+        section, "hill climbing never overtakes resampled DSP", "yes", ours, kind="text", agrees=at is None
+    )
+    plain, resampled = mean["hc"][-1], mean["hc_resampled"][-1]
+    worse = bool(resampled > plain)
+    note = f"{resampled:.2f} against {plain:.2f} at the end"
+    yield Line(section, "resampled hill climbing is worse than plain", "yes", "yes" if worse else "no", kind="text",
+               note=note, agrees=worse)  # fmt: skip
+
+
+def _published(result: Reproduction) -> Iterator[Line]:
+    if result.rules != "published":
+        return
+    at = result.scale.episodes
+    section = "The published rules, 10,000 episodes" + (f" (here {at:,})" if at != 10_000 else "")
+    for k, rule in enumerate(result.learners["dsp"]):
+        eps = result.curves["dsp"][k][:, -1]
+        name = getattr(rule, "name", "")
+        yield Line(section, f"{name}: fitness", published_fitness(k + 1), float(eps.mean()), *interval(eps))

@@ -1,0 +1,238 @@
+"""The genetic algorithm (the paper's section "Genetic Algorithm"). It knows nothing of mazes.
+
+A genotype has a discrete part, values in {-1, 0, 1}, and a continuous part, values
+in [0, 1]. Fitness is minimised. Ask for the genotypes to measure, tell their
+fitness; one ask and tell is a generation. Every random number is a function of the
+run's seed, the generation and the child, so a run can stop and go on anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import draws
+from distal.checks import InputError, integer, unit_interval
+
+# Purposes of the random words of an evolution, apart from those of a trial.
+FIRST, PARENTS, REDRAW, DEVIATE = 16, 17, 18, 19
+
+
+@dataclass(frozen=True, eq=False)
+class Genotypes:
+    """Genotypes as two arrays with one row each."""
+
+    discrete: NDArray[np.int8]  # (n, discrete genes), in {-1, 0, 1}
+    continuous: NDArray[np.float64]  # (n, continuous genes), in [0, 1]
+
+    def __len__(self) -> int:
+        return len(self.discrete)
+
+    def __getitem__(self, rows: Any) -> Genotypes:
+        """Select rows, as an array is indexed by a slice or a list."""
+        return Genotypes(self.discrete[rows], self.continuous[rows])
+
+    @property
+    def length(self) -> int:
+        """The number of genes, discrete and continuous together."""
+        return int(self.discrete.shape[1] + self.continuous.shape[1])
+
+    @classmethod
+    def joined(cls, *parts: Genotypes) -> Genotypes:
+        """Put genotypes under each other."""
+        return cls(
+            np.concatenate([part.discrete for part in parts]),
+            np.concatenate([part.continuous for part in parts]),
+        )
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings of the genetic algorithm; the defaults are the paper's."""
+
+    population: int = 14
+    elites: int = 4
+    crossover: float = 0.5
+    mutation: float = 0.15  # probability that a discrete gene is redrawn
+    deviation: float = 0.1  # standard deviation of the noise on continuous genes
+    remeasure: bool = False  # whether the elites are measured again in every generation
+
+    def __post_init__(self) -> None:
+        integer("population", self.population, 2, 2**20)
+        integer("elites", self.elites, 0, 2**20)
+        if self.elites >= self.population:
+            raise InputError(
+                f"elites is {self.elites}, expected fewer than the population of {self.population}"
+            )
+        for name in ("crossover", "mutation", "deviation"):
+            unit_interval(name, getattr(self, name))
+
+
+# ------------------------------------------------------------------ operators
+
+
+def unit(words: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Turn words into numbers uniform in [0, 1)."""
+    return words / 2.0**32
+
+
+def first_population(n: int, discrete: int, continuous: int, seed: int) -> Genotypes:
+    """Draw n genotypes, every gene uniform."""
+    words = draws.words(seed, FIRST, 0, range(n), discrete + continuous)
+    return Genotypes(
+        (np.floor(unit(words[:, :discrete]) * 3) - 1).astype(np.int8),
+        unit(words[:, discrete : discrete + continuous]),
+    )
+
+
+def roulette(fitness: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Choose individuals with weight = worst fitness − own fitness; all alike if all are equal.
+
+    `u` are numbers in [0, 1); one individual is chosen for each.
+    """
+    weight = fitness.max() - fitness
+    if not weight.any():
+        weight = np.ones(len(fitness))
+    wheel = np.cumsum(weight)
+    chosen = np.searchsorted(wheel, u * wheel[-1], side="right")
+    last = np.flatnonzero(weight)[-1]  # u close to 1 may be rounded up to the end of the wheel
+    indices: NDArray[np.int64] = np.minimum(chosen, last).astype(np.int64)
+    return indices
+
+
+def crossover(heads: Genotypes, tails: Genotypes, cuts: NDArray[np.int64]) -> Genotypes:
+    """Take the genes before the cut from the head parent, the others from the tail parent."""
+    n = heads.discrete.shape[1]
+    gene = np.arange(heads.length)
+    from_tail = gene[None, :] >= cuts[:, None]
+    return Genotypes(
+        np.where(from_tail[:, :n], tails.discrete, heads.discrete),
+        np.where(from_tail[:, n:], tails.continuous, heads.continuous),
+    )
+
+
+def cut_points(u: NDArray[np.float64], whether: NDArray[np.bool_], length: int) -> NDArray[np.int64]:
+    """Return cuts uniform in 1 … length − 1, or at the end (a copy of the head) without crossover."""
+    return np.where(whether, 1 + np.floor(u * (length - 1)).astype(np.int64), length)
+
+
+def mutated(
+    children: Genotypes,
+    redraw: NDArray[np.float64],
+    value: NDArray[np.float64],
+    noise: NDArray[np.float64],
+    rate: float,
+) -> Genotypes:
+    """Redraw each discrete gene where redraw < rate; add noise to continuous genes and clip to [0, 1]."""
+    fresh = (np.floor(value * 3) - 1).astype(np.int8)
+    return Genotypes(
+        np.where(redraw < rate, fresh, children.discrete),
+        np.clip(children.continuous + noise, 0.0, 1.0),
+    )
+
+
+def offspring(
+    parents: Genotypes, fitness: NDArray[np.float64], n: int, seed: int, generation: int, options: Options
+) -> Genotypes:
+    """Make n children for a generation: selection, crossover, mutation."""
+    discrete, continuous = parents.discrete.shape[1], parents.continuous.shape[1]
+    first, second, whether, where = unit(draws.words(seed, PARENTS, generation, range(n), 4)).T
+    heads, tails = parents[roulette(fitness, first)], parents[roulette(fitness, second)]
+    children = crossover(heads, tails, cut_points(where, whether < options.crossover, parents.length))
+    chance = unit(draws.words(seed, REDRAW, generation, range(n), 2 * discrete))
+    deviate = draws.normals(draws.words(seed, DEVIATE, generation, range(n), continuous))
+    return mutated(
+        children,
+        redraw=chance[:, :discrete],
+        value=chance[:, discrete : 2 * discrete],
+        noise=options.deviation * deviate[:, :continuous].astype(np.float64),
+        rate=options.mutation,
+    )
+
+
+# ------------------------------------------------------------------ the loop
+
+
+@dataclass(eq=False)
+class Evolution:
+    """One run: ask for genotypes, tell their fitness, again and again."""
+
+    discrete: int
+    continuous: int
+    seed: int
+    options: Options = field(default_factory=Options)
+    generation: int = -1  # of the current population; −1 before the first was measured
+    population: Genotypes | None = None
+    fitness: NDArray[np.float64] | None = None
+    best: Genotypes | None = None  # one row: the lowest fitness ever measured
+    best_fitness: float = float("inf")
+    best_generation: int = -1
+
+    def ask(self) -> Genotypes:
+        """Return the genotypes to measure for the next generation."""
+        if self.population is None or self.fitness is None:
+            return first_population(self.options.population, self.discrete, self.continuous, self.seed)
+        n = self.options.population - self.options.elites
+        children = offspring(self.population, self.fitness, n, self.seed, self.generation + 1, self.options)
+        return Genotypes.joined(self._elites(), children) if self.options.remeasure else children
+
+    def tell(self, asked: Genotypes, fitness: NDArray[np.float64]) -> None:
+        """Take the fitness of what was asked for: it becomes the next generation, with the elites."""
+        if self.population is None or self.fitness is None or self.options.remeasure:
+            population, measured = asked, fitness
+        else:
+            population = Genotypes.joined(self._elites(), asked)
+            measured = np.concatenate([self.fitness[self._ranking()], fitness])
+        self.population, self.fitness = population, measured
+        self.generation += 1
+        leader = int(np.argmin(fitness))
+        if fitness[leader] < self.best_fitness:
+            self.best, self.best_fitness = asked[[leader]], float(fitness[leader])
+            self.best_generation = self.generation
+
+    def _ranking(self) -> NDArray[np.int64]:
+        """Return the places of the elites, the best first; the first of equals."""
+        assert self.fitness is not None  # noqa: S101 - only called with a population
+        return np.argsort(self.fitness, kind="stable")[: self.options.elites]
+
+    def _elites(self) -> Genotypes:
+        assert self.population is not None  # noqa: S101
+        return self.population[self._ranking()]
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that is needed to go on, ready for JSON."""
+        assert self.population is not None  # noqa: S101
+        assert self.fitness is not None  # noqa: S101
+        assert self.best is not None  # noqa: S101
+        return {
+            "generation": self.generation,
+            "fitness": self.fitness.tolist(),
+            "discrete": self.population.discrete.tolist(),
+            "continuous": self.population.continuous.tolist(),
+            "best": {
+                "fitness": self.best_fitness,
+                "generation": self.best_generation,
+                "discrete": self.best.discrete[0].tolist(),
+                "continuous": self.best.continuous[0].tolist(),
+            },
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` returned."""
+        shape = (-1, self.discrete), (-1, self.continuous)
+
+        def genotypes(discrete: Any, continuous: Any) -> Genotypes:
+            return Genotypes(
+                np.array(discrete, np.int8).reshape(shape[0] if self.discrete else (len(continuous), 0)),
+                np.array(continuous, np.float64).reshape(shape[1]),
+            )
+
+        self.generation = state["generation"]
+        self.fitness = np.array(state["fitness"], np.float64)
+        self.population = genotypes(state["discrete"], state["continuous"])
+        best = state["best"]
+        self.best = genotypes([best["discrete"]], [best["continuous"]])
+        self.best_fitness, self.best_generation = best["fitness"], best["generation"]

@@ -1,0 +1,387 @@
+"""Evolve rules, or the parameters of hill climbing: several independent runs, side by side.
+
+The runs advance together, one generation at a time, so that one call of the engine
+measures the children of all of them. That changes no run's result: each has its own
+seed, and every evaluation its own trial seeds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import engines
+from distal.checks import InputError, integer, one_of, suggestion
+from distal.draws import child_seed, child_seeds
+from distal.evaluation import MAX_COUNT, MAX_SEED, MAX_WORKERS, batch_of
+from distal.evolution import Evolution, Genotypes, Options
+from distal.learners import hill_climbing
+from distal.learners.hill_climbing import HillClimbing
+from distal.maze import Maze, triple_t_maze
+from distal.rule import NUMBERS, ROWS, Rule
+from distal.runs import RunFolder, read_run
+from distal.settings import Settings, SettingsDict
+
+LEARNERS = ("dsp", "hc")
+REMEASURED = 400  # trials on which a winner is measured afresh
+
+# Parts of the work, as the last number of a seed's part.
+RUN, EVALUATION, REMEASUREMENT = 4, 5, 6
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that decides the result of an evolution."""
+
+    learner: str = "dsp"
+    runs: int = 15
+    generations: int = 300
+    trials: int = 5  # per final position
+    episodes: int = 100
+    seed: int = 0
+    options: Options = field(default_factory=Options)
+    settings: Settings = field(default_factory=Settings)
+    maze: Maze = field(default_factory=triple_t_maze)
+
+    def __post_init__(self) -> None:
+        one_of("learner", self.learner, LEARNERS)
+        integer("runs", self.runs, 1, 2**20)
+        integer("generations", self.generations, 0, MAX_COUNT)
+        integer("trials", self.trials, 1, MAX_COUNT)
+        integer("episodes", self.episodes, 1, MAX_COUNT)
+        integer("seed", self.seed, 0, MAX_SEED)
+
+    @property
+    def genes(self) -> tuple[int, int]:
+        """The number of discrete and of continuous genes."""
+        return (ROWS, len(NUMBERS)) if self.learner == "dsp" else (0, len(hill_climbing.NUMBERS))
+
+    def decode(self, genotypes: Genotypes) -> list[Rule | HillClimbing]:
+        """Turn genotypes into learners: 32 changes, then η, θ, α_h, α_o; or σ, α_h, α_o."""
+        if self.learner == "dsp":
+            pairs = zip(genotypes.discrete, genotypes.continuous, strict=True)
+            return [Rule(changes.tolist(), *numbers.tolist()) for changes, numbers in pairs]
+        return [HillClimbing(*numbers.tolist()) for numbers in genotypes.continuous]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration, ready for JSON."""
+        names = ("learner", "runs", "generations", "trials", "episodes", "seed")
+        return {
+            **{name: getattr(self, name) for name in names},
+            **asdict(self.options),
+            **asdict(self.settings),
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Config:
+        """Read what `to_dict` returns."""
+        own = {name: data[name] for name in ("learner", "runs", "generations", "trials", "episodes", "seed")}
+        return cls(
+            **own,
+            options=Options(**{name: data[name] for name in Options.__dataclass_fields__}),
+            settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
+            maze=Maze(tuple(data["maze"]), data["heading"]),
+        )
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The individual with the lowest fitness ever measured in a run."""
+
+    run: int
+    learner: Rule | HillClimbing
+    generation: int  # in which it was first measured
+    selected: float  # the fitness that selected it, hence optimistic
+    remeasured: float  # on fresh trials
+    standard_error: float  # of the remeasured fitness
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the winner, ready for JSON."""
+        return {
+            "run": self.run,
+            "generation": self.generation,
+            "selected": self.selected,
+            "remeasured": self.remeasured,
+            "standard_error": self.standard_error,
+            "learner": self.learner.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Winner:
+        """Read what `to_dict` returns."""
+        numbers = data["learner"]
+        learner = Rule.from_dict(numbers) if "delta_w" in numbers else HillClimbing(**numbers)
+        return cls(**{**data, "learner": learner})
+
+
+@dataclass(frozen=True, eq=False)
+class Evolved:
+    """The outcome of an evolution: fitness of every generation, and the winners.
+
+    `best`, `mean` and `worst` are those of the population, (runs, generations + 1).
+    """
+
+    config: Config
+    best: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    worst: NDArray[np.float64]
+    seconds: float
+    winners: tuple[Winner, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is told after every generation."""
+
+    generation: int
+    generations: int
+    best: list[float]  # lowest fitness ever, by run
+    mean: float  # of all populations
+    evaluations: int  # in this generation
+    seconds: float  # for this generation
+
+
+def evolve(
+    learner: str = "dsp",
+    *,
+    runs: int = 15,
+    generations: int = 300,
+    trials: int = 5,
+    episodes: int = 100,
+    seed: int = 0,
+    population: int = 14,
+    elites: int = 4,
+    crossover: float = 0.5,
+    mutation: float = 0.15,
+    deviation: float = 0.1,
+    remeasure: bool = False,
+    maze: Maze | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    engine: str = engines.DEFAULT,
+    workers: int | None = None,
+    progress: Callable[[Step], None] | None = None,
+    **settings: Unpack[SettingsDict],
+) -> Evolved:
+    """Evolve DSP rules ("dsp") or the parameters of hill climbing ("hc").
+
+    `trials` counts per final position. `out` names a folder to keep the runs in, so
+    that they can be resumed with `resume`; an existing one is refused unless `force`.
+    `progress` is told of every generation.
+    """
+    for name in settings:
+        known = Settings.__dataclass_fields__
+        if name not in known:
+            raise InputError(
+                f"unknown setting {name!r}, known are {', '.join(known)}{suggestion(name, known)}"
+            )
+    config = Config(
+        learner=learner,
+        runs=runs,
+        generations=generations,
+        trials=trials,
+        episodes=episodes,
+        seed=seed,
+        options=Options(population, elites, crossover, mutation, deviation, remeasure),
+        settings=Settings(**settings),
+        maze=triple_t_maze() if maze is None else maze,
+    )
+    check_engine(engine, workers)
+    if out is None:
+        return _run(config, None, engine, workers, progress)
+    with RunFolder.create(out, config.to_dict(), force) as folder:
+        return _run(config, folder, engine, workers, progress)
+
+
+def resume(
+    out: str | Path,
+    *,
+    generations: int | None = None,
+    engine: str = engines.DEFAULT,
+    workers: int | None = None,
+    progress: Callable[[Step], None] | None = None,
+) -> Evolved:
+    """Go on with the runs in a folder, to `generations` if given; a finished run is only read."""
+    check_engine(engine, workers)
+    with RunFolder.open(out) as folder:
+        config = folder.parsed(Config.from_dict)
+        if generations is not None and generations != config.generations:
+            done = folder.state["runs"][0]["generation"] if folder.state else 0
+            integer("generations", generations, done, MAX_COUNT)
+            config = replace(config, generations=generations)
+            folder.extend(config.to_dict())
+        return _run(config, folder, engine, workers, progress)
+
+
+def summary(out: str | Path) -> dict[str, Any]:
+    """Return what a folder of runs holds, without changing it."""
+    config, state = read_run(out)
+    runs = state["runs"] if state else []
+    winners = (state or {}).get("winners") or []
+    return {
+        "learner": config["learner"],
+        "seed": config["seed"],
+        "generations": config["generations"],
+        "done": runs[0]["generation"] if runs else None,
+        "finished": bool(winners),
+        "runs": [
+            {
+                "run": number,
+                "best": run["best"]["fitness"],
+                "found_in_generation": run["best"]["generation"],
+                "remeasured": winners[number - 1]["remeasured"] if winners else None,
+                "standard_error": winners[number - 1]["standard_error"] if winners else None,
+            }
+            for number, run in enumerate(runs, start=1)
+        ],
+    }
+
+
+def check_engine(engine: str, workers: int | None) -> None:
+    """Refuse an unknown engine or number of workers before any work is done."""
+    engines.load(engine)
+    if workers is not None:
+        integer("workers", workers, 1, MAX_WORKERS)
+
+
+def measure(
+    config: Config,
+    learners: Sequence[Rule | HillClimbing],
+    seeds: NDArray[np.uint64],
+    trials: int,
+    engine: str,
+    workers: int | None,
+) -> NDArray[np.int32]:
+    """Return the best EPs of every learner, (learners, trials)."""
+    batch = batch_of(
+        learners, seeds, trials=trials, episodes=config.episodes, maze=config.maze, settings=config.settings
+    )
+    outcome = engines.load(engine).run(batch, keep_weights=False, workers=workers, progress=None)
+    final: NDArray[np.int32] = outcome.best[:, -1].reshape(len(learners), -1)
+    return final
+
+
+def next_generation(config: Config, evolutions: list[Evolution], engine: str, workers: int | None) -> int:
+    """Advance all runs by one generation; return the number of evaluations it took."""
+    asked = [evolution.ask() for evolution in evolutions]
+    n = len(asked[0])
+    learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
+    run_seeds = np.array([evolution.seed for evolution in evolutions], np.uint64)
+    parts = [[evolutions[0].generation + 1, individual, EVALUATION] for individual in range(n)]
+    seeds = child_seeds(run_seeds[:, None], np.array(parts)[None]).ravel()
+    fitness = measure(config, learners, seeds, config.trials, engine, workers).mean(axis=1)
+    for k, evolution in enumerate(evolutions):
+        evolution.tell(asked[k], fitness[k * n : (k + 1) * n])
+    return len(learners)
+
+
+def winners_of(
+    config: Config, evolutions: list[Evolution], engine: str, workers: int | None
+) -> tuple[Winner, ...]:
+    """Measure every run's best individual on fresh trials."""
+    learners = [config.decode(e.best)[0] for e in evolutions if e.best is not None]
+    seeds = np.array([child_seed(e.seed, 0, 0, REMEASUREMENT) for e in evolutions], np.uint64)
+    trials = -(-REMEASURED // len(config.maze.finals))
+    final = measure(config, learners, seeds, trials, engine, workers)
+    errors = final.std(axis=1, ddof=1) / np.sqrt(final.shape[1])
+    winners = []
+    for run, (evolution, learner) in enumerate(zip(evolutions, learners, strict=True)):
+        named = (
+            replace(learner, name=f"run {run + 1}, seed {config.seed}")
+            if isinstance(learner, Rule)
+            else learner
+        )
+        winners.append(
+            Winner(
+                run=run + 1,
+                learner=named,
+                generation=evolution.best_generation,
+                selected=evolution.best_fitness,
+                remeasured=float(final[run].mean()),
+                standard_error=float(errors[run]),
+            )
+        )
+    return tuple(winners)
+
+
+def _rows(evolutions: list[Evolution]) -> Iterator[tuple[Any, ...]]:
+    """Yield what is recorded of the current generation, a row a run."""
+    for run, evolution in enumerate(evolutions, start=1):
+        assert evolution.fitness is not None  # noqa: S101 - told at least once
+        assert evolution.population is not None  # noqa: S101
+        leader = int(np.argmin(evolution.fitness))
+        genes = [
+            *evolution.population.discrete[leader].tolist(),
+            *evolution.population.continuous[leader].tolist(),
+        ]
+        fitness = evolution.fitness
+        yield (
+            run,
+            evolution.generation,
+            float(fitness[leader]),
+            float(fitness.mean()),
+            float(fitness.max()),
+            " ".join(map(str, genes)),
+        )
+
+
+def _run(
+    config: Config,
+    folder: RunFolder | None,
+    engine: str,
+    workers: int | None,
+    progress: Callable[[Step], None] | None,
+) -> Evolved:
+    """Run all generations that are missing, keep them, and find the winners."""
+    discrete, continuous = config.genes
+    evolutions = [
+        Evolution(discrete, continuous, child_seed(config.seed, run, 0, RUN), config.options)
+        for run in range(config.runs)
+    ]
+    history: list[tuple[Any, ...]] = []
+    seconds = 0.0
+    if folder is not None and folder.state:
+        for evolution, state in zip(evolutions, folder.state["runs"], strict=True):
+            evolution.restore(state)
+        history = folder.history()
+        seconds = folder.seconds()
+
+    while evolutions[0].generation < config.generations:
+        began = time.perf_counter()
+        evaluations = next_generation(config, evolutions, engine, workers)
+        rows = list(_rows(evolutions))
+        took = time.perf_counter() - began
+        history += rows
+        seconds += took
+        if folder is not None:
+            folder.append(rows, took, [evolution.state() for evolution in evolutions])
+        if progress is not None:
+            progress(
+                Step(
+                    generation=evolutions[0].generation,
+                    generations=config.generations,
+                    best=[evolution.best_fitness for evolution in evolutions],
+                    mean=float(np.mean([row[3] for row in rows])),
+                    evaluations=evaluations,
+                    seconds=took,
+                )
+            )
+
+    winners = None
+    if folder is not None and folder.state and folder.state["winners"] is not None:
+        winners = tuple(Winner.from_dict(entry) for entry in folder.state["winners"])
+    if winners is None:
+        winners = winners_of(config, evolutions, engine, workers)
+    if folder is not None:
+        folder.finish([winner.to_dict() for winner in winners])
+    values = np.array([row[2:5] for row in history]).reshape(config.generations + 1, config.runs, 3)
+    best, mean, worst = np.moveaxis(values, (2, 1), (0, 1))
+    return Evolved(config, best, mean, worst, seconds, winners)

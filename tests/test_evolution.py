@@ -1,0 +1,189 @@
+"""The genetic algorithm: its operators on hand-made cases and in distribution, and its loop."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from distal import InputError, evolution
+from distal.evolution import Evolution, Genotypes, Options
+
+
+def genotypes(discrete: list[list[int]], continuous: list[list[float]]) -> Genotypes:
+    return Genotypes(np.array(discrete, np.int8), np.array(continuous, np.float64))
+
+
+def test_the_first_population_is_uniform() -> None:
+    first = evolution.first_population(20_000, 5, 3, seed=1)
+    assert first.discrete.shape == (20_000, 5)
+    for change in (-1, 0, 1):
+        assert (first.discrete == change).mean() == pytest.approx(1 / 3, abs=4.5 * math.sqrt(2 / 9 / 100_000))
+    assert first.continuous.min() >= 0
+    assert first.continuous.max() < 1
+    assert first.continuous.mean() == pytest.approx(0.5, abs=4.5 * math.sqrt(1 / 12 / 60_000))
+
+
+def test_roulette_weights_are_worst_minus_own_fitness() -> None:
+    fitness = np.array([90.0, 100.0, 80.0, 95.0])  # weights 10, 0, 20, 5: the wheel ends at 10, 10, 30, 35
+    u = np.array([0, 9.9, 10, 29.9, 30, 34.9]) / 35
+    assert evolution.roulette(fitness, u).tolist() == [0, 0, 2, 2, 3, 3]
+    chosen = evolution.roulette(fitness, np.random.default_rng(0).random(70_000))
+    counts = np.bincount(chosen, minlength=4)
+    assert counts[1] == 0  # the worst is never chosen
+    for k, weight in ((0, 10), (2, 20), (3, 5)):
+        p = weight / 35
+        assert counts[k] == pytest.approx(70_000 * p, abs=4.5 * math.sqrt(70_000 * p * (1 - p)))
+
+
+def test_roulette_is_uniform_if_all_are_equal() -> None:
+    assert evolution.roulette(np.full(4, 7.0), np.array([0, 0.25, 0.5, 0.999])).tolist() == [0, 1, 2, 3]
+
+
+@given(st.lists(st.floats(0, 200, width=32), min_size=2, max_size=20), st.floats(0, 1, exclude_max=True))
+def test_roulette_chooses_an_individual_with_weight(fitness: list[float], u: float) -> None:
+    values = np.array(fitness, np.float64)
+    chosen = evolution.roulette(values, np.array([u]))[0]
+    assert 0 <= chosen < len(values)
+    assert values[chosen] < values.max() or (values == values[0]).all()
+
+
+def test_crossover_takes_the_head_of_the_first_and_the_tail_of_the_second() -> None:
+    heads = genotypes([[1, 1, 1]] * 5, [[0.1, 0.2]] * 5)
+    tails = genotypes([[-1, -1, -1]] * 5, [[0.8, 0.9]] * 5)
+    children = evolution.crossover(heads, tails, np.array([1, 2, 3, 4, 5]))
+    assert children.discrete.tolist() == [[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, 1, 1], [1, 1, 1]]
+    assert children.continuous.tolist() == [[0.8, 0.9], [0.8, 0.9], [0.8, 0.9], [0.1, 0.9], [0.1, 0.2]]
+
+
+def test_cuts_are_uniform_from_1_to_length_minus_1_or_a_copy() -> None:
+    u = (np.arange(35_000) + 0.5) / 35_000
+    cuts = evolution.cut_points(u, np.ones(35_000, np.bool_), 36)
+    assert np.bincount(cuts, minlength=37)[1:36].tolist() == [1000] * 35
+    assert cuts.min() == 1
+    assert cuts.max() == 35
+    assert evolution.cut_points(u[:3], np.zeros(3, np.bool_), 36).tolist() == [36, 36, 36]
+
+
+def test_mutation_redraws_where_it_should_adds_noise_and_clips() -> None:
+    children = genotypes([[1, 1, 1, 1]], [[0.95, 0.5, 0.05]])
+    mutated = evolution.mutated(
+        children,
+        redraw=np.array([[0.1, 0.14, 0.15, 0.9]]),
+        value=np.array([[0.0, 0.99, 0.0, 0.0]]),
+        noise=np.array([[0.1, -0.25, -0.1]]),
+        rate=0.15,
+    )
+    assert mutated.discrete.tolist() == [[-1, 1, 1, 1]]  # redrawn to −1, redrawn to 1 again, kept, kept
+    assert mutated.continuous.tolist() == [[1.0, 0.25, 0.0]]
+
+
+def test_offspring_mutate_at_the_papers_rates() -> None:
+    parents = genotypes([[0] * 32] * 2, [[0.5] * 4] * 2)
+    fitness = np.array([1.0, 2.0])
+    children = evolution.offspring(parents, fitness, 5000, seed=3, generation=7, options=Options())
+    changed = (children.discrete != 0).mean()  # 0.15 redrawn, two thirds of them to another value
+    assert changed == pytest.approx(0.1, abs=4.5 * math.sqrt(0.09 / 160_000))
+    noise = children.continuous - 0.5
+    assert noise.std() == pytest.approx(0.1, rel=0.03)
+    assert noise.mean() == pytest.approx(0, abs=4.5 * 0.1 / math.sqrt(20_000))
+
+
+def test_half_of_the_children_come_from_crossover() -> None:
+    parents = genotypes([[0] * 32] * 2, [[0.0] * 4, [1.0] * 4])
+    fitness = np.array([1.0, 1.0])  # both parents are equally likely
+    options = Options(mutation=0, deviation=0)
+    children = evolution.offspring(parents, fitness, 20_000, seed=3, generation=1, options=options)
+    mixed = np.ptp(children.continuous, axis=1) > 0
+    # crossover 1/2, different parents 1/2, and a cut between continuous genes: 3 of 35
+    p = 0.25 * 3 / 35
+    assert mixed.mean() == pytest.approx(p, abs=4.5 * math.sqrt(p / 20_000))
+
+
+def toy(genes: Genotypes) -> NDArray[np.float64]:
+    """Count discrete genes that are not 1, and add the distance of continuous ones from 0.3: optimum 0."""
+    distance: NDArray[np.float64] = (genes.discrete != 1).sum(axis=1) + np.abs(genes.continuous - 0.3).sum(
+        axis=1
+    )
+    return distance
+
+
+def test_a_toy_problem_is_solved_to_its_known_optimum() -> None:
+    run = Evolution(discrete=8, continuous=2, seed=5, options=Options(deviation=0.05))
+    for _ in range(200):
+        asked = run.ask()
+        run.tell(asked, toy(asked))
+    assert run.best is not None
+    assert run.best.discrete[0].tolist() == [1] * 8
+    assert run.best.continuous[0] == pytest.approx([0.3, 0.3], abs=0.05)
+    assert run.best_fitness == toy(run.best)[0]
+
+
+def test_elites_pass_unchanged_with_the_fitness_they_had() -> None:
+    run = Evolution(discrete=32, continuous=4, seed=1)
+    asked = run.ask()
+    assert len(asked) == 14
+    fitness = np.arange(14.0)[::-1].copy()
+    run.tell(asked, fitness)
+    children = run.ask()
+    assert len(children) == 10
+    run.tell(children, np.full(10, 99.0))
+    assert run.population is not None
+    assert run.fitness is not None
+    assert run.fitness.tolist() == [0, 1, 2, 3, *[99.0] * 10]
+    assert (run.population.discrete[:4] == asked.discrete[[13, 12, 11, 10]]).all()
+    assert (run.population.continuous[:4] == asked.continuous[[13, 12, 11, 10]]).all()
+
+
+def test_elites_can_be_measured_again() -> None:
+    run = Evolution(discrete=2, continuous=1, seed=1, options=Options(remeasure=True))
+    run.tell(run.ask(), np.arange(14.0))
+    asked = run.ask()
+    assert len(asked) == 14
+    run.tell(asked, np.full(14, 50.0))
+    assert run.fitness is not None
+    assert run.fitness.tolist() == [50.0] * 14
+    assert run.best_fitness == 0  # the lowest ever measured is still the winner
+
+
+def test_a_run_goes_on_from_its_state_as_if_nothing_had_happened() -> None:
+    whole, parts = (Evolution(discrete=6, continuous=2, seed=9) for _ in range(2))
+    for _ in range(12):
+        asked = whole.ask()
+        whole.tell(asked, toy(asked))
+    for _ in range(12):
+        asked = parts.ask()
+        parts.tell(asked, toy(asked))
+        state = json.loads(json.dumps(parts.state()))
+        parts = Evolution(discrete=6, continuous=2, seed=9)
+        parts.restore(state)
+    assert parts.state() == whole.state()
+
+
+def test_a_genotype_may_have_no_discrete_part() -> None:
+    run = Evolution(discrete=0, continuous=3, seed=2)
+    for _ in range(3):
+        asked = run.ask()
+        run.tell(asked, toy(asked))
+    again = Evolution(discrete=0, continuous=3, seed=2)
+    again.restore(json.loads(json.dumps(run.state())))
+    assert again.ask().continuous.tolist() == run.ask().continuous.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"population": 1}, "population is 1"),
+        ({"elites": 14}, "elites is 14, expected fewer than the population of 14"),
+        ({"mutation": 1.5}, "mutation is 1.5"),
+        ({"crossover": -0.1}, "crossover is -0.1"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, float], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        Options(**options)  # type: ignore[arg-type]

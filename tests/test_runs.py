@@ -1,0 +1,294 @@
+"""Evolutions on disk: the same bytes after any interruption, and refusals instead of wrong results."""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from distal import InputError, Rule, evolve, learn, resume
+from distal.cli import main
+from distal.draws import child_seed
+from distal.evolving import Step
+from tests.test_maze import T
+
+SMALL: dict[str, Any] = {
+    "runs": 2,
+    "generations": 4,
+    "trials": 1,
+    "episodes": 5,
+    "steps": 8,
+    "maze": T,
+    "hidden": 5,
+}
+REPRODUCIBLE = (
+    "config.json",
+    "generations.csv",
+    "state.json",
+    "winners.csv",
+    "winners/run-01.json",
+    "winners/run-02.json",
+)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in REPRODUCIBLE}
+
+
+def rows_of(folder: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader((folder / "generations.csv").read_text().splitlines()))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "finished"
+    evolve("dsp", **SMALL, out=folder)
+    return folder
+
+
+def test_a_folder_holds_config_rows_state_and_winners(finished: Path) -> None:
+    rows = rows_of(finished)
+    assert [(int(row["run"]), int(row["generation"])) for row in rows] == [
+        (r, g) for g in range(5) for r in (1, 2)
+    ]
+    for row in rows:
+        assert float(row["best"]) <= float(row["mean"]) <= float(row["worst"])
+        genes = row["genotype"].split()
+        assert len(genes) == 36
+        assert {int(gene) for gene in genes[:32]} <= {-1, 0, 1}
+    winner = Rule.load(finished / "winners" / "run-01.json")
+    assert winner.name == "run 1, seed 0"
+
+
+def test_the_winner_has_the_lowest_fitness_ever_and_an_honest_one_beside_it(finished: Path) -> None:
+    evolved = resume(finished)
+    rows = rows_of(finished)
+    for winner in evolved.winners:
+        assert winner.selected == min(float(row["best"]) for row in rows if int(row["run"]) == winner.run)
+    # the fitness in the file is that of an evaluation with the seed of its place
+    first = evolved.winners[0]
+    assert isinstance(first.learner, Rule)
+    run_seed = child_seed(0, 0, 0, 4)
+    remeasured = learn(
+        first.learner, trials=200, episodes=5, steps=8, hidden=5, maze=T, seed=child_seed(run_seed, 0, 0, 6)
+    )
+    assert first.remeasured == remeasured.fitness
+    assert first.standard_error == remeasured.standard_error
+
+
+def test_runs_do_not_depend_on_each_other_or_on_the_number_of_workers(finished: Path, tmp_path: Path) -> None:
+    whole = resume(finished)
+    alone = evolve("dsp", **{**SMALL, "runs": 1}, workers=2)
+    assert alone.best[0].tolist() == whole.best[0].tolist()
+    assert alone.winners[0] == whole.winners[0]
+    evolve("dsp", **SMALL, out=tmp_path / "two", workers=2)
+    assert contents(tmp_path / "two") == contents(finished)
+
+
+def test_both_engines_evolve_the_same(finished: Path) -> None:
+    other = evolve("dsp", **{**SMALL, "generations": 1}, engine="reference")
+    assert other.best.tolist() == resume(finished).best[:, :2].tolist()
+
+
+def test_an_extended_run_equals_one_that_was_longer_from_the_start(finished: Path, tmp_path: Path) -> None:
+    evolve("dsp", **{**SMALL, "generations": 1}, out=tmp_path / "short")
+    extended = resume(tmp_path / "short", generations=4)
+    assert contents(tmp_path / "short") == contents(finished)
+    assert extended.best.shape == (2, 5)
+    with pytest.raises(InputError, match="generations is 2, expected a whole number from 4"):
+        resume(tmp_path / "short", generations=2)
+
+
+class Stop(Exception):  # noqa: N818
+    """Ends an evolution from outside."""
+
+
+@pytest.mark.parametrize("after", range(5))
+def test_an_interruption_between_generations_changes_nothing(
+    after: int, finished: Path, tmp_path: Path
+) -> None:
+    def stop(step: Step) -> None:
+        if step.generation == after:
+            raise Stop
+
+    with pytest.raises(Stop):
+        evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop)
+    resume(tmp_path / "run")
+    assert contents(tmp_path / "run") == contents(finished)
+
+
+KILLED = [
+    "evolve", "--runs", "2", "--generations", "300", "--trials", "1", "--episodes", "20", "--hidden", "4",
+]  # fmt: skip
+
+
+def test_kill_9_at_random_moments_and_resume_gives_the_same_bytes(tmp_path: Path) -> None:
+    assert main([*KILLED, "--out", str(tmp_path / "whole")]) == 0
+    generator = random.Random(4)  # noqa: S311
+    command = [sys.executable, "-m", "distal"]
+    arguments = [*KILLED, "--out", str(tmp_path / "killed")]
+    kills = 0
+    for _ in range(12):
+        process = subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        state = tmp_path / "killed" / "config.json"
+        while not state.exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(generator.uniform(0.3, 1.6))
+        if process.poll() is None:
+            kills += 1
+        process.send_signal(signal.SIGKILL)
+        if process.wait() == 0:
+            break
+        arguments = ["evolve", "--resume", str(tmp_path / "killed")]
+    resume(tmp_path / "killed")
+    assert kills > 0
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+
+
+def test_no_file_of_the_folder_can_be_damaged_unnoticed(finished: Path, tmp_path: Path) -> None:
+    """Cut or flip each file of a half-finished run at many places: refused, or finished correctly."""
+
+    def stop(step: Step) -> None:
+        if step.generation == 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        evolve("dsp", **SMALL, out=tmp_path / "half", progress=stop)
+    generator = random.Random(1)  # noqa: S311
+    outcomes = {"refused": 0, "correct": 0}
+    for name in ("config.json", "generations.csv", "state.json", "seconds.csv"):
+        original = (tmp_path / "half" / name).read_bytes()
+        damages: list[bytes | None] = [b"", None, b"\x00\xff", original[:-1], original[: len(original) // 2]]
+        for _ in range(12):
+            at = generator.randrange(len(original))
+            damages.append(
+                original[:at] + bytes([original[at] ^ (1 << generator.randrange(7))]) + original[at + 1 :]
+            )
+        for damage in damages:
+            folder = tmp_path / "damaged"
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(tmp_path / "half", folder)
+            if damage is None:
+                (folder / name).unlink()
+            else:
+                (folder / name).write_bytes(damage)
+            try:
+                resume(folder)
+            except InputError:
+                outcomes["refused"] += 1
+                continue
+            assert contents(folder) == contents(finished), (name, damage)
+            outcomes["correct"] += 1
+    assert outcomes["refused"] > 20
+    assert outcomes["correct"] > 5
+
+
+def test_rows_beyond_the_state_are_cut_off(finished: Path, tmp_path: Path) -> None:
+    """A loss of power after the rows and before the state leaves rows that the state does not know of."""
+
+    def stop(step: Step) -> None:
+        if step.generation == 1:
+            raise Stop
+
+    with pytest.raises(Stop):
+        evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop)
+    with (tmp_path / "run" / "generations.csv").open("ab") as file:
+        file.write(b"1,2,99.0,99")
+    resume(tmp_path / "run")
+    assert contents(tmp_path / "run") == contents(finished)
+
+
+def test_nothing_is_overwritten_without_force(finished: Path, tmp_path: Path) -> None:
+    before = contents(finished)
+    with pytest.raises(InputError, match="is not empty; go on with --resume, begin anew with --force"):
+        evolve("dsp", **SMALL, out=finished)
+    assert contents(finished) == before
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="is not empty"):
+        evolve("dsp", **SMALL, out=foreign)
+    evolve("dsp", **{**SMALL, "generations": 0}, out=foreign, force=True)
+    assert (foreign / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({}, "is not a folder of runs: it has no config.json"),
+        ({"config.json": "{}"}, "was not written by distal evolve"),
+        ({"config.json": "[]"}, "was not written by distal evolve"),
+        ({"config.json": "no"}, "is not JSON"),
+        (
+            {"config.json": '{"format": "distal-evolution", "version": 7}'},
+            "has version 7, this release reads 1",
+        ),
+    ],
+)
+def test_a_foreign_folder_is_refused(tmp_path: Path, files: dict[str, str], problem: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=problem):
+        resume(tmp_path)
+
+
+def test_two_processes_cannot_work_in_one_folder(tmp_path: Path) -> None:
+    def meddle(step: Step) -> None:
+        with pytest.raises(InputError, match="is in use by another process"):
+            resume(tmp_path / "run")
+
+    evolve("dsp", **{**SMALL, "generations": 1}, out=tmp_path / "run", progress=meddle)
+
+
+def test_hill_climbing_evolves_with_the_same_code(tmp_path: Path) -> None:
+    evolved = evolve("hc", **SMALL, out=tmp_path / "hc")
+    assert evolved.best.shape == (2, 5)
+    assert (np.diff(evolved.best) <= 0).all()  # elites are kept
+    text = (tmp_path / "hc" / "winners" / "run-02.json").read_text()
+    assert all(name in text for name in ("sigma", "alpha_h", "alpha_o"))
+
+
+def test_the_command_line_evolves_resumes_and_summarises(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "a run")
+    small = ["--runs", "2", "--generations", "2", "--trials", "1", "--episodes", "3", "--hidden", "4"]
+    assert main(["evolve", *small, "--out", out]) == 0
+    captured = capsys.readouterr()
+    assert "generation 2 of 2" in captured.err
+    assert "re-measured" in captured.out
+    assert main(["evolve", "--resume", out, "--generations", "3"]) == 0
+    assert main(["runs", out]) == 0
+    text = capsys.readouterr().out
+    assert "generation 3 of 3, finished" in text
+    assert main(["runs", str(tmp_path), "--json"]) == 0
+    assert '"done": 3' in capsys.readouterr().out
+    for arguments, problem in (
+        (["evolve", *small], "no folder for the runs; name one with --out DIR"),
+        (["evolve", *small, "--out", out], "is not empty"),
+        (
+            ["evolve", "--resume", out, "--runs", "3"],
+            "--runs cannot be changed with --resume; only --generations can",
+        ),
+        (["evolve", "--resume", str(tmp_path / "no")], "is not a folder of runs"),
+        (
+            ["evolve", "--learner", "dps", "--out", out],
+            "learner is 'dps', expected one of dsp, hc; did you mean 'dsp'?",
+        ),
+        (["runs", str(tmp_path / "no")], "is not a folder"),
+        (["runs", os.devnull], "is not a folder"),
+    ):
+        assert main(arguments) == 2
+        assert problem in capsys.readouterr().err
