@@ -66,7 +66,8 @@ def progress(label: str, episodes: int) -> Iterator[Advance | None]:
         console=Console(stderr=True),
         transient=True,
     )
-    if not bar.console.is_terminal:
+    live = bar.console.is_terminal
+    if not live:
         yield None
         return
     task = bar.add_task(label, total=episodes)
@@ -78,7 +79,8 @@ def progress(label: str, episodes: int) -> Iterator[Advance | None]:
     try:
         yield advance
     finally:
-        bar.stop()
+        if live:  # elsewhere, stopping a bar prints an empty line
+            bar.stop()
 
 
 def _table(*columns: str, title: str | None = None) -> Table:
@@ -197,7 +199,8 @@ def evolution_progress() -> Iterator[Callable[[Step], None]]:
     try:
         yield told
     finally:
-        bar.stop()
+        if live:  # elsewhere, stopping a bar prints an empty line
+            bar.stop()
 
 
 @contextmanager
@@ -233,7 +236,8 @@ def stage_progress() -> Iterator[Callable[[Event], None]]:
     try:
         yield told
     finally:
-        bar.stop()
+        if live:  # elsewhere, stopping a bar prints an empty line
+            bar.stop()
 
 
 def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
