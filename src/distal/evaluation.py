@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
-from distal.checks import InputError, integer, suggestion
+from distal.checks import InputError, integer
 from distal.draws import child_seeds
 from distal.engines import Batch, Progress
 from distal.learners.hill_climbing import HillClimbing
@@ -222,13 +222,7 @@ def _evaluate(
     progress: Progress | None,
     settings: SettingsDict,
 ) -> Result:
-    known = Settings.__dataclass_fields__
-    for name in settings:
-        if name not in known:
-            raise InputError(
-                f"unknown setting {name!r}, known are {', '.join(known)}{suggestion(name, known)}"
-            )
-    in_force = Settings(**settings)
+    in_force = Settings.of(settings)
     maze = triple_t_maze() if maze is None else maze
     if not isinstance(maze, Maze):
         raise InputError(f"maze is {maze!r}, expected a Maze; read one with Maze.from_file")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
-from distal.checks import InputError, integer, one_of, suggestion
+from distal.checks import integer, one_of
 from distal.draws import child_seed, child_seeds
 from distal.evaluation import MAX_COUNT, MAX_SEED, MAX_WORKERS, batch_of
 from distal.evolution import Evolution, Genotypes, Options
@@ -177,12 +177,6 @@ def evolve(
     that they can be resumed with `resume`; an existing one is refused unless `force`.
     `progress` is told of every generation.
     """
-    for name in settings:
-        known = Settings.__dataclass_fields__
-        if name not in known:
-            raise InputError(
-                f"unknown setting {name!r}, known are {', '.join(known)}{suggestion(name, known)}"
-            )
     config = Config(
         learner=learner,
         runs=runs,
@@ -191,7 +185,7 @@ def evolve(
         episodes=episodes,
         seed=seed,
         options=Options(population, elites, crossover, mutation, deviation, remeasure),
-        settings=Settings(**settings),
+        settings=Settings.of(settings),
         maze=triple_t_maze() if maze is None else maze,
     )
     check_engine(engine, workers)

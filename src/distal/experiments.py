@@ -215,7 +215,7 @@ def reproduce(
         scale=size,
         rules=rules,
         seed=seed,
-        settings=Settings(**settings),
+        settings=Settings.of(settings),
         maze=triple_t_maze() if maze is None else maze,
         engine=engine,
         workers=workers,

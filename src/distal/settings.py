@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from distal.checks import integer, one_of
+from distal.checks import InputError, integer, one_of, suggestion
 
 READINGS: dict[str, tuple[str, ...]] = {
     # How four output sums become activations and one action.
@@ -57,3 +57,14 @@ class Settings:
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in READINGS.items():
             one_of(name, getattr(self, name), values)
+
+    @classmethod
+    def of(cls, options: SettingsDict) -> Settings:
+        """Return settings from keyword arguments; refuse a name that is none of them."""
+        known = cls.__dataclass_fields__
+        for name in options:
+            if name not in known:
+                raise InputError(
+                    f"unknown setting {name!r}, known are {', '.join(known)}{suggestion(name, known)}"
+                )
+        return cls(**options)
