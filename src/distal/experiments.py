@@ -73,6 +73,11 @@ class Stage:
     episodes: int
     learner: str
 
+    @property
+    def label(self) -> str:
+        """The name in a few words."""
+        return self.name.replace("_", " ").replace("dsp", "DSP").replace("hc", "hill climbing")
+
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
@@ -325,7 +330,7 @@ class _Work:
 
         def told(step: Step) -> None:
             rate = step.evaluations / step.seconds
-            detail = f"best {min(step.best):.1f}, mean {step.mean:.1f}, {rate:.0f} evaluations/s"
+            detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
             self._tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
 
         run: dict[str, Any] = {"engine": self.engine, "workers": self.workers, "progress": told}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -208,7 +209,7 @@ def stage_progress() -> Iterator[Callable[[Event], None]]:
     """Show the stages of a reproduction: a bar each on a terminal, else a line as each begins and ends."""
     bar = Progress(
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=12),
         TaskProgressColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[detail]}"),
@@ -224,7 +225,7 @@ def stage_progress() -> Iterator[Callable[[Event], None]]:
         if live:
             bar.start()
             if name not in tasks:
-                tasks[name] = bar.add_task(event.stage.title, total=1, detail="")
+                tasks[name] = bar.add_task(event.stage.label, total=1, detail="")
             bar.update(tasks[name], completed=event.done, detail=event.detail)
         elif name not in began:
             began[name] = time.monotonic()
@@ -256,18 +257,25 @@ def _duration(seconds: float) -> str:
 
 
 def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
-    """Print the paper's numbers beside ours, and where the report is."""
+    """Print the paper's numbers beside ours, in 80 columns, and where the report is."""
     out = console()
-    table = _table("", "paper", "ours", "difference", "verdict")
+
+    def show(what: str, *cells: str) -> None:
+        first, *rest = textwrap.wrap(what, 36)
+        out.print(
+            f"{first:37}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, (11, 9, 10, 13), strict=True))
+        )
+        for line in rest:
+            out.print(line)
+
     section = ""
+    show("the paper's numbers and ours", "paper", "ours", "difference", "verdict")
     for here, *cells in rows:
         if here != section:
             section = here
-            table.add_section()
-            table.add_row(here, style="bold")
-        table.add_row(*cells)
-    out.print(table)
-    out.print(f"report: {page}", soft_wrap=True)
+            out.print(f"\n{here}", style="bold")
+        show(*cells)
+    out.print(f"\nreport: {page}", soft_wrap=True)
 
 
 def show_evolved(evolved: Evolved, out: str) -> None:
