@@ -130,9 +130,7 @@ def test_the_numbers_are_those_of_the_trials(tiny: tuple[Reproduction, Path]) ->
     assert last.ours == result.curves["dsp"][best, :, -1].mean()
     resampled = lines["The best of each, 10,000 episodes", "resampled DSP: fitness"]
     assert resampled.ours == result.curves["dsp_resampled"][best, :, -1].mean()  # the same rule
-    reached = lines[
-        "The best of each, 40 trials of 100 episodes", "DSP: share of trials that reached the goal"
-    ]
+    reached = lines["The best of each, 40 trials of 100 episodes", "DSP: trials that reached the goal"]
     assert reached.ours == (result.at_100["dsp"] < 100).mean()
     first = lines["Evolution at 100 episodes", "DSP rules, best of generation 0: standard deviation"]
     assert first.ours == pytest.approx(np.std(result.evolved["dsp"].best[:, 0], ddof=1))

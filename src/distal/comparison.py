@@ -156,7 +156,7 @@ def _after_100(result: Reproduction) -> Iterator[Line]:
     for kind, name in (("dsp", "DSP"), ("hc", "hill climbing")):
         yield _share(
             section,
-            f"{name}: share of trials that reached the goal",
+            f"{name}: trials that reached the goal",
             paper[f"{kind}_reached"],
             result.at_100[kind],
             result,
@@ -192,7 +192,7 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
         for test, name in names.items():
             reported = paper.get(f"{test}_reached") or paper["reached_all_three"]
             k, n = map(int, reported.split("/"))
-            yield _share(section, f"{name}: share of trials that reached the goal", k / n, eps[test], result)
+            yield _share(section, f"{name}: trials that reached the goal", k / n, eps[test], result)
         note = f"P(DSP lower) = {superiority(eps['dsp'], eps['hc']):.2f}"
         p = rank_sum(eps["dsp"], eps["hc"])
         yield Line(section, "rank-sum test, DSP against hill climbing, 40 EPs against 40: p",

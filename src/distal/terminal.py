@@ -263,7 +263,7 @@ def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
     def show(what: str, *cells: str) -> None:
         first, *rest = textwrap.wrap(what, 36)
         out.print(
-            f"{first:37}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, (11, 9, 10, 13), strict=True))
+            f"{first:37}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, (11, 9, 11, 12), strict=True))
         )
         for line in rest:
             out.print(line)
