@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba.core import event
 from numpy.typing import NDArray
 
 from distal.engines import Batch, Progress, Trials, kernels, naming
@@ -30,7 +31,6 @@ _log = logging.getLogger("distal")
 
 CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
 POLL = 0.05  # seconds between looks at progress and at Ctrl-C
-PATIENCE = 1.5  # seconds to load compiled code before we say that it is being compiled
 
 
 def run(
@@ -125,6 +125,22 @@ def maze_tables(maze: Maze, blocked: str) -> MazeTables:
     )
 
 
+class _Announcement(event.Listener):  # type: ignore[misc]
+    """Says that a kernel is being compiled, which takes some seconds; one that was kept is only loaded."""
+
+    def __init__(self, kernel: Callable[..., None]) -> None:
+        self.kernel = kernel
+
+    def on_start(self, event: Any) -> None:
+        """Speak up if it is the kernel itself, not one of the functions it is made of."""
+        if event.data["dispatcher"] is self.kernel:
+            name = "hill climbing" if self.kernel is kernels.climbing_trials else "DSP"
+            _log.warning("compiling the cpu engine for %s; this is done once and kept for later runs", name)
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing more."""
+
+
 @dataclass(eq=False)
 class _Job:
     """A batch as arrays, and the arrays of its results."""
@@ -170,16 +186,9 @@ class _Job:
                 raise error
 
     def compile(self) -> None:
-        """Load or compile the kernel by running it on no trial; say so if it takes a while."""
-        name = "hill climbing" if self.kernel is kernels.climbing_trials else "DSP"
-        message = f"compiling the cpu engine for {name}; this is done once and kept for later runs"
-        timer = threading.Timer(PATIENCE, _log.warning, [message])
-        timer.daemon = True
-        timer.start()
-        try:
+        """Load or compile the kernel by running it on no trial; say so if it has to be compiled."""
+        with event.install_listener("numba:compile", _Announcement(self.kernel)):
             self.kernel(0, 0, *self._arguments(), np.zeros(CACHE_LINE, np.int64))
-        finally:
-            timer.cancel()
 
     def _arguments(self) -> tuple[Any, ...]:
         if not hasattr(self.local, "workspace"):
