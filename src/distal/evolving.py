@@ -16,6 +16,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+import distal
 from distal import engines
 from distal.checks import integer, one_of
 from distal.draws import child_seed, child_seeds
@@ -73,6 +74,7 @@ class Config:
         """Return the configuration, ready for JSON."""
         names = ("learner", "runs", "generations", "trials", "episodes", "seed")
         return {
+            "distal": distal.__version__,
             **{name: getattr(self, name) for name in names},
             **asdict(self.options),
             **asdict(self.settings),
@@ -337,7 +339,7 @@ def _run(
     """Run all generations that are missing, keep them, and find the winners."""
     discrete, continuous = config.genes
     evolutions = [
-        Evolution(discrete, continuous, child_seed(config.seed, run, 0, RUN), config.options)
+        Evolution(discrete, continuous, child_seed(config.seed, run, LEARNERS.index(config.learner), RUN), config.options)
         for run in range(config.runs)
     ]
     history: list[tuple[Any, ...]] = []
