@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -63,7 +64,8 @@ def test_intervals_cover_the_mean_and_follow_wilson() -> None:
         (Line("", "", 50, 52, 49, 55), "agrees"),
         (Line("", "", 50, 52, 51, 55), "ours higher"),
         (Line("", "", 50, 45, 44, 46), "ours lower"),
-        (Line("", "", 0.03, 0.001, kind="p"), "agrees"),
+        (Line("", "", 0.03, 0.001, kind="p", agrees=True), "agrees"),
+        (Line("", "", "–", 0.001, kind="ours"), ""),
         (Line("", "", 0.03, 0.2, kind="p"), "differs"),
         (Line("", "", 38.5, 38.5), "agrees"),
         (Line("", "", "yes", "no", kind="text"), "differs"),
@@ -75,9 +77,30 @@ def test_verdicts(line: Line, verdict: str) -> None:
     assert line.verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("dsp", "hc", "paper", "verdict"),
+    [
+        (range(10), range(20, 30), 0.03, "agrees"),  # DSP better, as in the paper
+        (range(20, 30), range(10), 0.03, "differs"),  # significant, but the other way round
+        (range(10), range(10), 0.03, "differs"),
+        (range(10), range(10), 0.3, "agrees"),
+    ],
+)
+def test_p_values_agree_in_significance_and_direction(
+    dsp: range, hc: range, paper: float, verdict: str
+) -> None:
+    test, effect = comparison._test_lines("", "", paper, np.array(dsp), np.array(hc))
+    assert test.verdict == verdict
+    assert effect.low is not None
+    assert effect.high is not None
+    assert isinstance(effect.ours, float)
+    assert effect.low <= effect.ours <= effect.high
+
+
 def test_overtaking_is_for_good() -> None:
     other = np.array([5.0, 5, 5, 5])
-    assert comparison.overtakes(np.array([6.0, 4, 6, 5]), other) == 4
+    assert comparison.overtakes(np.array([6.0, 4, 6, 4]), other) == 4
+    assert comparison.overtakes(np.array([6.0, 4, 4, 5]), other) is None  # a tie is no lead
     assert comparison.overtakes(np.array([6.0, 4, 4, 4]), other) == 2
     assert comparison.overtakes(np.array([1.0, 1, 1, 1]), other) == 1
     assert comparison.overtakes(np.array([1.0, 1, 1, 6]), other) is None
@@ -215,8 +238,8 @@ def test_histograms_put_values_beyond_the_axis_into_the_last_bin_and_say_so(
     heights = [int(bar.get_height()) for bar in left.patches]  # type: ignore[attr-defined]
     assert len(heights) == 18  # 35 to 125 in fives
     assert (heights[0], heights[13], heights[-1]) == (1, 1, 3)
-    assert "2 beyond 125" in left.texts[0].get_text()
-    assert "beyond" not in right.texts[0].get_text()
+    assert "2 at 125 or more" in left.texts[0].get_text()
+    assert "or more" not in right.texts[0].get_text()
 
 
 def test_tables_are_csv_and_latex(tiny: tuple[Reproduction, Path]) -> None:
@@ -261,7 +284,7 @@ def test_a_second_call_only_does_what_is_missing(
             run.append(event.stage.name)
 
     again = reproduce("quick", seed=3, out=folder, progress=told)
-    assert [name for name in run if name.startswith("test")] == ["test_dsp", "test_hc"]
+    assert run == ["evolve_dsp", "evolve_hc", "test_dsp", "test_hc"]
     for test, curves in result.curves.items():
         assert (again.curves[test] == curves).all()
     assert again.evolved["dsp"].winners == result.evolved["dsp"].winners
@@ -278,6 +301,35 @@ def test_a_folder_with_other_options_is_refused(
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(InputError, match="is not empty and holds no reproduction"):
         reproduce("quick", out=tmp_path)
+
+
+def test_force_begins_anew_and_leaves_other_files_alone(
+    tiny: tuple[Reproduction, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    folder = tmp_path / "copy"
+    shutil.copytree(tiny[1], folder)
+    (folder / "thesis.tex").write_text("years of work")
+    for damage in ("", "null", '{"evolve_dsp": "x"}', "[1"):
+        (folder / "seconds.json").write_text(damage)
+        reproduce("quick", seed=3, out=folder)  # times are for information: damaged ones stop nothing
+    with pytest.raises(InputError, match="other options"):
+        reproduce("quick", seed=4, out=folder)
+    result = reproduce("quick", seed=4, out=folder, force=True, rules="published")
+    assert result.seed == 4
+    assert not (folder / "evolve-dsp").exists()
+    assert not (folder / "report.html").exists()
+    assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_folder_in_use_is_refused(tiny: tuple[Reproduction, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+
+    def meddle(event: Event) -> None:
+        with pytest.raises(InputError, match="is in use by another process"):
+            reproduce("quick", seed=5, out=tiny[1], force=True)
+
+    reproduce("quick", seed=3, out=tiny[1], progress=meddle)
 
 
 def test_the_published_rules_can_be_tested_instead(

@@ -244,6 +244,30 @@ def test_a_foreign_folder_is_refused(tmp_path: Path, files: dict[str, str], prob
         resume(tmp_path)
 
 
+def test_what_an_interrupted_first_write_left_behind_is_no_obstacle(tmp_path: Path, finished: Path) -> None:
+    (tmp_path / ".config.json.x1y2.tmp").write_text("{")
+    evolve("dsp", **SMALL, out=tmp_path)
+    assert contents(tmp_path) == contents(finished)
+
+
+def test_force_does_not_touch_what_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"a camera": 1}')
+    with pytest.raises(InputError, match=r"has a config\.json that distal did not write"):
+        evolve("dsp", **SMALL, out=tmp_path, force=True)
+    (tmp_path / "config.json").unlink()
+    (tmp_path / "winners").mkdir()
+    (tmp_path / "winners" / "medal.txt").write_text("gold")
+    evolve("dsp", **{**SMALL, "generations": 0}, out=tmp_path, force=True)
+    assert (tmp_path / "winners" / "medal.txt").read_text() == "gold"
+
+
+def test_generations_without_a_state_are_refused(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "copy")
+    (tmp_path / "copy" / "state.json").unlink()
+    with pytest.raises(InputError, match=r"is damaged: it has generations but no state\.json"):
+        resume(tmp_path / "copy")
+
+
 def test_two_processes_cannot_work_in_one_folder(tmp_path: Path) -> None:
     def meddle(step: Step) -> None:
         with pytest.raises(InputError, match="is in use by another process"):
@@ -280,7 +304,7 @@ def test_the_command_line_evolves_resumes_and_summarises(
         (["evolve", *small, "--out", out], "is not empty"),
         (
             ["evolve", "--resume", out, "--runs", "3"],
-            "--runs cannot be changed with --resume; only --generations can",
+            "--runs cannot be given with --resume; only --generations can",
         ),
         (["evolve", "--resume", str(tmp_path / "no")], "is not a folder of runs"),
         (

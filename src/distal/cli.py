@@ -26,6 +26,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.machine import machine
 from distal.maze import HEADINGS, Maze, triple_t_maze
 from distal.rule import evolved_fitness, evolved_rules, find_rule, published_fitness, published_rules
+from distal.runs import is_run_folder
 from distal.settings import READINGS, Settings
 
 Command = Callable[[argparse.Namespace], None]
@@ -157,10 +158,11 @@ def run_evolve(args: argparse.Namespace) -> None:
     }
     with terminal.evolution_progress() as progress:
         if args.resume is not None:
-            for name in given:
-                if name != "generations":
+            given.update(out=args.out, force=args.force or None)
+            for name, value in given.items():
+                if name != "generations" and value is not None:
                     option = f"--{name.replace('_', '-')}"
-                    raise InputError(f"{option} cannot be changed with --resume; only --generations can")
+                    raise InputError(f"{option} cannot be given with --resume; only --generations can")
             evolved = resume(
                 args.resume,
                 generations=args.generations,
@@ -198,9 +200,10 @@ def run_runs(args: argparse.Namespace) -> None:
     top = Path(args.folder)
     if not top.is_dir():
         raise InputError(f"{args.folder!r} is not a folder")
-    found = [top] if (top / "config.json").exists() else sorted(p.parent for p in top.glob("*/config.json"))
+    inner = sorted(path for path in top.iterdir() if path.is_dir() and is_run_folder(path))
+    found = [top] if (top / "config.json").exists() else inner
     if not found:
-        raise InputError(f"{args.folder!r} holds no runs: neither it nor a folder in it has a config.json")
+        raise InputError(f"{args.folder!r} holds no runs: distal evolve wrote neither it nor a folder in it")
     summaries = [{"folder": str(path), **summary(path)} for path in found]
     if args.json:
         _print_json({"folders": summaries})
@@ -219,7 +222,8 @@ def run_reproduce(args: argparse.Namespace) -> None:
     out = args.out if args.out is not None else f"reproduction-{args.scale}"
     stages = plan(scale, args.rules, maze)
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
-    terminal.show_plan(stages, estimated_seconds(stages, args.engine, args.workers), out)
+    seconds = estimated_seconds(stages, maze, Settings(**settings), args.engine, args.workers)
+    terminal.show_plan(stages, seconds, out)
     with terminal.stage_progress() as progress:
         result = reproduce(
             args.scale, rules=args.rules, seed=args.seed, out=out, force=args.force, maze=maze,
@@ -490,8 +494,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return 141
-        sys.stderr.write(f"distal: error: cannot write the output: {error.strerror}\n")
-        return 1
+        where = f"cannot use {str(error.filename)!r}" if error.filename else "cannot write the output"
+        sys.stderr.write(f"distal: error: {where}: {error.strerror}\n")
+        return 2 if error.filename else 1
     return 0
 
 

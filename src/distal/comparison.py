@@ -20,6 +20,7 @@ from distal.rule import published_fitness
 
 SIGNIFICANT = 0.05  # the paper's α
 RESAMPLES = 9999
+NOT_REPORTED = "–"
 
 
 def rank_sum(a: ArrayLike, b: ArrayLike) -> float:
@@ -48,6 +49,14 @@ def interval(values: ArrayLike, statistic: Any = np.mean) -> tuple[float, float]
     return float(result.low), float(result.high)
 
 
+def superiority_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of `superiority`, both samples drawn anew."""
+    draw = np.random.default_rng(0)
+    values = [superiority(draw.choice(a, len(a)), draw.choice(b, len(b))) for _ in range(2000)]
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
+
+
 def share_interval(k: int, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share of k in n."""
     found = stats.binomtest(k, n).proportion_ci(method="wilson")
@@ -69,9 +78,9 @@ class Line:
     ours: float | str | None  # None: not run
     low: float | None = None
     high: float | None = None
-    kind: str = "mean"  # mean, share, p or text
+    kind: str = "mean"  # mean, share, p, text, or ours: a number that the paper does not report
     note: str = ""
-    agrees: bool = False  # for text, which no interval can judge
+    agrees: bool = False  # for p-values and text, which no interval can judge
 
     @property
     def difference(self) -> float | None:
@@ -85,11 +94,10 @@ class Line:
         """In a word: whether the paper's value lies within our interval."""
         if self.ours is None:
             return "not run"
-        if isinstance(self.ours, str) or isinstance(self.paper, str):
+        if self.kind == "ours":
+            return ""
+        if self.kind in ("p", "text") or isinstance(self.ours, str) or isinstance(self.paper, str):
             return "agrees" if self.agrees else "differs"
-        if self.kind == "p":
-            same = (self.ours < SIGNIFICANT) == (self.paper < SIGNIFICANT)
-            return "agrees" if same else "differs"
         if self.low is None or self.high is None:
             return "agrees" if self.ours == self.paper else "differs"
         if self.low <= self.paper <= self.high:
@@ -133,26 +141,54 @@ def _evolution(result: Reproduction) -> Iterator[Line]:
             spread = float(deviation(best)) if len(best) > 1 else None
             ends = interval(best, deviation)
             yield Line(section, f"{what}: standard deviation", paper[kind][when][1], spread, *ends)
-    if "dsp" in result.evolved:
-        dsp, hc = (np.array([w.selected for w in result.evolved[kind].winners]) for kind in names)
-        fresh_dsp, fresh_hc = (
-            np.array([w.remeasured for w in result.evolved[kind].winners]) for kind in names
-        )
-        note = (
-            f"selected values; P(DSP lower) = {superiority(dsp, hc):.2f}. Re-measured on 400 fresh trials "
-            f"each: DSP {fresh_dsp.mean():.2f}, hill climbing {fresh_hc.mean():.2f}, "
-            f"p = {rank_sum(fresh_dsp, fresh_hc):.2g}, P(DSP lower) = {superiority(fresh_dsp, fresh_hc):.2f}"
-        )
-        ours = rank_sum(dsp, hc)
+    winners = {kind: evolved.winners for kind, evolved in result.evolved.items()}
+    selected = {kind: np.array([winner.selected for winner in found]) for kind, found in winners.items()}
+    fresh = {kind: np.array([winner.remeasured for winner in found]) for kind, found in winners.items()}
+    what = "rank-sum test of the winners, DSP against hill climbing"
+    if "dsp" in winners:
+        yield from _test_lines(section, what, paper["wilcoxon_p"], selected["dsp"], selected["hc"])
     else:
-        ours, note = None, ""
-    yield Line(section, "rank-sum test of the winners, DSP against hill climbing: p", paper["wilcoxon_p"], ours,
-               kind="p", note=note)  # fmt: skip
+        yield Line(section, f"{what}: p", paper["wilcoxon_p"], None, kind="p")
+    for kind, values in fresh.items():
+        mean, ends = float(values.mean()), interval(values)
+        yield Line(
+            section,
+            f"{names[kind]}, winners re-measured on fresh trials: mean",
+            NOT_REPORTED,
+            mean,
+            *ends,
+            kind="ours",
+        )
+    if "dsp" in fresh:
+        p = rank_sum(fresh["dsp"], fresh["hc"])
+        yield Line(section, f"{what}, re-measured: p", NOT_REPORTED, p, kind="ours")
+        yield _superiority_line(section, fresh["dsp"], fresh["hc"], "re-measured winners")
+
+
+def _test_lines(section: str, what: str, paper: float, dsp: NDArray[Any], hc: NDArray[Any]) -> Iterator[Line]:
+    """Yield a rank-sum test and its effect size.
+
+    p-values agree if they fall on the same side of 0.05 and, where significant, for
+    the same learner: in the paper that is always DSP.
+    """
+    p = rank_sum(dsp, hc)
+    same = (p < SIGNIFICANT) == (paper < SIGNIFICANT)
+    agrees = same and (p >= SIGNIFICANT or superiority(dsp, hc) > 0.5)
+    note = f"{len(dsp)} values against {len(hc)}, means {dsp.mean():.2f} and {hc.mean():.2f}"
+    yield Line(section, f"{what}: p", paper, p, kind="p", note=note, agrees=agrees)
+    yield _superiority_line(section, dsp, hc)
+
+
+def _superiority_line(section: str, dsp: NDArray[Any], hc: NDArray[Any], of: str = "") -> Line:
+    what = "probability that DSP is better (lower) than hill climbing" + (f", {of}" if of else "")
+    return Line(
+        section, what, NOT_REPORTED, superiority(dsp, hc), *superiority_interval(dsp, hc), kind="ours"
+    )
 
 
 def _after_100(result: Reproduction) -> Iterator[Line]:
     paper = paper_results()["best_100_episodes"]
-    section = "The best of each, 40 trials of 100 episodes"
+    section = f"The best of each, {result.trials} trials of 100 episodes"
     for kind, name in (("dsp", "DSP"), ("hc", "hill climbing")):
         yield _share(
             section,
@@ -162,14 +198,8 @@ def _after_100(result: Reproduction) -> Iterator[Line]:
             result,
         )
     dsp, hc = result.at_100["dsp"], result.at_100["hc"]
-    note = f"mean EP {dsp.mean():.2f} and {hc.mean():.2f}; P(DSP lower) = {superiority(dsp, hc):.2f}"
-    yield Line(
-        section,
-        "rank-sum test, 40 EPs against 40: p",
-        paper["wilcoxon_p"],
-        rank_sum(dsp, hc),
-        kind="p",
-        note=note,
+    yield from _test_lines(
+        section, f"rank-sum test, {len(dsp)} EPs against {len(hc)}", paper["wilcoxon_p"], dsp, hc
     )
 
 
@@ -193,15 +223,13 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
             reported = paper.get(f"{test}_reached") or paper["reached_all_three"]
             k, n = map(int, reported.split("/"))
             yield _share(section, f"{name}: trials that reached the goal", k / n, eps[test], result)
-        note = f"P(DSP lower) = {superiority(eps['dsp'], eps['hc']):.2f}"
-        p = rank_sum(eps["dsp"], eps["hc"])
-        yield Line(section, "rank-sum test, DSP against hill climbing, 40 EPs against 40: p",
-                   paper["wilcoxon_p_dsp_vs_hc"], p, kind="p", note=note)  # fmt: skip
+        what = f"rank-sum test, DSP against hill climbing, {result.trials} EPs against {result.trials}"
+        yield from _test_lines(section, what, paper["wilcoxon_p_dsp_vs_hc"], eps["dsp"], eps["hc"])
 
 
 def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | None:
-    """Return the episode from which on the mean of one stays at or below that of the other, or None."""
-    above = np.flatnonzero(one > other)
+    """Return the episode from which on the mean of one stays below that of the other, or None."""
+    above = np.flatnonzero(one >= other)
     if len(above) == 0:
         return 1
     return None if above[-1] == len(one) - 1 else int(above[-1]) + 2

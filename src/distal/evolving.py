@@ -241,6 +241,11 @@ def summary(out: str | Path) -> dict[str, Any]:
     }
 
 
+def run_seed(config: Config, run: int) -> int:
+    """Return the seed of a run, counted from 0; the two learners' runs have nothing in common."""
+    return child_seed(config.seed, run, LEARNERS.index(config.learner), RUN)
+
+
 def check_engine(engine: str, workers: int | None) -> None:
     """Refuse an unknown engine or number of workers before any work is done."""
     engines.load(engine)
@@ -339,8 +344,7 @@ def _run(
     """Run all generations that are missing, keep them, and find the winners."""
     discrete, continuous = config.genes
     evolutions = [
-        Evolution(discrete, continuous, child_seed(config.seed, run, LEARNERS.index(config.learner), RUN), config.options)
-        for run in range(config.runs)
+        Evolution(discrete, continuous, run_seed(config, run), config.options) for run in range(config.runs)
     ]
     history: list[tuple[Any, ...]] = []
     seconds = 0.0

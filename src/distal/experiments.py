@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +30,8 @@ from distal.files import read_json, to_json, write_array, write_text
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
 from distal.rule import NUMBERS, ROWS, Rule, published_rules
-from distal.runs import is_run_folder
+from distal.runs import FILES as RUN_FILES
+from distal.runs import holds_anything, lock_folder, new_folder, remove_files
 from distal.settings import Settings, SettingsDict
 
 RESAMPLE = 100  # the paper's iterative re-sampling
@@ -100,6 +102,11 @@ class Reproduction:
     at_100: dict[str, NDArray[np.int32]]
     seconds: dict[str, float]  # by stage
 
+    @property
+    def trials(self) -> int:
+        """The number of trials in a test: five for each final position."""
+        return TRIALS * len(self.maze.finals)
+
     def fitness(self, test: str) -> NDArray[np.float64]:
         """Return the mean best EP of every rule after every episode, (rules, episodes)."""
         mean: NDArray[np.float64] = self.curves[test].mean(axis=1)
@@ -164,18 +171,23 @@ def plan(scale: Scale, rules: str, maze: Maze) -> list[Stage]:
         title = f"test {n} {'rules' if learner == 'dsp' else 'climbers'}, {scale.episodes:,} episodes"
         title += f", resampled every {RESAMPLE}" if resampled else ""
         stages.append(Stage(f"test_{name}", title, n * TRIALS * finals * scale.episodes, learner))
-    stages.append(Stage("at_100", "the best of each for 100 episodes", 2 * TRIALS * finals * 100, "dsp"))
+    for kind, name in (("dsp", "rule"), ("hc", "climber")):
+        stages.append(
+            Stage(f"at_100_{kind}", f"the best {name} for 100 episodes", TRIALS * finals * 100, kind)
+        )
     return stages
 
 
-def estimated_seconds(stages: list[Stage], engine: str, workers: int | None) -> dict[str, float]:
+def estimated_seconds(
+    stages: list[Stage], maze: Maze, settings: Settings, engine: str, workers: int | None
+) -> dict[str, float]:
     """Measure both learners for a moment and say how long each stage may take."""
     rates = {}
     for kind, learners in (("dsp", random_rules(0)), ("hc", random_climbers(0))):
         few = learners if engine != "reference" else learners[:1]
         batch = batch_of(
             few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=100 if engine != "reference" else 5,
-            maze=triple_t_maze(), settings=Settings(),
+            maze=maze, settings=settings,
         )  # fmt: skip
         module = engines.load(engine)
         for _ in range(2):  # the first may compile
@@ -216,28 +228,32 @@ def reproduce(
     one_of("rules", rules, ("evolved", "published"))
     integer("seed", seed, 0, MAX_SEED)
     check_engine(engine, workers)
-    return _Work(
-        scale=size,
-        rules=rules,
-        seed=seed,
-        settings=Settings.of(settings),
-        maze=triple_t_maze() if maze is None else maze,
-        engine=engine,
-        workers=workers,
-        progress=progress,
-        folder=None if out is None else _prepared(Path(out)),
-        force=force,
-    ).run()
-
-
-def _prepared(out: Path) -> Path:
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{str(out)!r} is a file, expected a folder for the report")
+    in_force = Settings.of(settings)
+    folder = None if out is None else new_folder(out)
+    lock = None if folder is None else lock_folder(folder)
     try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot use folder {str(out)!r}: {error.strerror}") from None
-    return out
+        return _Work(
+            scale=size,
+            rules=rules,
+            seed=seed,
+            settings=in_force,
+            maze=triple_t_maze() if maze is None else maze,
+            engine=engine,
+            workers=workers,
+            progress=progress,
+            folder=folder,
+        ).run(force)
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+# Everything that a reproduction and its report write.
+FILES = (
+    "reproduction.json", "seconds.json", "*.npz", "report.html", "results.json", "results.md",
+    "evolved_rules.json", "figures/*.svg", "figures/*.png", "tables/*.csv", "tables/*.tex",
+    *(f"evolve-{kind}/{name}" for kind in ("dsp", "hc") for name in ("winners/run-*.json", *RUN_FILES)),
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -253,13 +269,13 @@ class _Work:
     workers: int | None
     progress: Callable[[Event], None] | None
     folder: Path | None
-    force: bool
 
-    def run(self) -> Reproduction:
-        """Do all stages that are missing."""
+    def run(self, force: bool) -> Reproduction:
+        """Do all stages that are missing; with `force`, all."""
         self.stages = {stage.name: stage for stage in plan(self.scale, self.rules, self.maze)}
         self.seconds: dict[str, float] = {}
-        self._claim_folder()
+        if self.folder is not None:
+            self._claim(self.folder, force)
         evolved: dict[str, Evolved] = {}
         learners: dict[str, tuple[Rule | HillClimbing, ...]] = {}
         for kind in ("dsp", "hc"):
@@ -278,18 +294,13 @@ class _Work:
         )  # fmt: skip
         both = {kind: learners[kind][result.best(kind)] for kind in ("dsp", "hc")}
         at_100 = {
-            kind: self._test("at_100", (both[kind],), len(TESTS) + number, 100, None, f"at_100_{kind}")[
-                0, :, -1
-            ]
+            kind: self._test(f"at_100_{kind}", (both[kind],), len(TESTS) + number, 100, None)[0, :, -1]
             for number, kind in enumerate(both)
         }
-        self._store("seconds.json", to_json(self.seconds) + "\n")
         return replace(result, at_100=at_100)
 
-    def _claim_folder(self) -> None:
+    def _claim(self, folder: Path, force: bool) -> None:
         """Write down what this folder is for; refuse one that is for something else."""
-        if self.folder is None:
-            return
         config = {
             "format": "distal-reproduction",
             "scale": self.scale.name,
@@ -299,26 +310,25 @@ class _Work:
             "maze": list(self.maze.picture),
             "heading": self.maze.heading,
         }
-        path = self.folder / "reproduction.json"
-        if path.exists() and not self.force:
+        path = folder / "reproduction.json"
+        if force:
+            remove_files(folder, FILES)
+        elif path.exists():
             if read_json(path, "file") != config:
                 raise InputError(
-                    f"folder {str(self.folder)!r} holds a reproduction with other options; "
+                    f"folder {str(folder)!r} holds a reproduction with other options; "
                     "name another with --out, or begin anew with --force"
                 )
-        elif not path.exists() and any(self.folder.iterdir()) and not self.force:
-            raise InputError(
-                f"folder {str(self.folder)!r} is not empty and holds no reproduction; name another"
-            )
+        elif holds_anything(folder):
+            raise InputError(f"folder {str(folder)!r} is not empty and holds no reproduction; name another")
         write_text(path, to_json(config) + "\n")
-        if (self.folder / "seconds.json").exists() and not self.force:
-            stored = read_json(self.folder / "seconds.json", "file")
-            if isinstance(stored, dict):
-                self.seconds.update({name: float(value) for name, value in stored.items()})
+        self.seconds.update(_stored_seconds(folder / "seconds.json"))
 
-    def _store(self, name: str, text: str) -> None:
+    def _took(self, stage: str, seconds: float) -> None:
+        """Note how long a stage took."""
+        self.seconds[stage] = seconds
         if self.folder is not None:
-            write_text(self.folder / name, text)
+            write_text(self.folder / "seconds.json", to_json(self.seconds) + "\n")
 
     def _tell(self, stage: Stage, done: float, detail: str = "") -> None:
         if self.progress is not None:
@@ -339,17 +349,16 @@ class _Work:
             settings=self.settings, maze=self.maze,
         )  # fmt: skip
         out = None if self.folder is None else self.folder / f"evolve-{kind}"
-        began = time.perf_counter()
-        if out is not None and not self.force and is_run_folder(out):
+        if out is not None and out.is_dir() and holds_anything(out):
             evolved = resume(out, **run)
             if evolved.config != config:
                 raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
         else:
             evolved = evolve(
                 kind, runs=config.runs, generations=config.generations, seed=config.seed, maze=config.maze,
-                out=out, force=self.force, **run, **vars(config.settings),
+                out=out, **run, **vars(config.settings),
             )  # fmt: skip
-        self.seconds.setdefault(stage.name, max(evolved.seconds, time.perf_counter() - began))
+        self._took(stage.name, evolved.seconds)
         self._tell(stage, 1)
         return evolved
 
@@ -360,7 +369,6 @@ class _Work:
         number: int,
         episodes: int,
         resample: int | None,
-        file: str = "",
     ) -> NDArray[np.int32]:
         """Return best-so-far curves (learners, trials, episodes), read or run."""
         stage = self.stages[stage_name]
@@ -378,8 +386,8 @@ class _Work:
                 "heading": self.maze.heading,
             }
         )
-        path = None if self.folder is None else self.folder / f"{file or stage_name}.npz"
-        if path is not None and not self.force:
+        path = None if self.folder is None else self.folder / f"{stage_name}.npz"
+        if path is not None:
             stored = _stored_curves(path, key)
             if stored is not None:
                 self._tell(stage, 1)
@@ -405,13 +413,21 @@ class _Work:
         outcome = engines.load(self.engine).run(
             batch, keep_weights=False, workers=self.workers, progress=advance
         )
-        took = time.perf_counter() - began
-        self.seconds[stage.name] = took + (self.seconds.get(stage.name, 0.0) if file else 0.0)
+        self._took(stage.name, time.perf_counter() - began)
         curves = outcome.best.reshape(len(learners), -1, episodes)
         if path is not None:
             write_array(path, curves=curves, key=np.array(key))
         self._tell(stage, 1)
         return curves
+
+
+def _stored_seconds(path: Path) -> dict[str, float]:
+    """Return the times in a file, as far as it is readable: they are for information alone."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): float(value) for name, value in stored.items() if np.isfinite(value)}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
 
 
 def _stored_curves(path: Path, key: str) -> NDArray[np.int32] | None:

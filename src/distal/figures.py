@@ -116,13 +116,15 @@ def evolution_median(result: Reproduction) -> Figure:
     return figure
 
 
-def _histogram(axes: Axes, eps: NDArray[np.int32], colour: str, title: str, position: int) -> None:
+def _histogram(
+    axes: Axes, result: Reproduction, eps: NDArray[np.int32], test: str, title: str, position: int
+) -> None:
     """Draw EPs on the paper's axis; what lies beyond it counts in the last bin, and is said."""
     low, high = paper_results()["figures"]["x_range_distributions"]
     edges = np.arange(low, high + 1, 5)
     beyond = int((eps >= high).sum())
     counts, _ = np.histogram(np.clip(eps, low, high - 1), bins=edges)
-    axes.bar(edges[:-1], counts, width=5, align="edge", color=colour, edgecolor="white", linewidth=0.6)
+    axes.bar(edges[:-1], counts, width=5, align="edge", color=COLOURS[test], edgecolor="white", linewidth=0.6)
     axes.set_xlim(low, high)
     axes.set_xticks(range(low, high + 1, 15))
     axes.set_ylim(0, max(10, counts.max() * 1.5))
@@ -130,8 +132,9 @@ def _histogram(axes: Axes, eps: NDArray[np.int32], colour: str, title: str, posi
     axes.set_xlabel("episodic performance")
     axes.set_ylabel("trials")
     axes.grid(visible=False, axis="x")
-    text = f"mean {eps.mean():.1f}\nreached {int((eps < 100).sum())} of {len(eps)}"
-    text += f"\n{beyond} beyond {high}" if beyond else ""
+    text = f"mean {eps.mean():.1f}\nreached {int((eps < result.settings.steps).sum())} of {len(eps)}"
+    text += f"\n{beyond} at {high} or more" if beyond else ""
+    text += f"\n{int((eps < low).sum())} below {low}" if (eps < low).any() else ""
     axes.text(0.98, 0.96, text, transform=axes.transAxes, ha="right", va="top", fontsize=8)
     _letter(axes, position, title)
 
@@ -140,7 +143,7 @@ def distribution_100(result: Reproduction) -> Figure:
     """Histograms of the EPs after 100 episodes."""
     figure, panels = _panels(1, 2)
     for position, kind in enumerate(("dsp", "hc")):
-        _histogram(panels[0, position], result.at_100[kind], COLOURS[kind], NAMES[kind], position)
+        _histogram(panels[0, position], result, result.at_100[kind], kind, NAMES[kind], position)
     return figure
 
 
@@ -152,7 +155,7 @@ def _curves(axes: Axes, result: Reproduction, test: str, last: int, position: in
         if k != best:
             axes.plot(episodes, line, color=COLOURS[test], alpha=0.45, linewidth=0.8)
     axes.plot(episodes, fitness[best], color="black", linewidth=1.6, label="the best at the end, plain")
-    axes.axhline(paper_results()["perfect_agent"], color="#666666", linestyle="--", linewidth=0.8)
+    axes.axhline(float(np.mean(result.maze.start_distances)), color="#666666", linestyle="--", linewidth=0.8)
     axes.set_xlim(1, last)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylim(35, 140)
@@ -188,7 +191,7 @@ def distributions(result: Reproduction) -> Figure:
         for column, at in enumerate(ends):
             eps = result.best_curve(test)[:, at - 1]
             _histogram(
-                panels[row, column], eps, COLOURS[test], f"{NAMES[test]}, {at:,} episodes", 2 * row + column
+                panels[row, column], result, eps, test, f"{NAMES[test]}, {at:,} episodes", 2 * row + column
             )
     return figure
 
@@ -285,8 +288,18 @@ def scale_note(result: Reproduction) -> str:
     )
 
 
+def _evolved(result: Reproduction) -> str:
+    names = {"dsp": "DSP rules", "hc": "hill climbing parameters"}
+    return " and of ".join(names[kind] for kind in names if kind in result.evolved)
+
+
 def _caption(text: str) -> Callable[[Reproduction], str]:
-    return lambda result: text.format(rules=result.rules, n=len(result.learners["dsp"])) + scale_note(result)
+    return lambda result: (
+        text.format(
+            rules=result.rules, n=len(result.learners["dsp"]), trials=result.trials, evolved=_evolved(result)
+        )
+        + scale_note(result)
+    )
 
 
 FIGURES = (
@@ -294,26 +307,26 @@ FIGURES = (
         "The maze: the start S and the final positions. One of them is the goal of a trial, the others are pits."
     )),
     Description("evolution", "Evolution", evolution, _caption(
-        "Best fitness in each generation of independent evolutions of DSP rules and of hill climbing parameters, a "
+        "Best fitness in each generation of independent evolutions of {evolved}, a "
         "line a run, on the paper's scale of 70 to 120. Values are those that selected the individuals."
     )),
     Description("evolution_median", "Evolution, all runs and their median", evolution_median, _caption(
-        "The same runs and their median. Dotted: the mean of the winners measured afresh on 400 trials each, which "
+        "The same runs and their median. Dotted: the mean of the winners measured afresh on some 400 trials each, which "
         "selection has not favoured."
     )),
     Description("distribution_100", "After 100 episodes", distribution_100, _caption(
-        "Episodic performance of 40 trials after 100 episodes, with the best of the {n} {rules} DSP rules and the best "
+        "Episodic performance of {trials} trials after 100 episodes, with the best of the {n} {rules} DSP rules and the best "
         "hill climbing parameters. Values beyond the axis count in the last bin."
     )),
     Description("long_tests", "Many episodes", long_tests, _caption(
-        "Fitness of all {rules} DSP rules and of all hill climbing parameters in tests of their own, 40 trials each. "
+        "Fitness of all {rules} DSP rules and of all hill climbing parameters in tests of their own, {trials} trials each. "
         "Below: the first 1,000 episodes. Dashed: the perfect agent."
     )),
     Description("resampled_tests", "Many episodes, with resampling", resampled_tests, _caption(
         f"The same with fresh weights every {RESAMPLE} episodes; the best EP so far is kept."
     )),
     Description("distributions", "Distributions", distributions, _caption(
-        "Episodic performance of the 40 trials with the best DSP rule, the best hill climbing parameters, and the best "
+        "Episodic performance of the {trials} trials with the best DSP rule, the best hill climbing parameters, and the best "
         "DSP rule with resampling. Values beyond the axis count in the last bin."
     )),
     Description("comparison", "The best of each", comparison, _caption(

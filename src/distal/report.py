@@ -227,8 +227,9 @@ def _tex(text: str) -> str:
 def to_latex(table: Table) -> str:
     """Return a table as a LaTeX tabular (booktabs)."""
     left = 2 if table.name == "summary" else 1
-    align = "l" * left + "r" * (len(table.columns) - left)
-    rows = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in (table.columns, *table.rows)]
+    width = len(table.columns) - (table.columns[-1] == "note")  # notes are for the page and the CSV
+    align = "l" * left + "r" * (width - left)
+    rows = [" & ".join(_tex(cell) for cell in row[:width]) + r" \\" for row in (table.columns, *table.rows)]
     return "\n".join(
         [
             r"\begin{table}",
@@ -251,9 +252,9 @@ def _value(line: Line, value: float | str | None) -> str:
         return "not run"
     if isinstance(value, str):
         return value
-    if line.kind == "p":
+    if line.kind == "p" or line.what.endswith(": p"):
         return f"{value:.2g}"
-    return f"{value:.0%}" if line.kind == "share" else f"{value:.2f}"
+    return f"{value:.1%}" if line.kind == "share" else f"{value:.2f}"
 
 
 def _interval(line: Line) -> str:
@@ -265,7 +266,7 @@ def _interval(line: Line) -> str:
 def _difference(line: Line) -> str:
     if line.difference is None or line.kind == "p":
         return ""
-    return f"{line.difference:+.0%}" if line.kind == "share" else f"{line.difference:+.2f}"
+    return f"{line.difference:+.1%}" if line.kind == "share" else f"{line.difference:+.2f}"
 
 
 def short_rows(lines: list[Line]) -> list[tuple[str, ...]]:
@@ -295,7 +296,7 @@ def _what_was_run(result: Reproduction) -> str:
     )
     return (
         f"DSP rules: {rules}. Hill climbing parameters: {scale.runs} evolutions of {scale.generations} generations. "
-        f"Tests: 40 trials of {scale.episodes:,} episodes for each rule and climber, plain and resampled. "
+        f"Tests: {result.trials} trials of {scale.episodes:,} episodes for each rule and climber, plain and resampled. "
         f"Seed {result.seed}, Distal {distal.__version__}, engine {result.engine}."
     )
 
@@ -305,9 +306,16 @@ def _readings(result: Reproduction) -> str:
 
 
 def _counts(lines: list[Line]) -> str:
-    verdicts = [line.verdict for line in lines]
-    run = len(verdicts) - verdicts.count("not run")
-    return f"{verdicts.count('agrees')} of {run} numbers agree with the paper (its value lies within our 95 % interval)."
+    verdicts = [line.verdict for line in lines if line.verdict not in ("", "not run")]
+    return f"{verdicts.count('agrees')} of {len(verdicts)} numbers and statements agree with the paper."
+
+
+HOW = (
+    "A mean, a standard deviation or a share agrees if the paper's value lies within our 95 % interval (bootstrap "
+    "percentiles; Wilson's for shares). p-values are two-sided Wilcoxon rank-sum tests with the normal approximation, "
+    "corrected for ties; they agree if they fall on the same side of 0.05 and, where significant, for the same "
+    "learner. The best rule and the best climber are those with the lowest fitness at the end of the plain test."
+)
 
 
 def _stage_rows(result: Reproduction) -> list[tuple[str, str, str]]:
@@ -328,8 +336,10 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
         f"Written by `distal reproduce --scale {result.scale.name} --rules {result.rules} --seed {result.seed}`.",
         _what_was_run(result) + figures.scale_note(result),
         "",
-        f"On {here['processor']}, {here['cores']} cores, in {sum(result.seconds.values()) / 60:.1f} minutes "
-        "(a shared virtual machine may take longer or shorter). " + _counts(lines),
+        f"On {here['processor']}, {here['cores']} cores, in {sum(result.seconds.values()) / 60:.1f} minutes, "
+        f"{datetime.now(UTC):%Y-%m-%d}. " + _counts(lines),
+        "",
+        HOW,
         "",
         f"Readings in force: {_readings(result)}.",
         "",
@@ -398,6 +408,14 @@ nav a { margin-right: 1rem; white-space: nowrap; }
 """
 
 
+def _listed(lines: list[Line]) -> str:
+    """Name lines in a sentence, section by section."""
+    sections: dict[str, list[str]] = {}
+    for line in lines:
+        sections.setdefault(line.section, []).append(line.what)
+    return ". ".join(f"{section}: {'; '.join(whats)}" for section, whats in sections.items()) + "."
+
+
 def _inline(svg: str, name: str) -> str:
     """Return an SVG for use inside a page: no XML prologue, identifiers of its own."""
     body = svg[svg.index("<svg") :]
@@ -421,7 +439,7 @@ def _comparison_html(lines: list[Line]) -> str:
             section = line.section
             rows.append(f'<tr class="section"><td colspan="6">{escape(section)}</td></tr>')
         cells = (_value(line, line.paper), _value(line, line.ours), _interval(line), _difference(line))
-        kind = "agrees" if line.verdict == "agrees" else "differs"
+        kind = {"agrees": "agrees", "": "own", "not run": "own"}.get(line.verdict, "differs")
         noted = ' class="noted"' if line.note else ""
         rows.append(
             f"<tr{noted}><td>{escape(line.what)}</td>"
@@ -441,7 +459,8 @@ def to_html(
     """Return the whole report as one page."""
     here = machine()
     versions = ", ".join(f"{name} {here[name]}" for name in ("python", "numpy", "numba") if here[name])
-    differ = [line for line in lines if line.verdict not in ("agrees", "not run")]
+    agree = [line for line in lines if line.verdict == "agrees"]
+    differ = [line for line in lines if line.verdict not in ("agrees", "not run", "")]
     shown = []
     for description in figures.FIGURES:
         if description.name in drawn:
@@ -471,11 +490,10 @@ def to_html(
         f'<p class="lead">{escape(_what_was_run(result) + figures.scale_note(result))}</p>',
         '<nav><a href="#numbers">Numbers</a><a href="#figures">Figures</a><a href="#tables">Tables</a>'
         '<a href="#readings">Readings</a><a href="#time">Time</a><a href="#files">Files</a></nav>',
-        f'<h2 id="numbers">The paper’s numbers beside ours</h2><p>{escape(_counts(lines))} Intervals are 95 %: bootstrap '
-        "percentiles for means and standard deviations, Wilson’s for shares. p-values are two-sided Wilcoxon rank-sum "
-        "tests with the normal approximation, corrected for ties; they agree if they fall on the same side of 0.05. "
-        "The best rule and the best climber are those with the lowest fitness at the end of the plain test.</p>",
+        f'<h2 id="numbers">The paper’s numbers beside ours</h2><p>{escape(_counts(lines))} {escape(HOW)}</p>',
         _comparison_html(lines),
+        "<h2>Where we agree</h2>",
+        f"<p>{escape(_listed(agree))}</p>",
         "<h2>Where we differ</h2>",
         f"<ul>{differences}</ul>" if differ else "<p>Nowhere, by these intervals.</p>",
         "<p>The paper’s picture of the maze is not part of its source; ours fills the same grid and has the same mean "
@@ -490,7 +508,7 @@ def to_html(
         f'<h2 id="readings">Readings in force</h2><p>{escape(_readings(result))}; {result.settings.hidden} hidden '
         f"neurons, {result.settings.steps} steps an episode.</p>",
         f'<h2 id="time">Time</h2><p>{escape(here["processor"])}, {here["cores"]} cores, {here["memory_gib"]} GiB, '
-        f"{escape(here['system'])}; {escape(versions)}.</p>",
+        f"{escape(here['system'])}; {escape(versions)}; {datetime.now(UTC):%Y-%m-%d}.</p>",
         _html_table(("stage", "episodes", "seconds"), _stage_rows(result)),
         f'<h2 id="files">Files</h2><ul>{links}</ul>',
         "</body></html>\n",

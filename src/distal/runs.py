@@ -21,7 +21,6 @@ import hashlib
 import io
 import json
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +31,7 @@ from distal.files import read_json, read_text, to_json, write_text
 
 FORMAT, VERSION = "distal-evolution", 1
 COLUMNS = ("run", "generation", "best", "mean", "worst", "genotype")
+HEADER = ",".join(COLUMNS) + "\r\n"
 FILES = ("config.json", "generations.csv", "state.json", "winners.csv", "seconds.csv")
 T = TypeVar("T")
 
@@ -39,46 +39,50 @@ T = TypeVar("T")
 class RunFolder:
     """An evolution on disk, locked for this process while it is open."""
 
-    def __init__(self, path: Path, config: dict[str, Any], state: dict[str, Any] | None) -> None:
+    def __init__(self, path: Path, lock: int, config: dict[str, Any], state: dict[str, Any] | None) -> None:
         self.path, self.config, self.state = path, config, state
-        self._lock = _locked(path)
+        self._lock = lock
         self._hash = hashlib.sha256()
         self._bytes = 0
 
     @classmethod
     def create(cls, out: str | Path, config: dict[str, Any], force: bool = False) -> RunFolder:
         """Make a new folder; an existing one that is not empty is refused, or with `force` begun anew."""
-        path = Path(out)
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{str(out)!r} is a file, expected a folder to keep the runs in")
+        path = new_folder(out)
+        lock = lock_folder(path)
         try:
-            filled = path.is_dir() and any(path.iterdir())
-            if filled and not force:
-                raise InputError(
-                    f"folder {str(out)!r} is not empty; go on with --resume, begin anew with --force, "
-                    "or name another"
-                )
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot use folder {str(out)!r}: {error.strerror}") from None
-        folder = cls(path, config, None)
-        if filled:
-            for name in FILES:
-                (path / name).unlink(missing_ok=True)
-            shutil.rmtree(path / "winners", ignore_errors=True)
-        folder._write_config()
-        folder._append("generations.csv", ",".join(COLUMNS) + "\r\n")
-        folder._append("seconds.csv", "generation,seconds\r\n")
+            if holds_anything(path):
+                if not force:
+                    raise InputError(
+                        f"folder {str(out)!r} is not empty; go on with --resume, begin anew with --force, "
+                        "or name another"
+                    )
+                if (path / "config.json").exists() and not is_run_folder(path):
+                    raise InputError(
+                        f"folder {str(out)!r} has a config.json that distal did not write; name another"
+                    )
+                remove_files(path, [*FILES, "winners/run-*.json"])
+            folder = cls(path, lock, config, None)
+            folder._write_config()
+            folder._append("generations.csv", HEADER)
+            folder._append("seconds.csv", "generation,seconds\r\n")
+        except BaseException:
+            os.close(lock)
+            raise
         return folder
 
     @classmethod
     def open(cls, out: str | Path) -> RunFolder:
         """Open a folder to go on; a damaged or foreign one is refused."""
-        folder = cls(Path(out), *read_run(out))
+        path = Path(out)
+        if not (path / "config.json").is_file():
+            raise InputError(f"{str(out)!r} is not a folder of runs: it has no config.json")
+        lock = lock_folder(path)  # before anything is read: another process may be at work
         try:
+            folder = cls(path, lock, *read_run(out))
             folder._recover()
         except BaseException:
-            folder.close()
+            os.close(lock)
             raise
         return folder
 
@@ -125,6 +129,7 @@ class RunFolder:
             self.state["winners"] = None
             self._write_state()
         self._write_config()
+        remove_files(self.path, ["winners.csv", "winners/run-*.json"])
 
     def append(self, rows: Sequence[tuple[Any, ...]], seconds: float, runs: list[dict[str, Any]]) -> None:
         """Record a generation of all runs and the state to go on from."""
@@ -155,20 +160,20 @@ class RunFolder:
     def _recover(self) -> None:
         """Check the rows against the state and cut off what it does not know of."""
         path = self.path / "generations.csv"
-        header = ",".join(COLUMNS) + "\r\n"
-        expected: dict[str, Any] = {"bytes": len(header), "sha256": _sha(header.encode())}
+        expected: dict[str, Any] = {"bytes": len(HEADER), "sha256": _sha(HEADER.encode())}
         if self.state is not None:
             expected = self.state["rows"]
         try:
-            data = path.read_bytes()[: expected["bytes"]]
+            data = path.read_bytes() if path.exists() or self.state is not None else b""
         except OSError as error:
-            if self.state is None:
-                data = b""
-            else:
-                raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
-        if self.state is None and _sha(data) != expected["sha256"]:
-            data = header.encode()  # interrupted before the first generation: nothing is lost
-            write_text(path, header)
+            raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+        if self.state is None:
+            # Interrupted in the first generation, nothing is lost; but more rows than that had a state.
+            if data.count(b"\n") > 1 + self.config["runs"]:
+                raise InputError(f"{str(self.path)!r} is damaged: it has generations but no state.json")
+            write_text(path, HEADER)
+            data = HEADER.encode()
+        data = data[: expected["bytes"]]
         if _sha(data) != expected["sha256"]:
             raise InputError(
                 f"{str(self.path)!r} is damaged: generations.csv is not what state.json describes"
@@ -245,9 +250,46 @@ def is_run_folder(path: Path) -> bool:
         return False
 
 
-def _locked(path: Path) -> int:
+def new_folder(out: str | Path) -> Path:
+    """Make a folder, if it is not there yet."""
+    path = Path(out)
+    try:
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{str(out)!r} is a file, expected a folder")
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot use folder {str(out)!r}: {error.strerror}") from None
+    return path
+
+
+def holds_anything(path: Path) -> bool:
+    """Say whether a folder is in use; what an interrupted first write left behind does not count."""
+    for entry in path.iterdir():
+        if entry.name.startswith(".") and entry.name.endswith(".tmp"):
+            entry.unlink(missing_ok=True)
+        else:
+            return True
+    return False
+
+
+def remove_files(path: Path, patterns: Sequence[str]) -> None:
+    """Remove our own files from a folder, and folders that are empty then; leave all others alone."""
+    for pattern in patterns:
+        for entry in path.glob(pattern):
+            if entry.is_file():
+                entry.unlink()
+    inner = {(path / pattern).parent for pattern in patterns if "/" in pattern}
+    for folder in sorted(inner, key=lambda folder: -len(folder.parts)):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def lock_folder(path: Path) -> int:
     """Open the folder and lock it against other processes; the lock goes with the process."""
-    handle = os.open(path, os.O_RDONLY)
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise InputError(f"cannot use folder {str(path)!r}: {error.strerror}") from None
     try:
         import fcntl  # noqa: PLC0415 - not on every system
     except ImportError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import textwrap
 import time
@@ -290,7 +291,7 @@ def show_evolved(evolved: Evolved, out: str) -> None:
         table.add_row(str(winner.run), str(winner.generation), f"{winner.selected:.2f}", fresh)
     to.print(table)
     to.print(
-        "selected: the fitness that made it the winner, hence optimistic; re-measured: on 400 fresh trials",
+        "selected: the fitness that made it the winner, hence optimistic; re-measured: on fresh trials",
         style="dim",
     )
     to.print(f"kept in {out}", soft_wrap=True)
@@ -301,7 +302,11 @@ def show_runs(summaries: list[dict[str, Any]]) -> None:
     out = console()
     for entry in summaries:
         done = entry["done"] if entry["done"] is not None else "none"
-        state = "finished" if entry["finished"] else f"to go on: distal evolve --resume {entry['folder']}"
+        state = (
+            "finished"
+            if entry["finished"]
+            else f"to go on: distal evolve --resume {shlex.quote(entry['folder'])}"
+        )
         out.print(
             f"{entry['folder']}: learner {entry['learner']}, seed {entry['seed']}, generation {done} of "
             f"{entry['generations']}, {state}",
