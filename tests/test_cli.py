@@ -173,6 +173,7 @@ def test_without_json_learn_and_climb_print_a_readable_table(
         (["learn", "paper:1", "--workers", "0"], ["workers is 0"]),
         (["learn", "paper:1", "extra"], ["'extra'"]),
         (["climb"], ["--sigma", "--alpha-h", "--alpha-o"]),
+        (["climb", "--sigma", "0.1"], ["--alpha-h is missing"]),
         (["climb", "--sigma", "2", "--alpha-h", "0", "--alpha-o", "0"], ["sigma is 2.0", "0 to 1"]),
         (["climb", "--sigma", "x", "--alpha-h", "0", "--alpha-o", "0"], ["'x' is not a number"]),
         (["climb", "--sigma", "nan", "--alpha-h", "0", "--alpha-o", "0"], ["sigma is nan"]),
@@ -225,6 +226,20 @@ def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, "", "distal: interrupted\n")
+
+
+def test_ctrl_c_during_an_evolution_says_how_to_go_on(tmp_path: Path) -> None:
+    process = start("evolve", "--generations", "100000", "--out", str(tmp_path / "a run"))
+    while not (tmp_path / "a run" / "state.json").exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (
+        err.splitlines()[-1]
+        == f"distal: interrupted; go on with: distal evolve --resume '{tmp_path / 'a run'}'"
+    )
 
 
 @pytest.mark.parametrize("arguments", [["rules"], ["rules", "--json"]])

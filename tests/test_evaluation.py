@@ -156,7 +156,8 @@ def test_results_do_not_depend_on_the_order_or_number_of_trials_run_together(
         ({"m_ties": 1}, "m_ties is 1, expected one of reward, punish"),
         ({"trace_pre": "curent"}, "did you mean 'current'"),
         ({"normalise": "layers"}, "did you mean 'layer'"),
-        ({"normalize": "layer"}, "unknown setting 'normalize'.*did you mean 'normalise'"),
+        ({"episodez": 3}, "unknown keyword 'episodez'.*did you mean 'episodes'"),
+        ({"normalize": "layer"}, "unknown keyword 'normalize'.*did you mean 'normalise'"),
     ],
 )
 def test_bad_options_are_refused_by_name(options: dict[str, Any], problem: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distal import InputError, Rule, evolve, learn, resume
+from distal import HillClimbing, InputError, Rule, evolve, learn, resume
 from distal.cli import main
 from distal.draws import child_seed
 from distal.evolving import Step
@@ -280,8 +280,24 @@ def test_hill_climbing_evolves_with_the_same_code(tmp_path: Path) -> None:
     evolved = evolve("hc", **SMALL, out=tmp_path / "hc")
     assert evolved.best.shape == (2, 5)
     assert (np.diff(evolved.best) <= 0).all()  # elites are kept
-    text = (tmp_path / "hc" / "winners" / "run-02.json").read_text()
-    assert all(name in text for name in ("sigma", "alpha_h", "alpha_o"))
+    path = tmp_path / "hc" / "winners" / "run-02.json"
+    assert HillClimbing.load(path) == evolved.winners[1].learner
+
+
+def test_an_evolved_climber_can_be_climbed_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evolve("hc", **{**SMALL, "generations": 0}, out=tmp_path / "hc")
+    path = tmp_path / "hc" / "winners" / "run-01.json"
+    assert main(["climb", str(path), "--episodes", "3", "--trials", "1"]) == 0
+    assert "hill climbing, sigma" in capsys.readouterr().out
+    assert main(["climb", str(path), "--sigma", "0.1"]) == 2
+    assert "come from the file" in capsys.readouterr().err
+    for text, problem in (
+        ("{}", "expected an object"),
+        ('{"format": "distal-climber"}', "field 'sigma' is missing"),
+    ):
+        path.write_text(text)
+        assert main(["climb", str(path)]) == 2
+        assert problem in capsys.readouterr().err
 
 
 def test_the_command_line_evolves_resumes_and_summarises(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ from distal import engines, terminal
 from distal.checks import InputError, one_of, suggestion
 from distal.evaluation import Result, climb, learn
 from distal.evolving import evolve, resume, summary
-from distal.experiments import SCALES, estimated_seconds, plan, reproduce
+from distal.experiments import SCALES, check_folder, claim, estimated_seconds, plan, reproduce
 from distal.files import to_json, write_text
 from distal.learners.hill_climbing import HillClimbing
 from distal.machine import machine
@@ -144,7 +145,21 @@ def run_learn(args: argparse.Namespace) -> None:
 
 def run_climb(args: argparse.Namespace) -> None:
     """Train by hill climbing."""
-    climber = HillClimbing(args.sigma, args.alpha_h, args.alpha_o)
+    given = {name: getattr(args, name) for name in ("sigma", "alpha_h", "alpha_o")}
+    if args.file is not None:
+        if any(value is not None for value in given.values()):
+            raise InputError(
+                "--sigma, --alpha-h and --alpha-o come from the file; leave them out, or the file"
+            )
+        climber = HillClimbing.load(args.file)
+    else:
+        for name, value in given.items():
+            if value is None:
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(
+                    f"{option} is missing: give --sigma, --alpha-h and --alpha-o, or a climber file"
+                )
+        climber = HillClimbing(**given)
     maze = _maze(args.maze, args.heading)
     with terminal.progress("climbing", args.episodes * args.trials * len(maze.finals)) as progress:
         result = climb(climber, maze=maze, progress=progress, **_options(args))
@@ -156,7 +171,8 @@ def run_evolve(args: argparse.Namespace) -> None:
     given = {
         name: value for name, value in vars(args).items() if value is not None and name in EVOLVE_OPTIONS
     }
-    with terminal.evolution_progress() as progress:
+    hint = f"go on with: distal evolve --resume {shlex.quote(args.resume or args.out or '')}"
+    with _hint_on_interrupt(hint), terminal.evolution_progress() as progress:
         if args.resume is not None:
             given.update(out=args.out, force=args.force or None)
             for name, value in given.items():
@@ -222,9 +238,11 @@ def run_reproduce(args: argparse.Namespace) -> None:
     out = args.out if args.out is not None else f"reproduction-{args.scale}"
     stages = plan(scale, args.rules, maze)
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
-    seconds = estimated_seconds(stages, maze, Settings(**settings), args.engine, args.workers)
+    in_force = Settings(**settings)
+    check_folder(Path(out), claim(scale, args.rules, args.seed, in_force, maze), args.force)
+    seconds = estimated_seconds(stages, maze, in_force, args.engine, args.workers)
     terminal.show_plan(stages, seconds, out)
-    with terminal.stage_progress() as progress:
+    with _hint_on_interrupt("the same command goes on"), terminal.stage_progress() as progress:
         result = reproduce(
             args.scale, rules=args.rules, seed=args.seed, out=out, force=args.force, maze=maze,
             engine=args.engine, workers=args.workers, progress=progress, **settings,
@@ -317,8 +335,14 @@ def _parser() -> Parser:
         ("--alpha-h", "scale of the recurrent sums, 0 to 1"),
         ("--alpha-o", "scale of the feedback sums, 0 to 1"),
     ):
-        climb_command.add_argument(option, type=number, required=True, metavar="X", help=text)
-    _add_evaluation(climb_command)
+        climb_command.add_argument(option, type=number, metavar="X", help=text)
+    climb_command.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="these three from a file that distal evolve --learner hc wrote",
+    )
+    _add_evaluation(climb_command, "; m-ties, trace-pre and normalise do not apply here")
 
     _add_evolve(add("evolve", run_evolve, "evolve rules, or the parameters of hill climbing"))
 
@@ -338,7 +362,7 @@ def _parser() -> Parser:
         "--scale",
         default="quick",
         metavar="WORD",
-        help="quick: two minutes on two cores; paper: about ten (quick)",
+        help="quick: a minute or two on two cores; paper: ten to twenty (quick)",
     )
     reproduction.add_argument(
         "--rules", default="evolved", metavar="WORD", help="evolved, published (evolved)"
@@ -389,16 +413,16 @@ def _add_engine(command: Parser) -> None:
     )
 
 
-def _add_evaluation(command: Parser) -> None:
+def _add_evaluation(command: Parser, remark: str = "") -> None:
     _add_run_length(command)
     command.add_argument(
         "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
     )
-    _add_settings(command)
+    _add_settings(command, remark=remark)
     _add_engine(command)
 
 
-def _add_settings(command: Parser, given_only: bool = False) -> None:
+def _add_settings(command: Parser, given_only: bool = False, remark: str = "") -> None:
     """Add network, maze and readings; with `given_only` an option that is left out is None."""
     defaults = Settings()
 
@@ -412,7 +436,7 @@ def _add_settings(command: Parser, given_only: bool = False) -> None:
         )
     command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
     _add_heading(command, default("north"))
-    readings = command.add_argument_group("readings, where the paper is silent")
+    readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
     for name, values in READINGS.items():
         readings.add_argument(
             f"--{name.replace('_', '-')}",
@@ -434,7 +458,7 @@ def _add_evolve(command: Parser) -> None:
     command.add_argument(
         "--learner", metavar="WORD", help="dsp: rules; hc: parameters of hill climbing (dsp)"
     )
-    command.add_argument("--out", metavar="DIR", help="folder to keep the runs in")
+    command.add_argument("--out", metavar="DIR", help="folder to keep the runs in; needed unless --resume")
     command.add_argument("--resume", metavar="DIR", help="go on with the runs in a folder")
     command.add_argument("--force", action="store_true", help="begin anew in a folder that is not empty")
     for name, text in (
@@ -482,8 +506,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         sys.stderr.write(f"distal: error: {error}\n")
         return 2
-    except KeyboardInterrupt:
-        sys.stderr.write("distal: interrupted\n")
+    except KeyboardInterrupt as interrupt:
+        sys.stderr.write("; ".join(["distal: interrupted", *map(str, interrupt.args)]) + "\n")
         return 130
     except MemoryError:
         sys.stderr.write("distal: error: not enough memory; ask for fewer trials or episodes\n")
@@ -498,6 +522,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"distal: error: {where}: {error.strerror}\n")
         return 2 if error.filename else 1
     return 0
+
+
+@contextmanager
+def _hint_on_interrupt(hint: str) -> Iterator[None]:
+    """Let an interrupt say how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(hint) from None
 
 
 @contextmanager

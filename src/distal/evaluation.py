@@ -6,6 +6,7 @@ a `Result`.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -143,13 +144,16 @@ def learn(
 ) -> Result:
     """Train fresh networks with a rule and return how well they did.
 
-    `rule` is a Rule, "paper:1" … "paper:15" or the path of a rule file; `trials`
+    `rule` is a Rule, "paper:1" … "paper:15", "evolved:1" … "evolved:15" or the path
+    of a rule file; `trials`
     counts per final position; `resample` draws fresh weights every so many
     episodes; further keywords are those of `Settings`. `progress` is called with
     the number of episodes run since its last call.
     """
     if not isinstance(rule, Rule | str | Path):
-        raise InputError(f"rule is {rule!r}, expected a Rule, paper:1 to paper:15 or a rule file")
+        raise InputError(
+            f"rule is {rule!r}, expected a Rule, paper:1 to paper:15, evolved:1 to evolved:15 or a file"
+        )
     learner = rule if isinstance(rule, Rule) else find_rule(str(rule))
     return _evaluate(
         learner, episodes, trials, resample, seed, maze, engine, workers, keep_weights, progress, settings
@@ -222,7 +226,7 @@ def _evaluate(
     progress: Progress | None,
     settings: SettingsDict,
 ) -> Result:
-    in_force = Settings.of(settings)
+    in_force = Settings.of(settings, inspect.signature(learn).parameters)
     maze = triple_t_maze() if maze is None else maze
     if not isinstance(maze, Maze):
         raise InputError(f"maze is {maze!r}, expected a Maze; read one with Maze.from_file")

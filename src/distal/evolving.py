@@ -7,6 +7,7 @@ seed, and every evaluation its own trial seeds.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -187,7 +188,7 @@ def evolve(
         episodes=episodes,
         seed=seed,
         options=Options(population, elites, crossover, mutation, deviation, remeasure),
-        settings=Settings.of(settings),
+        settings=Settings.of(settings, inspect.signature(evolve).parameters),
         maze=triple_t_maze() if maze is None else maze,
     )
     check_engine(engine, workers)

@@ -7,6 +7,7 @@ done, and a second call only does what is missing. What it returns holds all num
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
@@ -101,6 +102,12 @@ class Reproduction:
     curves: dict[str, NDArray[np.int32]]
     at_100: dict[str, NDArray[np.int32]]
     seconds: dict[str, float]  # by stage
+
+    def write_report(self, out: str | Path) -> Path:
+        """Write figures, tables, numbers and the page into a folder; return the path of the page."""
+        from distal import report  # noqa: PLC0415 - imports matplotlib and SciPy
+
+        return report.write(self, out)
 
     @property
     def trials(self) -> int:
@@ -222,13 +229,14 @@ def reproduce(
     """Run the paper's experiments, at "quick" or "paper" scale, on evolved or on the published rules.
 
     With `out`, stages that the folder already holds are read, others are run and
-    stored. A folder made with other options is refused unless `force`.
+    stored. A folder made with other options is refused unless `force`. The report is
+    written by `Reproduction.write_report`.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
     one_of("rules", rules, ("evolved", "published"))
     integer("seed", seed, 0, MAX_SEED)
     check_engine(engine, workers)
-    in_force = Settings.of(settings)
+    in_force = Settings.of(settings, inspect.signature(reproduce).parameters)
     folder = None if out is None else new_folder(out)
     lock = None if folder is None else lock_folder(folder)
     try:
@@ -246,6 +254,34 @@ def reproduce(
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def claim(scale: Scale, rules: str, seed: int, settings: Settings, maze: Maze) -> dict[str, Any]:
+    """Return what a folder is for: everything that decides the results."""
+    return {
+        "format": "distal-reproduction",
+        "scale": scale.name,
+        "rules": rules,
+        "seed": seed,
+        "settings": vars(settings),
+        "maze": list(maze.picture),
+        "heading": maze.heading,
+    }
+
+
+def check_folder(folder: Path, config: dict[str, Any], force: bool) -> None:
+    """Refuse a folder that is for something else."""
+    path = folder / "reproduction.json"
+    if force or not folder.is_dir():
+        return
+    if path.exists():
+        if read_json(path, "file") != config:
+            raise InputError(
+                f"folder {str(folder)!r} holds a reproduction with other options; "
+                "name another with --out, or begin anew with --force"
+            )
+    elif holds_anything(folder):
+        raise InputError(f"folder {str(folder)!r} is not empty and holds no reproduction; name another")
 
 
 # Everything that a reproduction and its report write.
@@ -301,26 +337,11 @@ class _Work:
 
     def _claim(self, folder: Path, force: bool) -> None:
         """Write down what this folder is for; refuse one that is for something else."""
-        config = {
-            "format": "distal-reproduction",
-            "scale": self.scale.name,
-            "rules": self.rules,
-            "seed": self.seed,
-            "settings": vars(self.settings),
-            "maze": list(self.maze.picture),
-            "heading": self.maze.heading,
-        }
-        path = folder / "reproduction.json"
+        config = claim(self.scale, self.rules, self.seed, self.settings, self.maze)
+        check_folder(folder, config, force)
         if force:
             remove_files(folder, FILES)
-        elif path.exists():
-            if read_json(path, "file") != config:
-                raise InputError(
-                    f"folder {str(folder)!r} holds a reproduction with other options; "
-                    "name another with --out, or begin anew with --force"
-                )
-        elif holds_anything(folder):
-            raise InputError(f"folder {str(folder)!r} is not empty and holds no reproduction; name another")
+        path = folder / "reproduction.json"
         write_text(path, to_json(config) + "\n")
         self.seconds.update(_stored_seconds(folder / "seconds.json"))
 

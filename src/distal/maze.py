@@ -56,6 +56,8 @@ class Maze:
     @classmethod
     def from_text(cls, text: str, heading: str = "north") -> Maze:
         """Read a maze from its picture, one row a line; blank lines around it are ignored."""
+        if not isinstance(text, str):
+            raise InputError(f"the picture of a maze is {text!r}, expected text")
         lines = [line.rstrip() for line in text.split("\n")]
         while lines and not lines[0]:
             lines.pop(0)

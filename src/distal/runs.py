@@ -4,7 +4,7 @@
     generations.csv   a row for each generation and run: best, mean and worst fitness of
                       the population, and the best genotype
     state.json        what is needed to go on, and the winners at the end
-    winners/          each run's winner as a rule file (hill climbing: its three numbers)
+    winners/          each run's winner, for `distal learn` or `distal climb`
     winners.csv       selected and re-measured fitness of the winners
     seconds.csv       how long each generation took: the one file that is not reproducible
 
@@ -28,6 +28,8 @@ from typing import Any, TypeVar
 
 from distal.checks import InputError
 from distal.files import read_json, read_text, to_json, write_text
+from distal.learners.hill_climbing import FORMAT as CLIMBER
+from distal.learners.hill_climbing import VERSION as CLIMBER_VERSION
 
 FORMAT, VERSION = "distal-evolution", 1
 COLUMNS = ("run", "generation", "best", "mean", "worst", "genotype")
@@ -149,7 +151,10 @@ class RunFolder:
         folder = self.path / "winners"
         folder.mkdir(exist_ok=True)
         for winner in winners:
-            write_text(folder / f"run-{winner['run']:02}.json", to_json(winner["learner"]) + "\n")
+            learner = winner["learner"]
+            if "format" not in learner:
+                learner = {"format": CLIMBER, "version": CLIMBER_VERSION, **learner}
+            write_text(folder / f"run-{winner['run']:02}.json", to_json(learner) + "\n")
         text = io.StringIO()
         writer = csv.writer(text)
         columns = ("run", "generation", "selected", "remeasured", "standard_error")

@@ -6,6 +6,7 @@ evidence for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -59,12 +60,15 @@ class Settings:
             one_of(name, getattr(self, name), values)
 
     @classmethod
-    def of(cls, options: SettingsDict) -> Settings:
-        """Return settings from keyword arguments; refuse a name that is none of them."""
+    def of(cls, options: SettingsDict, others: Iterable[str] = ()) -> Settings:
+        """Return settings from keyword arguments; refuse a name that is none of them.
+
+        `others` are the caller's own keywords, for the nearest right spelling.
+        """
         known = cls.__dataclass_fields__
         for name in options:
             if name not in known:
-                raise InputError(
-                    f"unknown setting {name!r}, known are {', '.join(known)}{suggestion(name, known)}"
-                )
+                names = ", ".join(known)
+                near = suggestion(name, [*known, *others])
+                raise InputError(f"unknown keyword {name!r}, the settings are {names}{near}")
         return cls(**options)

@@ -85,11 +85,11 @@ def progress(label: str, episodes: int) -> Iterator[Advance | None]:
             bar.stop()
 
 
-def _table(*columns: str, title: str | None = None) -> Table:
-    """Make an empty table: the first column to the left, the others to the right."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, title_style="bold")
+def _table(*columns: str, wrap: bool = False) -> Table:
+    """Make an empty table: the first column to the left, wrapped if it may be, the others to the right."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for position, column in enumerate(columns):
-        table.add_column(column, justify="right" if position else "left", no_wrap=position > 0)
+        table.add_column(column, justify="right" if position else "left", no_wrap=position > 0 or not wrap)
     return table
 
 
@@ -118,7 +118,7 @@ def perfect_agent(maze: Maze) -> float:
 def show_rules() -> None:
     """Print the published rules, one a line."""
     out = console()
-    table = _table("rule", "eta", "theta", "alpha_h", "alpha_o", "changes − 0 +", "fitness, 10,000 episodes")
+    table = _table("rule", "eta", "theta", "alpha_h", "alpha_o", "− 0 +", "fitness")
     for rules, fitness in ((published_rules(), published_fitness), (evolved_rules(), evolved_fitness)):
         for number, rule in enumerate(rules, start=1):
             changes = " ".join(f"{rule.delta_w.count(change):2}" for change in (-1, 0, 1))
@@ -126,7 +126,8 @@ def show_rules() -> None:
             table.add_row(rule.name, *numbers, changes, f"{fitness(number):.2f}")
         table.add_section()
     out.print(table)
-    out.print("paper: the published rules, fitness as the paper reports it; evolved: ours, as we measured it")
+    out.print("− 0 +: how many of the 32 changes are −1, 0, 1. fitness: after 10,000 episodes, as")
+    out.print("the paper reports it (paper) or as we measured it (evolved).")
     out.print("Show one with its 32 rows:  distal rules paper:1")
 
 
@@ -245,7 +246,7 @@ def stage_progress() -> Iterator[Callable[[Event], None]]:
 def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
     """Print what will be run and how long it may take, on stderr: the result is yet to come."""
     err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    table = _table("plan", "episodes", "about")
+    table = _table("plan", "episodes", "about", wrap=True)
     for stage in stages:
         table.add_row(stage.title, f"{stage.episodes:,}", _duration(seconds[stage.name]))
     table.add_row("together, if nothing is stored yet", "", _duration(sum(seconds.values())))
@@ -290,10 +291,8 @@ def show_evolved(evolved: Evolved, out: str) -> None:
         fresh = f"{winner.remeasured:.2f} ± {winner.standard_error:.2f}"
         table.add_row(str(winner.run), str(winner.generation), f"{winner.selected:.2f}", fresh)
     to.print(table)
-    to.print(
-        "selected: the fitness that made it the winner, hence optimistic; re-measured: on fresh trials",
-        style="dim",
-    )
+    to.print("selected: the fitness that made it the winner, hence optimistic", style="dim")
+    to.print("re-measured: on fresh trials", style="dim")
     to.print(f"kept in {out}", soft_wrap=True)
 
 
@@ -302,11 +301,8 @@ def show_runs(summaries: list[dict[str, Any]]) -> None:
     out = console()
     for entry in summaries:
         done = entry["done"] if entry["done"] is not None else "none"
-        state = (
-            "finished"
-            if entry["finished"]
-            else f"to go on: distal evolve --resume {shlex.quote(entry['folder'])}"
-        )
+        go_on = f"to go on: distal evolve --resume {shlex.quote(entry['folder'])}"
+        state = "finished" if entry["finished"] else go_on
         out.print(
             f"{entry['folder']}: learner {entry['learner']}, seed {entry['seed']}, generation {done} of "
             f"{entry['generations']}, {state}",
@@ -346,7 +342,7 @@ def show_bench(rows: list[Row], machine: dict[str, Any]) -> None:
         f"{machine['processor']}, {machine['cores']} cores, {memory}, {machine['system']}; {versions}",
         soft_wrap=True,
     )
-    table = _table("what", "measured", "target", "met")
+    table = _table("what", "measured", "target", "met", wrap=True)
     for row in rows:
         target = f"{'≥' if row.at_least else '≤'} {row.target:,.4g}" if row.target is not None else ""
         met = {True: "yes", False: "no", None: ""}[row.met]

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from distal import network
-from distal.checks import unit_interval
+from distal.checks import InputError, unit_interval
 from distal.episode import Episode, run_episode
+from distal.files import read_json
 from distal.maze import Maze
 from distal.network import Weights
 from distal.settings import Settings
 
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
+FORMAT, VERSION = "distal-climber", 1
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,20 @@ class HillClimbing:
     def to_dict(self) -> dict[str, float]:
         """Return the three parameters by name."""
         return {name: getattr(self, name) for name in NUMBERS}
+
+    @classmethod
+    def load(cls, path: str | Path) -> HillClimbing:
+        """Read a file with the parameters, as `distal evolve --learner hc` writes it."""
+        data = read_json(path, "climber file")
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise InputError(f"climber file {str(path)!r}: expected an object with the format {FORMAT!r}")
+        for name in NUMBERS:
+            if name not in data:
+                raise InputError(f"climber file {str(path)!r}: field {name!r} is missing")
+        try:
+            return cls(**{name: data[name] for name in NUMBERS})
+        except InputError as error:
+            raise InputError(f"climber file {str(path)!r}: {error}") from None
 
 
 def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
