@@ -343,7 +343,8 @@ class _Work:
             remove_files(folder, FILES)
         path = folder / "reproduction.json"
         write_text(path, to_json(config) + "\n")
-        self.seconds.update(_stored_seconds(folder / "seconds.json"))
+        stored = _stored_seconds(folder / "seconds.json")
+        self.seconds.update({name: stored[name] for name in self.stages if name in stored})
 
     def _took(self, stage: str, seconds: float) -> None:
         """Note how long a stage took."""
