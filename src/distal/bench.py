@@ -262,7 +262,7 @@ def _memory() -> Row:
 def _spin() -> int:
     """Keep one core busy for a while with arithmetic alone."""
     x = np.uint64(1)
-    for _ in range(50_000_000):
+    for _ in range(200_000_000):  # as long as a generation takes
         x = x * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
     return int(x)
 
