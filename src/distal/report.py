@@ -403,6 +403,7 @@ figure { margin: 1.2rem 0 2rem; } figure .card { background: var(--card); border
 figure svg { display: block; width: 100%; height: auto; max-width: 46rem; margin: 0 auto; }
 figure.maze svg { max-width: 22rem; }
 figcaption { font-size: .9rem; color: var(--soft); margin-top: .5rem; }
+@media (max-width: 40rem) { .numbers :is(th, td):is(:nth-child(4), :nth-child(5)) { display: none; } }
 nav a { margin-right: 1rem; white-space: nowrap; }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } figure, tr { break-inside: avoid; } nav { display: none; } }
 """
@@ -450,7 +451,7 @@ def _comparison_html(lines: list[Line]) -> str:
             rows.append(f'<tr><td class="note" colspan="6">{escape(line.note)}</td></tr>')
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "\n".join(rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+    return f'<div class="scroll numbers"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
 def to_html(
