@@ -52,11 +52,11 @@ def run(
         reported = total
 
     with ThreadPoolExecutor(workers, thread_name_prefix="distal") as pool:
-        waiting: set[Future[None]] = {
-            pool.submit(job.run_block, *block, counter)
-            for block, counter in zip(blocks, counters, strict=True)
-        }
         try:
+            waiting: set[Future[None]] = {
+                pool.submit(job.run_block, *block, counter)
+                for block, counter in zip(blocks, counters, strict=True)
+            }
             while waiting:
                 finished, waiting = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
                 for future in finished:

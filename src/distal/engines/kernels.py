@@ -365,7 +365,7 @@ def outputs_of(ws, state, hidden, words, reading):
 
 
 @inlined
-def known_state(ws, state, words, hidden_words_from):
+def known_state(ws, state, words):
     """Return the number of an earlier state with the same hidden activations, or `state` itself."""
     for other in range(1, state):
         same = True
@@ -441,7 +441,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
         following = ws.follow[transition]
         if following < 0:
             next_hidden(ws, state, spot & 7, n_states, hidden, stride, words, alpha_h, alpha_o)
-            new = known_state(ws, n_states, words, 0)
+            new = known_state(ws, n_states, words)
             if new == n_states:
                 outputs_of(ws, new, hidden, words, reading)
                 for k in range(8):
