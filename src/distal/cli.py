@@ -362,7 +362,7 @@ def _parser() -> Parser:
         "--scale",
         default="quick",
         metavar="WORD",
-        help="quick: a minute or two on two cores; paper: ten to twenty (quick)",
+        help="quick: a minute or two on two cores; paper: about ten (quick)",
     )
     reproduction.add_argument(
         "--rules", default="evolved", metavar="WORD", help="evolved, published (evolved)"
