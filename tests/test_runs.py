@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distal import HillClimbing, InputError, Rule, evolve, learn, resume
+from distal import HillClimbing, InputError, Rule, evolve, learn, reproduce, resume
 from distal.cli import main
 from distal.draws import child_seed
 from distal.evolving import Step
@@ -248,6 +248,15 @@ def test_what_an_interrupted_first_write_left_behind_is_no_obstacle(tmp_path: Pa
     (tmp_path / ".config.json.x1y2.tmp").write_text("{")
     evolve("dsp", **SMALL, out=tmp_path)
     assert contents(tmp_path) == contents(finished)
+
+
+def test_a_refusal_leaves_every_file_where_it_was(tmp_path: Path) -> None:
+    (tmp_path / ".draft.tmp").write_text("not ours")
+    (tmp_path / "thesis.tex").write_text("years of work")
+    for run in (lambda: evolve("dsp", **SMALL, out=tmp_path), lambda: reproduce("quick", out=tmp_path)):
+        with pytest.raises(InputError, match="is not empty"):
+            run()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".draft.tmp", "thesis.tex"]
 
 
 def test_force_does_not_touch_what_is_not_ours(tmp_path: Path) -> None:

@@ -76,9 +76,7 @@ class RunFolder:
     @classmethod
     def open(cls, out: str | Path) -> RunFolder:
         """Open a folder to go on; a damaged or foreign one is refused."""
-        path = Path(out)
-        if not (path / "config.json").is_file():
-            raise InputError(f"{str(out)!r} is not a folder of runs: it has no config.json")
+        path = _run_folder(out)
         lock = lock_folder(path)  # before anything is read: another process may be at work
         try:
             folder = cls(path, lock, *read_run(out))
@@ -235,9 +233,7 @@ class RunFolder:
 
 def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return the configuration and, after the first generation, the state; change nothing."""
-    path = Path(out)
-    if not (path / "config.json").is_file():
-        raise InputError(f"{str(out)!r} is not a folder of runs: it has no config.json")
+    path = _run_folder(out)
     config = _checked(read_json(path / "config.json", "run file"), path / "config.json")
     if not (path / "state.json").exists():
         return config, None
@@ -245,6 +241,14 @@ def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     if state.get("config") != _fingerprint(config):
         raise InputError(f"{str(out)!r} is damaged: state.json belongs to another config.json")
     return config, state
+
+
+def _run_folder(out: str | Path) -> Path:
+    """Return the path of a folder of runs; refuse one that cannot be."""
+    path = Path(out)
+    if not (path / "config.json").is_file():
+        raise InputError(f"{str(out)!r} is not a folder of runs: it has no config.json")
+    return path
 
 
 def is_run_folder(path: Path) -> bool:
@@ -269,12 +273,7 @@ def new_folder(out: str | Path) -> Path:
 
 def holds_anything(path: Path) -> bool:
     """Say whether a folder is in use; what an interrupted first write left behind does not count."""
-    for entry in path.iterdir():
-        if entry.name.startswith(".") and entry.name.endswith(".tmp"):
-            entry.unlink(missing_ok=True)
-        else:
-            return True
-    return False
+    return any(not (entry.name.startswith(".") and entry.name.endswith(".tmp")) for entry in path.iterdir())
 
 
 def remove_files(path: Path, patterns: Sequence[str]) -> None:
