@@ -27,7 +27,7 @@ import numpy as np
 from jax import lax
 
 import distal
-from distal.experiments import random_rules
+from distal.experiments import random_learners
 
 HIDDEN, STEPS = 20, 100
 
@@ -139,7 +139,7 @@ def generation(
 
 def measure(n_rules: int = 14, trials: int = 5, episodes: int = 100, repeats: int = 3) -> dict[str, Any]:
     """Time a generation of random rules; the first, compiling run is not counted."""
-    call, _ = generation(random_rules(0, n_rules), trials, episodes)
+    call, _ = generation(random_learners("dsp", 0, n_rules), trials, episodes)
     best = call(0)
     seconds = []
     for repeat in range(repeats):

@@ -32,7 +32,7 @@ from distal import network
 from distal.checks import InputError
 from distal.engines import Batch, cpu, reference
 from distal.evaluation import batch_of
-from distal.experiments import random_climbers, random_rules
+from distal.experiments import random_learners
 from distal.files import read_json
 from distal.learners.hill_climbing import HillClimbing
 from distal.machine import available_cores, machine
@@ -154,7 +154,7 @@ def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
 
 
 def _learners(repeats: int) -> Iterator[Row]:
-    dsp, climbing = generation(random_rules(0)), generation(random_climbers(0))
+    dsp, climbing = generation(random_learners("dsp", 0)), generation(random_learners("hc", 0))
     seconds = _alternating([partial(cpu.run, batch, workers=1) for batch in (dsp, climbing)], repeats)
     ratio = seconds[1] / seconds[0]
     yield Row(
@@ -172,7 +172,7 @@ def _workers(repeats: int) -> Iterator[Row]:
     if available_cores() < 2:
         yield Row("two_workers", "two workers against one", None, "times", 1.9, note="one core here")
         return
-    batch = generation(random_rules(0), trials=20)
+    batch = generation(random_learners("dsp", 0), trials=20)
     once, both = partial(cpu.run, batch, workers=1), partial(cpu.run, batch, workers=2)
     seconds = _alternating([once, both, _spin, partial(_in_two_threads, _spin)], repeats)
     ratio = seconds[0] / seconds[1]
@@ -190,7 +190,7 @@ def _workers(repeats: int) -> Iterator[Row]:
 
 def _sizes(repeats: int) -> Iterator[Row]:
     sizes = (20, 40, 80, 160)
-    batches = [generation(random_rules(0), trials=1, hidden=hidden) for hidden in sizes]
+    batches = [generation(random_learners("dsp", 0), trials=1, hidden=hidden) for hidden in sizes]
     seconds = _alternating([partial(cpu.run, batch, workers=1) for batch in batches], max(3, repeats // 3))
     synapses = [int(sum(mask.sum() for mask in network.synapses(hidden))) for hidden in sizes]
     for k in range(1, len(sizes)):
@@ -212,7 +212,7 @@ def _against_jax(repeats: int) -> Row:
     if importlib.util.find_spec("jax") is None or not JAX_PROGRAM.exists():
         note = "needs JAX (pip install jax) and the benchmarks folder of the source repository"
         return Row("against_jax", what, None, "times", 40, note=note)
-    batch = generation(random_rules(0))
+    batch = generation(random_learners("dsp", 0))
     before = _times(partial(cpu.run, batch), repeats)
     done = subprocess.run(
         [sys.executable, str(JAX_PROGRAM)], capture_output=True, text=True, check=True, env=_environment()

@@ -247,8 +247,8 @@ def run_reproduce(args: argparse.Namespace) -> None:
             args.scale, rules=args.rules, seed=args.seed, out=out, force=args.force, maze=maze,
             engine=args.engine, workers=args.workers, progress=progress, **settings,
         )  # fmt: skip
-    page = report.write(result, out)
     lines = compare(result)
+    page = report.write(result, out, lines)
     if args.json:
         _print_json(report.numbers(result, lines))
     else:

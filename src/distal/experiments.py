@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any, Unpack
@@ -25,19 +26,19 @@ import distal
 from distal import draws, engines
 from distal.checks import InputError, integer, one_of
 from distal.evaluation import MAX_SEED, batch_of
-from distal.evolution import first_population
+from distal.evolution import Options, first_population
 from distal.evolving import Config, Evolved, Step, check_engine, evolve, resume
 from distal.files import read_json, to_json, write_array, write_text
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
-from distal.rule import NUMBERS, ROWS, Rule, published_rules
+from distal.rule import Rule, published_rules
 from distal.runs import FILES as RUN_FILES
 from distal.runs import holds_anything, lock_folder, new_folder, remove_files
 from distal.settings import Settings, SettingsDict
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
-POPULATION = 14
+PAPER = Options()  # the paper's genetic algorithm
 
 # The last number of the part that a test's seeds come from; the first two are rule and test.
 TEST = 7
@@ -114,10 +115,13 @@ class Reproduction:
         """The number of trials in a test: five for each final position."""
         return TRIALS * len(self.maze.finals)
 
+    @cached_property
+    def _fitness(self) -> dict[str, NDArray[np.float64]]:
+        return {test: curves.mean(axis=1) for test, curves in self.curves.items()}
+
     def fitness(self, test: str) -> NDArray[np.float64]:
         """Return the mean best EP of every rule after every episode, (rules, episodes)."""
-        mean: NDArray[np.float64] = self.curves[test].mean(axis=1)
-        return mean
+        return self._fitness[test]
 
     def best(self, learner: str) -> int:
         """Return which rule, or climber, has the lowest fitness at the end of the plain test."""
@@ -141,21 +145,16 @@ def paper_results() -> dict[str, Any]:
     return results
 
 
-def random_climbers(seed: int, count: int = POPULATION) -> tuple[HillClimbing, ...]:
-    """Draw parameter sets of hill climbing, as in the first generation of an evolution."""
-    return tuple(HillClimbing(*row) for row in first_population(count, 0, 3, seed).continuous.tolist())
-
-
-def random_rules(seed: int, count: int = POPULATION) -> tuple[Rule, ...]:
-    """Draw rules, as in the first generation of an evolution."""
-    drawn = first_population(count, ROWS, len(NUMBERS), seed)
-    return tuple(Rule(a.tolist(), *b.tolist()) for a, b in zip(drawn.discrete, drawn.continuous, strict=True))
+def random_learners(kind: str, seed: int, count: int = PAPER.population) -> tuple[Rule | HillClimbing, ...]:
+    """Draw rules ("dsp") or climbers ("hc"), as in the first generation of an evolution."""
+    config = Config(kind)
+    return tuple(config.decode(first_population(count, *config.genes, seed)))
 
 
 def plan(scale: Scale, rules: str, maze: Maze) -> list[Stage]:
     """Return the stages of a reproduction with the episodes that each will run."""
     finals = len(maze.finals)
-    evaluations = POPULATION + 10 * scale.generations
+    evaluations = PAPER.population + (PAPER.population - PAPER.elites) * scale.generations
     evolution = scale.runs * evaluations * TRIALS * finals * 100
     stages = [
         Stage(
@@ -190,8 +189,8 @@ def estimated_seconds(
 ) -> dict[str, float]:
     """Measure both learners for a moment and say how long each stage may take."""
     rates = {}
-    for kind, learners in (("dsp", random_rules(0)), ("hc", random_climbers(0))):
-        few = learners if engine != "reference" else learners[:1]
+    for kind in ("dsp", "hc"):
+        few = random_learners(kind, 0, PAPER.population if engine != "reference" else 1)
         batch = batch_of(
             few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=100 if engine != "reference" else 5,
             maze=maze, settings=settings,

@@ -41,12 +41,16 @@ class Table:
     rows: Sequence[Sequence[str]]
 
 
-def write(result: Reproduction, out: str | Path) -> Path:
-    """Write all files of a report; return the path of the page."""
+def write(result: Reproduction, out: str | Path, lines: list[Line] | None = None) -> Path:
+    """Write all files of a report; return the path of the page.
+
+    `lines` are those of `compare`, from a caller who has them already: their bootstrap
+    intervals take a moment.
+    """
     folder = Path(out)
     for part in ("figures", "tables"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    lines = compare(result)
+    lines = compare(result) if lines is None else lines
     tables = [
         summary_table(result, lines),
         continuous_table(result),
@@ -420,9 +424,12 @@ def _listed(lines: list[Line]) -> str:
 def _inline(svg: str, name: str) -> str:
     """Return an SVG for use inside a page: no XML prologue, identifiers of its own."""
     body = svg[svg.index("<svg") :]
-    for found in sorted(set(re.findall(r'id="([^"]+)"', body)), key=len, reverse=True):
-        body = re.sub(rf'(id="|#){re.escape(found)}(?=["\)])', rf"\g<1>{name}-{found}", body)
-    return body
+    own = set(re.findall(r'id="([^"]+)"', body))
+
+    def renamed(found: re.Match[str]) -> str:
+        return f"{found[1]}{name}-{found[2]}" if found[2] in own else found[0]  # colours begin with # too
+
+    return re.sub(r'(id="|#)([^"\)]+)(?=["\)])', renamed, body)
 
 
 def _html_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
