@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from distal import HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
 from distal.draws import child_seed
 from distal.engines import Batch, Trials, cpu, kernels, reference
+from distal.engines.tables import maze_tables
 from distal.learners import dsp
 from distal.maze import HEADINGS, TURNS
 from distal.settings import READINGS
@@ -159,7 +160,7 @@ def test_subnormal_weights_give_the_same_bits() -> None:
 
 @given(mazes(), st.sampled_from(["turn", "stay"]))
 def test_the_maze_tables_say_what_the_maze_says(maze: Maze, blocked: str) -> None:
-    tables = cpu.maze_tables(maze, blocked)
+    tables = maze_tables(maze, blocked)
     columns = maze.shape[1]
     for row, column in zip(*np.nonzero(~maze.walls), strict=True):
         for heading in range(4):

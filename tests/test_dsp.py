@@ -18,6 +18,7 @@ from distal.maze import Maze
 from distal.network import Weights
 from distal.rule import Rule
 from distal.settings import Settings
+from distal.walk import MazeTask, MazeWalk
 from tests.strategies import mazes, rules, seeds, settings_of
 from tests.test_episode import reflex, walk
 from tests.test_maze import T
@@ -116,12 +117,13 @@ def test_normalise_layer_gives_every_matrix_a_norm_of_its_own_and_none_leaves_al
     assert dsp.normalised(by_hand_weights(), "none").hidden.tolist() == by_hand_weights().hidden.tolist()
 
 
-def run(rule: Rule, n: int, resample: int | None = None, **settings: Any) -> list[Episode]:
+def run(rule: Rule, n: int, resample: int | None = None, **settings: Any) -> list[Episode[MazeWalk]]:
     chosen = Settings(**settings)
-    return list(islice(dsp.episodes(rule, triple_t_maze(), 2, chosen, seed=7, resample=resample), n))
+    task = MazeTask(triple_t_maze(), 2, chosen.steps, chosen.blocked)
+    return list(islice(dsp.episodes(rule, task, chosen, seed=7, resample=resample), n))
 
 
-def follow(rule: Rule, episodes: list[Episode], number: int, m: int) -> Weights:
+def follow(rule: Rule, episodes: list[Episode[MazeWalk]], number: int, m: int) -> Weights:
     """Return the weights that should run the episode after `number`."""
     rows = dsp.selected_rows(episodes[number], np.float32(rule.theta), m)
     return dsp.normalised(dsp.changed(episodes[number].weights, rule, rows))
@@ -165,7 +167,7 @@ def test_readings_of_the_update_leave_the_first_episode_alone_and_change_later_o
 ) -> None:
     rule = published_rule(2)
     default, other = run(rule, 30), run(rule, 30, **reading)
-    assert default[0].cells == other[0].cells
+    assert default[0].walk.cells == other[0].walk.cells
     assert any((a.weights.hidden != b.weights.hidden).any() for a, b in zip(default, other, strict=True))
 
 
@@ -175,9 +177,9 @@ def test_norms_are_one_after_an_update(
     rule: Rule, seed: int, settings: Settings, maze: Maze, reading: str
 ) -> None:
     weights = network.fresh_weights(settings.hidden, seed, 0)
-    episode = run_episode(
-        weights, np.float32(rule.alpha_h), np.float32(rule.alpha_o), maze, 0, settings, seed, 0
-    )
+    task = MazeTask(maze, 0, settings.steps, settings.blocked)
+    alpha_h, alpha_o = np.float32(rule.alpha_h), np.float32(rule.alpha_o)
+    episode = run_episode(weights, alpha_h, alpha_o, task, settings, seed, 0)
     rows = dsp.selected_rows(episode, np.float32(rule.theta), 1, settings.trace_pre)
     unit = dsp.normalised(dsp.changed(weights, rule, rows), reading)
     blocks = [unit.hidden] if reading == "neuron" else [unit.w_hi, unit.w_ho]

@@ -11,15 +11,15 @@ from distal import HillClimbing, InputError, draws, network, triple_t_maze
 from distal.episode import Episode
 from distal.learners import hill_climbing
 from distal.settings import Settings
+from distal.walk import MazeTask, MazeWalk
 
 CLIMBER = HillClimbing(sigma=0.2, alpha_h=0.1, alpha_o=0.3)
 
 
-def run(n: int, resample: int | None = None, **settings: object) -> list[Episode]:
+def run(n: int, resample: int | None = None, **settings: object) -> list[Episode[MazeWalk]]:
     chosen = Settings(**settings)  # type: ignore[arg-type]
-    return list(
-        islice(hill_climbing.episodes(CLIMBER, triple_t_maze(), 3, chosen, seed=5, resample=resample), n)
-    )
+    task = MazeTask(triple_t_maze(), 3, chosen.steps, chosen.blocked)
+    return list(islice(hill_climbing.episodes(CLIMBER, task, chosen, seed=5, resample=resample), n))
 
 
 def test_a_perturbation_adds_sigma_times_a_deviate_of_its_own_to_every_synapse() -> None:

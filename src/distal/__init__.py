@@ -4,10 +4,12 @@ Rules by which small neural networks learn from a reward that comes only once pe
 episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 """
 
+from distal import registration
 from distal.checks import InputError
 from distal.evaluation import Result, climb, learn
 from distal.evolving import Evolved, evolve, resume
 from distal.experiments import Reproduction, reproduce
+from distal.foreign import EnvResult, learn_env
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
 from distal.rule import Rule, find_rule, published_rule, published_rules
@@ -16,6 +18,7 @@ from distal.settings import Settings
 __version__ = "0.1.0"
 
 __all__ = [
+    "EnvResult",
     "Evolved",
     "HillClimbing",
     "InputError",
@@ -28,9 +31,12 @@ __all__ = [
     "evolve",
     "find_rule",
     "learn",
+    "learn_env",
     "published_rule",
     "published_rules",
     "reproduce",
     "resume",
     "triple_t_maze",
 ]
+
+registration.register()

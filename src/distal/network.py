@@ -8,6 +8,9 @@ Two matrices hold all weights, one row per post-synaptic neuron:
 The column is the pre-synaptic index; sums go over it in ascending order. The
 paper's matrices are blocks of these: hidden = [W_hi | W_h | W_ho], output =
 W_oh. Hidden neuron j has no synapse from itself: hidden[j, 4 + j] is always 0.
+
+Three inputs and four outputs are the maze's. With I inputs and O outputs the
+shapes are (H, I + 1 + H + O) and (O, H + 1), the order is the same.
 """
 
 from __future__ import annotations
@@ -27,16 +30,18 @@ FEED = INPUTS + 1  # inputs and bias: the first columns of a hidden row
 Activations = NDArray[np.uint8]  # 0 or 1
 
 
-def incoming(hidden: int) -> int:
+def incoming(hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> int:
     """Return the number of columns of a hidden row: inputs, bias, hidden, outputs."""
-    return FEED + hidden + OUTPUTS
+    return inputs + 1 + hidden + outputs
 
 
-def synapses(hidden: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def synapses(
+    hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Say which entries of the two matrices are synapses: all but the self-connections."""
-    into_hidden = np.ones((hidden, incoming(hidden)), np.bool_)
-    into_hidden[np.arange(hidden), FEED + np.arange(hidden)] = False
-    return into_hidden, np.ones((OUTPUTS, hidden + 1), np.bool_)
+    into_hidden = np.ones((hidden, incoming(hidden, inputs, outputs)), np.bool_)
+    into_hidden[np.arange(hidden), inputs + 1 + np.arange(hidden)] = False
+    return into_hidden, np.ones((outputs, hidden + 1), np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +52,25 @@ class Weights:
     output: NDArray[np.float32]
 
     @property
+    def shape(self) -> tuple[int, int, int]:
+        """The numbers of hidden neurons, inputs and outputs."""
+        hidden, outputs = len(self.hidden), len(self.output)
+        return hidden, self.hidden.shape[1] - 1 - hidden - outputs, outputs
+
+    @property
     def w_hi(self) -> NDArray[np.float32]:
         """From inputs and bias to hidden, (H, 4)."""
-        return self.hidden[:, :FEED]
+        return self.hidden[:, : -len(self.hidden) - len(self.output)]
 
     @property
     def w_h(self) -> NDArray[np.float32]:
         """From hidden to hidden, (H, H), diagonal zero."""
-        return self.hidden[:, FEED:-OUTPUTS]
+        return self.hidden[:, -len(self.hidden) - len(self.output) : -len(self.output)]
 
     @property
     def w_ho(self) -> NDArray[np.float32]:
         """From outputs to hidden, (H, 4)."""
-        return self.hidden[:, -OUTPUTS:]
+        return self.hidden[:, -len(self.output) :]
 
     @property
     def w_oh(self) -> NDArray[np.float32]:
@@ -67,7 +78,9 @@ class Weights:
         return self.output
 
 
-def draw(hidden: int, seed: int, purpose: int, episode: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def draw(
+    hidden: int, inputs: int, outputs: int, seed: int, purpose: int, episode: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Draw one random word for every entry of the two matrices.
 
     The lane is the post-synaptic neuron (hidden 0 … H−1, then the outputs), the
@@ -75,29 +88,35 @@ def draw(hidden: int, seed: int, purpose: int, episode: int) -> tuple[NDArray[np
     lies beyond the last pre-synaptic index is not used.
     """
     return (
-        draws.words(seed, purpose, episode, range(hidden), incoming(hidden)),
-        draws.words(seed, purpose, episode, range(hidden, hidden + OUTPUTS), hidden + 1),
+        draws.words(seed, purpose, episode, range(hidden), incoming(hidden, inputs, outputs)),
+        draws.words(seed, purpose, episode, range(hidden, hidden + outputs), hidden + 1),
     )
 
 
-def fresh_weights(hidden: int, seed: int, episode: int) -> Weights:
+def fresh_weights(
+    hidden: int, seed: int, episode: int, inputs: int = INPUTS, outputs: int = OUTPUTS
+) -> Weights:
     """Draw weights uniform in [−1, 1) for the network that runs this episode."""
-    for_hidden, for_output = draw(hidden, seed, draws.WEIGHTS, episode)
-    return from_draws(draws.uniform(for_hidden), draws.uniform(for_output))
+    for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.WEIGHTS, episode)
+    return from_draws(draws.uniform(for_hidden), draws.uniform(for_output), inputs)
 
 
-def perturbation(hidden: int, seed: int, episode: int) -> Weights:
+def perturbation(
+    hidden: int, seed: int, episode: int, inputs: int = INPUTS, outputs: int = OUTPUTS
+) -> Weights:
     """Draw an independent standard normal deviate for every weight."""
-    for_hidden, for_output = draw(hidden, seed, draws.NOISE, episode)
-    return from_draws(draws.normals(for_hidden), draws.normals(for_output))
+    for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.NOISE, episode)
+    return from_draws(draws.normals(for_hidden), draws.normals(for_output), inputs)
 
 
-def from_draws(for_hidden: NDArray[np.float32], for_output: NDArray[np.float32]) -> Weights:
+def from_draws(
+    for_hidden: NDArray[np.float32], for_output: NDArray[np.float32], inputs: int = INPUTS
+) -> Weights:
     """Keep the numbers that were drawn for a synapse; self-connections become 0."""
-    hidden = len(for_hidden)
-    exists, _ = synapses(hidden)
+    hidden, outputs = len(for_hidden), len(for_output)
+    exists, _ = synapses(hidden, inputs, outputs)
     return Weights(
-        hidden=np.where(exists, for_hidden[:, : incoming(hidden)], np.float32(0)),
+        hidden=np.where(exists, for_hidden[:, : incoming(hidden, inputs, outputs)], np.float32(0)),
         output=for_output[:, : hidden + 1],
     )
 
@@ -124,7 +143,7 @@ def step(
 
     `inputs` (4) are those of this step with the bias; `hidden` (H) and `outputs`
     (4) those of the step before. Returns the hidden activations of this step and
-    the four output sums.
+    the output sums (4).
     """
     sums = (
         ordered_sum(weights.w_hi * inputs)

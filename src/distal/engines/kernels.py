@@ -43,6 +43,7 @@ from distal.engines.lanes import (
     splat32,
     store,
 )
+from distal.engines.tables import MazeTables
 from distal.network import BIAS, FEED, OUTPUTS
 
 # Codes of the readings, as they stand in `Options`.
@@ -68,15 +69,6 @@ class Options(NamedTuple):
     trace_current: bool
     normalise: int
     keep_weights: bool
-
-
-class MazeTables(NamedTuple):
-    """The maze as numbers. A place is cell · 4 + heading, a spot is place << 9 | entered << 3 | walls."""
-
-    moves: Any  # int32 (places · 4): the spot after each action; entered is 1 + the final position, or 0
-    distances: Any  # int32 (finals · cells)
-    start: int  # a spot
-    cells: int
 
 
 class Workspace(NamedTuple):

@@ -12,21 +12,18 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from distal import learners
 from distal.engines import Batch, Progress, Trials, naming
 from distal.episode import Episode
-from distal.learners import dsp, hill_climbing
 from distal.network import Weights
-from distal.rule import Rule
+from distal.walk import MazeTask, MazeWalk
 
 
-def episodes(batch: Batch, trial: int) -> Iterator[Episode]:
+def episodes(batch: Batch, trial: int) -> Iterator[Episode[MazeWalk]]:
     """Yield the episodes of one trial of a batch."""
-    learner = batch.learners[batch.learner[trial]]
-    goal, seed = int(batch.goal[trial]), int(batch.seed[trial])
-    if isinstance(learner, Rule):
-        stream = dsp.episodes(learner, batch.maze, goal, batch.settings, seed, batch.resample)
-    else:
-        stream = hill_climbing.episodes(learner, batch.maze, goal, batch.settings, seed, batch.resample)
+    learner, settings = batch.learners[batch.learner[trial]], batch.settings
+    task = MazeTask(batch.maze, int(batch.goal[trial]), settings.steps, settings.blocked)
+    stream = learners.episodes(learner, task, settings, int(batch.seed[trial]), batch.resample)
     return islice(stream, batch.episodes)
 
 

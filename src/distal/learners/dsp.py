@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import network, traces
-from distal.episode import Episode, run_episode
-from distal.maze import Maze
+from distal.episode import Episode, Task, W, run_episode
 from distal.network import Weights
 from distal.rule import Rule
 from distal.settings import Settings
 
 
-def modulatory_signal(ep: int, previous: int | None, ties: str = "reward") -> int:
+def modulatory_signal(ep: float, previous: float | None, ties: str = "reward") -> int:
     """Return m: +1 if the episode was no worse than the one before, else −1.
 
     `previous` is None for the first episode after fresh weights, which counts as
@@ -31,14 +30,14 @@ def modulatory_signal(ep: int, previous: int | None, ties: str = "reward") -> in
 
 
 def selected_rows(
-    episode: Episode, theta: np.float32, m: int, trace_pre: str = "previous"
+    episode: Episode[W], theta: np.float32, m: int, trace_pre: str = "previous"
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the row of the rule that every synapse selects: (H, 4 + H + 4) and (4, H + 1).
 
     Entries of self-connections have a row too, but no synapse to apply it to.
     """
     inputs, hidden, outputs = episode.inputs, episode.hidden, episode.outputs
-    bias = inputs[:, network.BIAS :]
+    bias = inputs[:, -1:]
     if trace_pre == "previous":  # what fed the sum; nothing was active before the first step
         before_hidden, before_outputs = _delayed(hidden), _delayed(outputs)
     else:
@@ -55,7 +54,7 @@ def changed(weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray
     """Return w' = w + η Δw for every synapse."""
     delta_w = np.array(rule.delta_w, np.float32)
     eta = np.float32(rule.eta)
-    exists = network.synapses(len(weights.hidden))
+    exists = network.synapses(*weights.shape)
     return Weights(
         hidden=weights.hidden + np.where(exists[0], eta * delta_w[rows[0]], np.float32(0)),
         output=weights.output + np.where(exists[1], eta * delta_w[rows[1]], np.float32(0)),
@@ -89,16 +88,16 @@ def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def episodes(
-    rule: Rule, maze: Maze, goal: int, settings: Settings, seed: int, resample: int | None = None
-) -> Iterator[Episode]:
+    rule: Rule, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+) -> Iterator[Episode[W]]:
     """Train one network with a rule, without end; yield each episode."""
     theta, alpha_h, alpha_o = np.float32(rule.theta), np.float32(rule.alpha_h), np.float32(rule.alpha_o)
     number = 0
     while True:
         if number == 0 or (resample and number % resample == 0):
-            weights = network.fresh_weights(settings.hidden, seed, number)
+            weights = network.fresh_weights(settings.hidden, seed, number, task.inputs, task.outputs)
             previous = None
-        episode = run_episode(weights, alpha_h, alpha_o, maze, goal, settings, seed, number)
+        episode = run_episode(weights, alpha_h, alpha_o, task, settings, seed, number)
         yield episode
         m = modulatory_signal(episode.ep, previous, settings.m_ties)
         rows = selected_rows(episode, theta, m, settings.trace_pre)

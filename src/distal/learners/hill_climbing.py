@@ -14,9 +14,8 @@ import numpy as np
 
 from distal import network
 from distal.checks import InputError, unit_interval
-from distal.episode import Episode, run_episode
+from distal.episode import Episode, Task, W, run_episode
 from distal.files import read_json
-from distal.maze import Maze
 from distal.network import Weights
 from distal.settings import Settings
 
@@ -61,25 +60,26 @@ class HillClimbing:
 
 def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
     """Return best + σ N(0, 1), with a deviate of its own for every synapse."""
-    noise = network.perturbation(len(best.hidden), seed, episode)
+    hidden, inputs, outputs = best.shape
+    noise = network.perturbation(hidden, seed, episode, inputs, outputs)
     return Weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)
 
 
 def episodes(
-    climber: HillClimbing, maze: Maze, goal: int, settings: Settings, seed: int, resample: int | None = None
-) -> Iterator[Episode]:
+    climber: HillClimbing, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+) -> Iterator[Episode[W]]:
     """Climb with one network, without end; yield each episode."""
     sigma, alpha_h, alpha_o = (np.float32(getattr(climber, name)) for name in NUMBERS)
-    best: Episode | None = None
+    best: Episode[W] | None = None
     number = 0
     while True:
         if resample and number % resample == 0:
             best = None
         if best is None:
-            weights = network.fresh_weights(settings.hidden, seed, number)
+            weights = network.fresh_weights(settings.hidden, seed, number, task.inputs, task.outputs)
         else:
             weights = perturbed(best.weights, sigma, seed, number)
-        episode = run_episode(weights, alpha_h, alpha_o, maze, goal, settings, seed, number)
+        episode = run_episode(weights, alpha_h, alpha_o, task, settings, seed, number)
         yield episode
         if best is None or episode.ep < best.ep:
             best = episode

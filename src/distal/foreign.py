@@ -1,0 +1,262 @@
+"""Learning in any Gymnasium environment: the same learners, the same semantics, at Python's speed.
+
+Observations are `MultiBinary`, or `Discrete` and then one-hot; actions are
+`Discrete`. The episodic performance is a function of the episode.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import learners
+from distal.checks import InputError, integer
+from distal.draws import child_seed
+from distal.engines import Progress
+from distal.evaluation import MAX_COUNT, MAX_SEED
+from distal.learners import Learner
+from distal.learners.hill_climbing import HillClimbing
+from distal.network import Weights
+from distal.rule import Rule, find_rule
+from distal.settings import Settings, SettingsDict
+
+MAX_NEURONS = 256  # inputs, or outputs
+
+
+class EnvWalk:
+    """What happened in an episode of an environment.
+
+    `observations` and `infos` go from the reset on, `actions` and `rewards` from the
+    first step on.
+    """
+
+    def __init__(self, task: EnvTask) -> None:
+        self._task = task
+        self.observations: list[Any] = []
+        self.infos: list[dict[str, Any]] = []
+        self.actions: list[int] = []
+        self.rewards: list[float] = []
+        self.terminated = False
+        self.truncated = False
+        observation, info = task.env.reset(seed=task.take_seed(), options=dict(task.options) or None)
+        self.observations.append(observation)
+        self.infos.append(info)
+
+    @property
+    def over(self) -> bool:
+        """Whether the environment has ended the episode."""
+        return self.terminated or self.truncated
+
+    @property
+    def ep(self) -> float:
+        """The episodic performance; lower is better."""
+        return self._task.measure(self)
+
+    def sense(self) -> Sequence[int]:
+        """Return the last observation as bits."""
+        return self._task.bits(self.observations[-1])
+
+    def act(self, action: int) -> None:
+        """Take one step."""
+        observation, reward, terminated, truncated, info = self._task.env.step(
+            self._task.first_action + action
+        )
+        self.observations.append(observation)
+        self.infos.append(info)
+        self.actions.append(action)
+        self.rewards.append(float(reward))
+        self.terminated, self.truncated = bool(terminated), bool(truncated)
+
+
+Measure = Callable[[EnvWalk], float]
+
+
+def minus_return(walk: EnvWalk) -> float:
+    """Return minus the sum of all rewards."""
+    return 0.0 - float(sum(walk.rewards))  # not −0
+
+
+class EnvTask:
+    """An environment as a task: its first reset takes a seed, every reset the options."""
+
+    def __init__(
+        self,
+        env: Any,
+        options: Mapping[str, Any] | None = None,
+        ep: Measure | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.env, self.options, self._ep, self._seed = env, options or {}, ep or minus_return, seed
+        self.inputs, self.bits = _sensing(env.observation_space)
+        self.outputs, self.first_action = _acting(env.action_space)
+
+    def begin(self) -> EnvWalk:
+        """Reset the environment."""
+        return EnvWalk(self)
+
+    def take_seed(self) -> int | None:
+        """Return the seed, once; later episodes go on with the environment's own generator."""
+        seed, self._seed = self._seed, None
+        return seed
+
+    def measure(self, walk: EnvWalk) -> float:
+        """Return the EP of an episode, as a number."""
+        ep = float(self._ep(walk))
+        if np.isnan(ep):
+            raise InputError("the EP of an episode is not a number; let the function `ep` return one")
+        return ep
+
+
+@dataclass(frozen=True, eq=False)
+class EnvResult:
+    """The outcome of learning in an environment.
+
+    Trials are ordered trial-major: row t · tasks + k is trial t of task k. `ep` is the
+    episodic performance of every episode, `best` the lowest so far; `weights` those of
+    the first episode that had it.
+    """
+
+    ep: NDArray[np.float64]  # (trials, episodes)
+    best: NDArray[np.float64]  # (trials, episodes)
+    weights: tuple[Weights, ...]  # (trials)
+    learner: Learner
+    settings: Settings
+    seed: int
+
+    @property
+    def final(self) -> NDArray[np.float64]:
+        """The best EP of each trial, (trials)."""
+        return self.best[:, -1]
+
+    @property
+    def fitness(self) -> float:
+        """The mean best EP over all trials; lower is better."""
+        return float(self.final.mean())
+
+    def summary(self) -> str:
+        """Return the outcome in a few lines of text."""
+        trials, episodes = self.best.shape
+        name = (self.learner.name or "rule") if isinstance(self.learner, Rule) else "hill climbing"
+        first, last = self.ep[:, 0].mean(), self.ep[:, -1].mean()
+        return (
+            f"{name}: {trials} trials of {episodes:,} episodes, seed {self.seed}\n"
+            f"fitness  {self.fitness:.2f}, the mean best EP\n"
+            f"mean EP  {first:.2f} in the first episode, {last:.2f} in the last"
+        )
+
+
+def learn_env(
+    env: Any,
+    learner: Learner | str | Path,
+    *,
+    tasks: Sequence[Mapping[str, Any]] = ({},),
+    ep: Measure = minus_return,
+    episodes: int = 100,
+    trials: int = 5,
+    resample: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: Unpack[SettingsDict],
+) -> EnvResult:
+    """Train fresh networks in a Gymnasium environment, with a rule or by hill climbing.
+
+    `env` is an environment, a function that makes one, or the id of a registered one;
+    `learner` a Rule, the name or file of one, or HillClimbing. `tasks` are options for
+    `reset`, each of which is learned in `trials` trials of its own. `ep` says how good
+    an episode was, lower is better: minus the return, if it is left out. An episode
+    takes at most `steps` steps; `blocked` means nothing here. The first episode of a
+    trial resets the environment with a seed of the trial, so that all is repeatable.
+    """
+    in_force = Settings.of(settings, inspect.signature(learn_env).parameters)
+    if not isinstance(learner, Rule | HillClimbing | str | Path):
+        raise InputError(f"learner is {learner!r}, expected a Rule, the name of one, or HillClimbing")
+    chosen = learner if isinstance(learner, Rule | HillClimbing) else find_rule(str(learner))
+    episodes = integer("episodes", episodes, 1, MAX_COUNT)
+    trials = integer("trials", trials, 1, MAX_COUNT)
+    seed = integer("seed", seed, 0, MAX_SEED)
+    resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
+    if not tasks:
+        raise InputError("tasks is empty, expected options for reset, or [{}] for none")
+    made, ours = _made(env)
+    eps, weights = np.empty((trials * len(tasks), episodes)), []
+    try:
+        for row in range(len(eps)):
+            trial, task = divmod(row, len(tasks))
+            own = child_seed(seed, trial, task, 0)
+            world = EnvTask(made, tasks[task], ep, own % 2**31)
+            best = None
+            for k, episode in enumerate(
+                islice(learners.episodes(chosen, world, in_force, own, resample), episodes)
+            ):
+                eps[row, k] = episode.ep
+                if best is None or episode.ep < best.ep:
+                    best = episode
+                if progress is not None:
+                    progress(1)
+            assert best is not None  # noqa: S101 - there is at least one episode
+            weights.append(best.weights)
+    finally:
+        if ours:
+            made.close()
+    return EnvResult(
+        ep=eps,
+        best=np.minimum.accumulate(eps, axis=1),
+        weights=tuple(weights),
+        learner=chosen,
+        settings=in_force,
+        seed=seed,
+    )
+
+
+def _made(env: Any) -> tuple[Any, bool]:
+    """Return the environment, and whether it was made here."""
+    if isinstance(env, str):
+        import gymnasium  # noqa: PLC0415 - an extra
+
+        try:
+            return gymnasium.make(env), True
+        except gymnasium.error.Error as error:
+            raise InputError(f"cannot make environment {env!r}: {error}") from None
+    if hasattr(env, "observation_space"):
+        return env, False
+    if callable(env):
+        return env(), True
+    raise InputError(f"env is {env!r}, expected an environment, a function that makes one, or an id")
+
+
+def _sensing(space: Any) -> tuple[int, Callable[[Any], Sequence[int]]]:
+    """Return the number of inputs, and what turns an observation into them."""
+    from gymnasium.spaces import Discrete, MultiBinary  # noqa: PLC0415 - an extra
+
+    if isinstance(space, MultiBinary):
+        return _limited("observations", int(np.prod(space.shape))), lambda bits: np.ravel(bits).tolist()
+    if isinstance(space, Discrete):
+        count, first = _limited("observations", int(space.n)), int(space.start)
+        return count, lambda number: [int(k == int(number) - first) for k in range(count)]
+    raise InputError(
+        f"observations are {space}, expected MultiBinary or Discrete; wrap the environment to make them so"
+    )
+
+
+def _acting(space: Any) -> tuple[int, int]:
+    """Return the number of actions and the first of them."""
+    from gymnasium.spaces import Discrete  # noqa: PLC0415 - an extra
+
+    if not isinstance(space, Discrete):
+        raise InputError(
+            f"actions are {space}, expected Discrete; wrap the environment to choose among a few"
+        )
+    return _limited("actions", int(space.n)), int(space.start)
+
+
+def _limited(what: str, count: int) -> int:
+    if count > MAX_NEURONS:
+        raise InputError(f"{what} need {count} neurons, at most {MAX_NEURONS} are allowed")
+    return count
