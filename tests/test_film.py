@@ -1,0 +1,78 @@
+"""Films: which walks they show, and that players can read them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from distal import HillClimbing, InputError, Settings, film, published_rule, triple_t_maze
+from distal.draws import child_seed
+from distal.engines import Batch, reference
+from distal.learners import Learner
+
+
+def trial(learner: Learner, goal: int = 3, **settings: object) -> Batch:
+    return Batch(
+        learners=(learner,),
+        learner=np.zeros(1, np.int32),
+        goal=np.array([goal], np.int32),
+        seed=np.array([child_seed(1, 0, goal, 0)], np.uint64),
+        maze=triple_t_maze(),
+        settings=Settings(**settings),  # type: ignore[arg-type]
+        episodes=40,
+    )
+
+
+@pytest.mark.parametrize("learner", [published_rule(1), HillClimbing(0.2, 0.2, 0.2)])
+@pytest.mark.parametrize("outputs", ["winner", "random"])
+def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outputs: str) -> None:
+    batch = trial(learner, outputs=outputs)
+    episodes = list(reference.episodes(batch, 0))
+    for scene in film.scenes(batch, [1, 15, 40]):
+        best = min(episodes[: scene.after], key=lambda episode: episode.ep)  # min keeps the first
+        assert scene.walk.cells == best.walk.cells
+        assert scene.walk.headings == best.walk.headings
+        assert scene.walk.ep == best.ep
+
+
+def test_a_film_runs_until_the_longest_walk_has_ended_and_then_holds_still(tmp_path: Path) -> None:
+    shown = film.scenes(trial(published_rule(1), steps=30), [1, 20])
+    frames = film.film(shown)
+    assert len(frames) == max(scene.walk.steps for scene in shown) + 1 + film.HOLD
+    assert (frames[-1] == frames[-film.HOLD]).all()
+    assert (frames[0] != frames[1]).any()
+    assert all(side % 2 == 0 for side in frames[0].shape[:2])
+
+    film.write_gif(tmp_path / "a.gif", frames)
+    with Image.open(tmp_path / "a.gif") as picture:
+        assert picture.size == frames[0].shape[1::-1]
+        lasting = 0
+        for number in range(picture.n_frames):  # type: ignore[attr-defined] # equal frames are merged
+            picture.seek(number)
+            lasting += picture.info["duration"]
+        assert lasting == pytest.approx(len(frames) * 1000 / film.FRAMES_PER_SECOND, rel=0.05)
+
+
+def test_an_mp4_has_every_frame(tmp_path: Path) -> None:
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="no encoder: pip install 'distal[video]'")
+    frames = film.film(film.scenes(trial(published_rule(1), steps=10), [1]))
+    path = tmp_path / "a.mp4"
+    film.write_mp4(path, frames)
+    count, seconds = ffmpeg.count_frames_and_secs(str(path))
+    assert count == len(frames)
+    assert seconds == pytest.approx(len(frames) / film.FRAMES_PER_SECOND, abs=0.2)
+    probe = subprocess.run(
+        [ffmpeg.get_ffmpeg_exe(), "-i", str(path)], capture_output=True, text=True, check=False
+    )
+    assert "h264" in probe.stderr
+    assert "yuv420p" in probe.stderr
+
+
+def test_without_the_encoder_mp4_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    with pytest.raises(InputError, match=r"MP4 needs an encoder.*pip install 'distal\[video\]'"):
+        film.check_mp4()
