@@ -1,12 +1,13 @@
 # make run   set up, then do the main job
 # make test  set up, then run the tests
 # make lint  set up, then ruff and mypy
+# make docs  set up, then build the documentation into site/
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint format clean
+.PHONY: run test lint format docs clean
 
 run: $(STAMP)
 	$(BIN)/distal reproduce
@@ -23,8 +24,13 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The variable silences the theme's notice of its own end of life, which is no warning about our pages.
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Open site/index.html"
+
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Installed once; again only when the project's needs change. The package is
 # editable, so a change in src needs no reinstall.

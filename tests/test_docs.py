@@ -13,12 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 import distal
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-DOCUMENTS = ["README.md", "docs/readings.md"]
+DOCUMENTS = [
+    "README.md",
+    "docs/compare.md",
+    "docs/getting-started.md",
+    "docs/inside-a-rule.md",
+    "docs/own-maze.md",
+    "docs/readings.md",
+    "docs/watch.md",
+]
 
 
 def run_shell(script: str, folder: Path) -> str:
@@ -43,7 +52,10 @@ def squeezed(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_examples_run_and_print_what_the_document_says(document: str, tmp_path: Path) -> None:
+def test_examples_run_and_print_what_the_document_says(
+    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where the shell's blocks run too
     printed: str | None = None
     names: dict[str, Any] = {}
     for language, body in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
@@ -89,6 +101,39 @@ def test_the_results_document_is_what_the_kept_numbers_say() -> None:
         assert f"| {line['verdict']} |" in document
     fitness = sorted(data["tests"]["dsp"]["fitness_at"]["10000"])
     assert [distal.rule.evolved_fitness(n) for n in range(1, 16)] == fitness
+
+
+def test_the_table_in_the_readme_holds_the_results() -> None:
+    lines = json.loads((ROOT / "docs" / "results.json").read_text())["comparison"]
+    rows = (ROOT / "README.md").read_text(encoding="utf-8").split("95 % interval |")[1].split("\n\n")[0]
+    shown = re.findall(
+        r"\| (\d[\d.]*|–) \| (\d[\d.]*) \| (?:(\d[\d.]*) – (\d[\d.]*) )?\|$", rows, re.MULTILINE
+    )
+    assert len(shown) == 7
+    columns = ("paper", "ours", "low", "high")
+    known = {
+        tuple(f"{line[key]:.2f}" if isinstance(line[key], float) else "–" for key in columns)
+        for line in lines
+    }
+    for paper, ours, low, high in shown:
+        assert (paper, ours, low or "–", high or "–") in known
+
+
+def test_the_animated_picture_is_what_its_command_draws(tmp_path: Path) -> None:
+    command = re.search(r"`distal (watch [^`]*--gif) agents.gif([^`]*)`", (ROOT / "README.md").read_text())
+    assert command is not None
+    run_shell(f"distal {command[1]} agents.gif{command[2]}", tmp_path)
+    with (
+        Image.open(tmp_path / "agents.gif") as drawn,
+        Image.open(ROOT / "docs" / "agents.gif") as kept,
+    ):
+        assert drawn.n_frames == kept.n_frames  # type: ignore[attr-defined]
+        for frame in range(0, kept.n_frames, 20):  # type: ignore[attr-defined]
+            drawn.seek(frame)
+            kept.seek(frame)
+            # fonts differ a little from one release of Pillow to the next; mazes do not
+            maze = (0, 48, *kept.size)
+            assert drawn.convert("RGB").crop(maze).tobytes() == kept.convert("RGB").crop(maze).tobytes()
 
 
 def test_the_citation_names_this_version() -> None:

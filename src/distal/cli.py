@@ -11,6 +11,7 @@ import os
 import shlex
 import signal
 import sys
+import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from distal.evaluation import Result, climb, learn
 from distal.evolving import evolve, resume, summary
 from distal.experiments import SCALES, check_folder, claim, estimated_seconds, plan, reproduce
 from distal.files import to_json, write_text
+from distal.learners import hill_climbing
 from distal.learners.hill_climbing import HillClimbing
 from distal.machine import machine
 from distal.maze import HEADINGS, Maze, triple_t_maze
@@ -31,6 +33,8 @@ from distal.runs import is_run_folder
 from distal.settings import READINGS, Settings
 
 Command = Callable[[argparse.Namespace], None]
+
+MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # of a film
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,6 +80,16 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """Read numbers of episodes with commas between them."""
+    found = tuple(whole(part) for part in text.split(","))
+    if len(found) > MAX_SCENES or not all(1 <= count <= MAX_LEARNED for count in found):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} should be 1 to {MAX_SCENES} numbers of episodes from 1 to {MAX_LEARNED}"
+        )
+    return found
 
 
 def number(text: str) -> float:
@@ -164,6 +178,50 @@ def run_climb(args: argparse.Namespace) -> None:
     with terminal.progress("climbing", args.episodes * args.trials * len(maze.finals)) as progress:
         result = climb(climber, maze=maze, progress=progress, **_options(args))
     _show(result, args)
+
+
+def run_watch(args: argparse.Namespace) -> None:
+    """Write a page that replays a trial, or a film of it."""
+    from distal import film, watch  # noqa: PLC0415 - imports Pillow, which no other command should wait for
+
+    given = {name: getattr(args, name) for name in hill_climbing.NUMBERS if getattr(args, name) is not None}
+    if given and watch.HILL_CLIMBING not in (args.rule, args.against):
+        option = f"--{next(iter(given)).replace('_', '-')}"
+        raise InputError(f"{option} is for hill climbing alone; add --against {watch.HILL_CLIMBING}")
+    climber = HillClimbing(**{**watch.DEFAULT_CLIMBER.to_dict(), **given})
+    learners = [watch.find_learner(name, climber) for name in (args.rule, args.against) if name is not None]
+    names = ("goal", "resample", "seed", *Settings.__dataclass_fields__)
+    options = {name: getattr(args, name) for name in names}
+    options["maze"] = _maze(args.maze, args.heading)
+    written: dict[str, Any] = {}
+    films = {"gif": args.gif, "mp4": args.mp4}
+    if any(films.values()):
+        if args.against is not None:
+            raise InputError("a film shows one learner; leave out --against, or --gif and --mp4")
+        if args.mp4 is not None:
+            film.check_mp4()
+        (trial,) = watch.trials(learners[0], **options)
+        shown = film.scenes(trial, args.after)
+        frames = film.film(shown)
+        for kind, write in (("gif", film.write_gif), ("mp4", film.write_mp4)):
+            if films[kind] is not None:
+                write(films[kind], frames)
+                written[kind] = films[kind]
+        written["scenes"] = [{"after": scene.after, "ep": scene.walk.ep} for scene in shown]
+        if not args.json:
+            terminal.show_film(shown, [path for path in films.values() if path is not None])
+    page = args.out or "watch.html"
+    if args.out is not None or args.open or not written:
+        with terminal.progress("learning", args.episodes * len(learners)) as progress:
+            watched = watch.write_page(page, *learners, episodes=args.episodes, progress=progress, **options)
+        size = Path(page).stat().st_size
+        written = {"page": page, "bytes": size, **written, **watched.to_dict()}
+        if not args.json:
+            terminal.show_watched(watched, page, size)
+    if args.json:
+        _print_json({"version": distal.__version__, **written})
+    if args.open:
+        webbrowser.open(Path(page).resolve().as_uri())
 
 
 def run_evolve(args: argparse.Namespace) -> None:
@@ -344,6 +402,16 @@ def _parser() -> Parser:
     )
     _add_evaluation(climb_command, "; m-ties, trace-pre and normalise do not apply here")
 
+    _add_watch(
+        add(
+            "watch",
+            run_watch,
+            "write a page that replays a trial of learning",
+            "Write a page that replays a trial of learning, step by step: one HTML file that needs no "
+            "network. The trial is the first one that distal learn runs towards the goal with this seed.",
+        )
+    )
+
     _add_evolve(add("evolve", run_evolve, "evolve rules, or the parameters of hill climbing"))
 
     runs = add("runs", run_runs, "summarise a folder of runs")
@@ -403,6 +471,12 @@ def _add_run_length(command: Parser) -> None:
     command.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
 
 
+def _add_resample(command: Parser) -> None:
+    command.add_argument(
+        "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
+    )
+
+
 def _add_engine(command: Parser) -> None:
     names = ", ".join(engines.ENGINES)
     command.add_argument(
@@ -415,9 +489,7 @@ def _add_engine(command: Parser) -> None:
 
 def _add_evaluation(command: Parser, remark: str = "") -> None:
     _add_run_length(command)
-    command.add_argument(
-        "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
-    )
+    _add_resample(command)
     _add_settings(command, remark=remark)
     _add_engine(command)
 
@@ -445,6 +517,38 @@ def _add_settings(command: Parser, given_only: bool = False, remark: str = "") -
             metavar="WORD",
             help=f"{', '.join(values)} ({values[0]})",
         )
+
+
+def _add_watch(command: Parser) -> None:
+    learner = "paper:1 to paper:15, evolved:1 to evolved:15, a rule file or climber file, or hc"
+    command.add_argument("rule", metavar="RULE", help=learner)
+    command.add_argument(
+        "--against", metavar="LEARNER", help="the same trial of another learner beside it; named as RULE"
+    )
+    command.add_argument(
+        "--goal",
+        metavar="SYMBOL",
+        help="final position to learn the way to (3, or the first if there is no 3)",
+    )
+    command.add_argument("--out", metavar="FILE", help="the page (watch.html; none if a film is asked for)")
+    command.add_argument("--open", action="store_true", help="show the page in the browser")
+    command.add_argument("--gif", metavar="FILE", help="write a film of the agent as it has learned to walk")
+    command.add_argument("--mp4", metavar="FILE", help="the same as MP4; needs the extra video")
+    command.add_argument(
+        "--after",
+        type=counts,
+        default=(100, 1_000, 10_000),
+        metavar="N,N,…",
+        help="the film shows the best agent found within so many episodes (100,1000,10000)",
+    )
+    command.add_argument("--episodes", type=whole, default=1_000, metavar="N", help="episodes (1000)")
+    command.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
+    _add_resample(command)
+    for name in hill_climbing.NUMBERS:
+        command.add_argument(
+            f"--{name.replace('_', '-')}", type=number, metavar="X", help="of the learner hc, 0 to 1 (0.2)"
+        )
+    _add_settings(command)
 
 
 # What decides the result of an evolution, and so cannot change when it is resumed.

@@ -6,8 +6,9 @@ import shlex
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
@@ -33,6 +34,8 @@ from distal.settings import READINGS
 
 if TYPE_CHECKING:
     from distal.bench import Row
+    from distal.film import Scene
+    from distal.watch import Watched
 
 T = TypeVar("T")
 
@@ -170,6 +173,31 @@ def show_result(result: Result) -> None:
         share = (by_final[:, g] < result.settings.steps).mean()
         finals.add_row(symbol, str(maze.start_distances[g]), f"{by_final[:, g].mean():.2f}", f"{share:.0%}")
     out.print(finals)
+
+
+def show_watched(watched: Watched, page: str, size: int) -> None:
+    """Print what a page replays, and where it is."""
+    out = console()
+    episodes = watched.eps.shape[1]
+    out.print(f"the way to {watched.goal}: {episodes:,} episodes, seed {watched.seed}")
+    table = _table("learner", "first EP", "best EP", "in episode", "last EP")
+    for entry in watched.to_dict()["learners"]:
+        numbers = (entry[key] for key in ("first_ep", "best_ep", "best_episode", "last_ep"))
+        table.add_row(entry["name"], *(f"{value:,}" for value in numbers))
+    out.print(table)
+    out.print(f"page: {page} ({size / 1000:,.0f} kB)", soft_wrap=True)
+
+
+def show_film(scenes: Sequence[Scene], files: Sequence[str]) -> None:
+    """Print what a film shows, and where it is."""
+    out = console()
+    table = _table("after episodes", "best EP", "goal")
+    for scene in scenes:
+        reached = "reached" if scene.walk.reached else "not reached"
+        table.add_row(f"{scene.after:,}", str(scene.walk.ep), reached)
+    out.print(table)
+    for file in files:
+        out.print(f"film: {file} ({Path(file).stat().st_size / 1000:,.0f} kB)", soft_wrap=True)
 
 
 @contextmanager

@@ -1,0 +1,1225 @@
+/* What a person sees and does: panels, playback, curve, keys. What happened in the trial comes
+ * from simulate.js. Episodes are numbered from 0 here and from 1 on the page. */
+"use strict";
+
+window.distal = (() => {
+  const data = JSON.parse(document.getElementById("trial").textContent);
+  const { ACTIONS, FEED, HEADINGS, OUTPUTS, Replay, counts } = simulate;
+  const H = data.settings.hidden, COLUMNS = FEED + H + OUTPUTS;
+  const EPISODES = data.learners[0].eps.length;
+  const SENSES = ["left", "front", "right", "bias"];
+  const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+  const SLICE = 10; // milliseconds of computing before the page may breathe
+  const END_PAUSE = 700; // milliseconds at the end of an episode, at most
+
+  const state = {
+    episode: 0, step: 0, playing: false, learning: false, speed: SPEEDS.indexOf(20), view: "weights",
+    log: false, inspected: null, jumped: false,
+  };
+
+  const find = (id) => document.getElementById(id);
+  const grouped = (n) => n.toLocaleString("en");
+  const signed = (x, digits = 4) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(digits);
+  const plain = (x, digits = 4) => (x < 0 ? "−" : "") + Math.abs(x).toFixed(digits);
+  const plural = (n, one, many = `${one}s`) => `${grouped(n)} ${n === 1 ? one : many}`;
+
+  function text(element, value) {
+    if (element.textContent !== value) element.textContent = value;
+  }
+
+  function make(tag, className = "", content = "") {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    if (content !== "") element.textContent = content;
+    return element;
+  }
+
+  /** α_h as α with an h below it. */
+  function subscripted(name) {
+    const [symbol, below] = name.split("_");
+    return below ? [symbol, make("sub", "", below)] : [symbol];
+  }
+
+  // ---------------------------------------------------------------- colours and canvases
+
+  let palette = {};
+  let scaleColours = null; // 511 colours from low over middle to high
+
+  function readPalette() {
+    const style = getComputedStyle(document.documentElement);
+    palette = {};
+    for (const name of ["ink", "soft", "line", "page", "card", "wall", "floor", "dot", "first", "second", "goal", "ring", "pit", "low", "middle", "high"]) {
+      palette[name] = style.getPropertyValue(`--${name}`).trim();
+    }
+    const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+    const low = rgb(palette.low), middle = rgb(palette.middle), high = rgb(palette.high);
+    scaleColours = new Uint32Array(511);
+    for (let k = -255; k <= 255; k++) {
+      const end = k < 0 ? low : high, share = Math.abs(k) / 255;
+      const [r, g, b] = middle.map((m, i) => Math.round(m + (end[i] - m) * share));
+      scaleColours[k + 255] = (255 << 24) | (b << 16) | (g << 8) | r;
+    }
+  }
+
+  /** Give a canvas a size on the page and return its context, in units of the page. */
+  function fit(canvas, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const context = canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return context;
+  }
+
+  const font = (size, weight = 400) => `${weight} ${size}px system-ui, "Segoe UI", Roboto, sans-serif`;
+
+  // ---------------------------------------------------------------- panels
+
+  const panels = data.learners.map((learner, index) => {
+    const root = find("panel").content.firstElementChild.cloneNode(true);
+    const panel = {
+      index, learner, root, colour: index ? "second" : "first",
+      replay: new Replay(data, learner, learner.eps),
+      best: new Int32Array(EPISODES), // the best EP so far, and the episode that had it first
+      bestAt: new Int32Array(EPISODES),
+      result: null, // what is shown: {episode, update, fresh}
+      layout: null,
+    };
+    learner.eps.forEach((ep, n) => {
+      const better = n === 0 || ep < panel.best[n - 1];
+      panel.best[n] = better ? ep : panel.best[n - 1];
+      panel.bestAt[n] = better ? n : panel.bestAt[n - 1];
+    });
+    panel.check = panel.replay.check();
+    for (const name of ["ep", "best", "signal", "signal-name", "step", "pits", "action", "maze", "outcome", "matrix", "matrix-title", "low", "high", "readout", "learner", "waiting"]) {
+      panel[`$${name}`] = root.querySelector(`.${name}`);
+    }
+    root.style.setProperty("--mine", `var(--${panel.colour})`);
+    root.style.setProperty("--on-mine", "var(--on-first)");
+    root.setAttribute("aria-label", learner.name);
+    root.querySelector(".name").textContent = learner.name;
+    const numbers = learner.kind === "rule" ? [["η", learner.eta], ["θ", learner.theta]] : [["σ", learner.sigma]];
+    numbers.push(["α_h", learner.alpha_h], ["α_o", learner.alpha_o]);
+    root.querySelector(".numbers").replaceChildren(...numbers.map(([name, x]) => {
+      const item = make("span");
+      item.append(...subscripted(name), ` ${+x.toPrecision(4)}`);
+      return item;
+    }));
+    buildNeurons(panel);
+    (learner.kind === "rule" ? buildRule : buildClimber)(panel);
+    find("panels").append(root);
+    return panel;
+  });
+
+  function buildNeurons(panel) {
+    const fill = (layer, names, titles) => {
+      const cells = panel.root.querySelector(`.${layer} .cells`);
+      panel[`${layer}Cells`] = names.map((name, i) => {
+        const cell = make("span", "", name);
+        cell.title = titles[i];
+        cells.append(cell);
+        return cell;
+      });
+      return cells;
+    };
+    fill("inputs", SENSES, ["wall to the left", "wall in front", "wall to the right", "the bias is always active"]);
+    const indices = Array.from({ length: H }, (_, j) => j);
+    const cells = fill("hidden", indices.map(String), indices.map((j) => `hidden neuron ${j}`));
+    cells.classList.toggle("many", H > 40);
+    panel.root.querySelector(".hidden h3").textContent = plural(H, "hidden neuron");
+    fill("outputs", ACTIONS, ACTIONS.map((name) => `output ${name}`));
+  }
+
+  function buildRule(panel) {
+    const section = panel.$learner;
+    section.append(make("h3", "", "Update after this episode"));
+    panel.$why = make("p");
+    section.append(panel.$why);
+    const halves = make("div", "halves");
+    panel.rows = new Array(32);
+    panel.halves = [0, 1].map((positive) => {
+      const table = make("table");
+      table.createCaption().className = "unseen";
+      table.caption.textContent = `Rows of the rule for m = ${positive ? "+1" : "−1"}`;
+      const head = table.createTHead().insertRow();
+      for (const name of ["00", "01", "10", "11", "m", "Δw", "n"]) {
+        const cell = make("th", name === "n" ? "n" : "", name);
+        cell.scope = "col";
+        head.append(cell);
+      }
+      const body = table.createTBody();
+      for (let bits = 0; bits < 16; bits++) {
+        const number = 2 * bits + positive, change = panel.learner.delta_w[number];
+        const row = body.insertRow();
+        row.title = `row ${number}`;
+        for (const bit of bits.toString(2).padStart(4, "0")) row.insertCell().textContent = bit;
+        row.insertCell().textContent = positive ? "+1" : "−1";
+        const cell = row.insertCell();
+        cell.className = "change";
+        cell.textContent = change > 0 ? "+1" : change < 0 ? "−1" : "0";
+        const n = row.insertCell();
+        n.className = "n";
+        panel.rows[number] = { row, n };
+      }
+      halves.append(table);
+      return table;
+    });
+    panel.$key = make("p", "key", `Bits: whether (pre, post) was 00, 01, 10, 11 in a share of the steps above θ. n: how many of the ${grouped(H * (COLUMNS - 1) + OUTPUTS * (H + 1))} synapses selected the row.`);
+    section.append(halves, panel.$key);
+  }
+
+  function buildClimber(panel) {
+    const section = panel.$learner;
+    section.append(make("h3", "", "Hill climbing"));
+    const list = make("dl", "parameters");
+    for (const [name, symbol, key] of [["noise", "σ", "sigma"], ["recurrent", "α_h", "alpha_h"], ["feedback", "α_o", "alpha_o"]]) {
+      const box = make("div"), term = make("dt", "", `${name} `);
+      term.append(...subscripted(symbol));
+      box.append(term, make("dd", "", String(+panel.learner[key].toPrecision(4))));
+      list.append(box);
+    }
+    panel.$verdict = make("span", "verdict");
+    panel.$why = make("p");
+    section.append(list, panel.$verdict, panel.$why);
+    panel["$signal-name"].textContent = "Climb";
+  }
+
+  // ---------------------------------------------------------------- computing, in slices
+
+  let target = 0; // the episode that the panels should show
+  let timer = 0;
+  let settle; // resolves `ready`
+  let settleChecked;
+  const ready = new Promise((resolve) => (settle = resolve));
+  const checked = new Promise((resolve) => (settleChecked = resolve));
+
+  /** Go on with one panel until it shows the target or time is up; say whether it does. */
+  function advance(panel, until) {
+    if (panel.result && panel.result.episode.number === target) return true;
+    if (!panel.job || panel.job.number !== target) panel.job = { number: target, run: null };
+    do {
+      if (!panel.replay.within(target)) panel.check.next();
+      else {
+        panel.job.run ??= panel.replay.episode(target);
+        const { done, value } = panel.job.run.next();
+        if (done) {
+          panel.result = value;
+          panel.job = null;
+          summarise(panel);
+          return true;
+        }
+      }
+    } while (performance.now() < until);
+    return false;
+  }
+
+  /** Compute for a slice: first what should be seen, then the comparison with the engine. */
+  function work() {
+    timer = 0;
+    const until = performance.now() + SLICE;
+    const was = shown();
+    const all = panels.map((panel) => advance(panel, until)).every(Boolean);
+    if (all && !was) render();
+    while (all && performance.now() < until) {
+      const next = panels.filter((panel) => panel.replay.checked < EPISODES).sort((a, b) => a.replay.checked - b.replay.checked)[0];
+      if (!next) break;
+      next.check.next();
+    }
+    renderMatch();
+    if (!shown() || panels.some((panel) => panel.replay.checked < EPISODES)) later();
+    else settleChecked(true);
+  }
+
+  function later() {
+    if (!timer) timer = setTimeout(work, 0);
+  }
+
+  /** Whether all panels show the target. */
+  function shown() {
+    return panels.every((panel) => panel.result && panel.result.episode.number === target);
+  }
+
+  const lastStep = () => Math.max(...panels.map((panel) => (panel.result ? panel.result.episode.steps : 0)));
+
+  /** What the panels need to know of an episode beyond its steps. */
+  function summarise(panel) {
+    const { episode, update } = panel.result;
+    panel.pitsAt = new Int32Array(episode.steps + 1);
+    for (let t = 1; t <= episode.steps; t++) {
+      const entered = episode.cells[t] !== episode.cells[t - 1] && panel.replay.maze.pit[episode.cells[t]];
+      panel.pitsAt[t] = panel.pitsAt[t - 1] + (entered ? 1 : 0);
+    }
+    const difference = (to, from) => to.map((w, at) => w - from[at]);
+    if (panel.learner.kind === "rule") {
+      panel.change = { hidden: difference(update.after.hidden, episode.weights.hidden), output: difference(update.after.output, episode.weights.output) };
+      panel.selected = new Int32Array(32);
+      update.rows.hidden.forEach((row, at) => { if (at % COLUMNS !== FEED + Math.floor(at / COLUMNS)) panel.selected[row]++; });
+      update.rows.output.forEach((row) => panel.selected[row]++);
+    } else {
+      const from = update.best ? update.best.weights : episode.weights;
+      panel.change = { hidden: difference(episode.weights.hidden, from.hidden), output: difference(episode.weights.output, from.output) };
+    }
+    panel.dirty = true;
+  }
+
+  // ---------------------------------------------------------------- where we are
+
+  /** Show an episode (from 0) at a step; without a step, at its end. */
+  function go(episode, step = Infinity, jumped = true) {
+    state.episode = Math.min(Math.max(Math.round(episode), 0), EPISODES - 1);
+    state.step = step;
+    state.jumped = jumped;
+    target = state.episode;
+    const until = performance.now() + SLICE;
+    panels.map((panel) => advance(panel, until));
+    if (!shown()) later();
+    render();
+  }
+
+  const jump = (episode) => go(episode, state.playing && !state.learning ? 0 : Infinity);
+
+  function stepBy(by) {
+    pause();
+    if (!shown()) return;
+    if (by > 0 && state.step >= lastStep()) {
+      if (state.episode < EPISODES - 1) go(state.episode + 1, 0, false);
+    } else if (by < 0 && state.step <= 0) {
+      if (state.episode > 0) go(state.episode - 1, Infinity, false);
+    } else go(state.episode, state.step + by, false);
+  }
+
+  function jumpToBest() {
+    const best = panels.map((panel) => ({ ep: panel.best[EPISODES - 1], at: panel.bestAt[EPISODES - 1] }));
+    best.sort((a, b) => a.ep - b.ep || a.at - b.at);
+    // In a comparison, a second press goes to the other learner's best.
+    const here = best.findIndex(({ at }) => at === state.episode);
+    jump(best[(here + 1) % best.length].at);
+  }
+
+  // ---------------------------------------------------------------- playback
+
+  let frame = 0, lastTime = 0, owed = 0, held = 0;
+
+  function play() {
+    const over = state.step >= lastStep();
+    if (state.episode === EPISODES - 1 && over && !state.jumped) go(0, state.learning ? Infinity : 0, false);
+    else if (over && state.jumped && !state.learning) go(state.episode, 0, false);
+    else if (over && state.jumped && state.episode === EPISODES - 1) go(0, Infinity, false);
+    state.playing = true;
+    lastTime = performance.now();
+    owed = held = 0;
+    frame = frame || requestAnimationFrame(tick);
+    renderControls();
+  }
+
+  function pause() {
+    if (!state.playing) return;
+    state.playing = false;
+    cancelAnimationFrame(frame);
+    frame = 0;
+    renderControls();
+  }
+
+  function tick(now) {
+    frame = 0;
+    if (!state.playing) return;
+    const elapsed = Math.min(Math.max(now - lastTime, 0), 250), speed = SPEEDS[state.speed];
+    lastTime = now;
+    if (shown()) {
+      owed += (elapsed / 1000) * speed;
+      const whole = Math.floor(owed);
+      if (state.learning) {
+        if (whole > 0) {
+          owed -= whole;
+          if (state.episode === EPISODES - 1) pause();
+          else go(state.episode + whole, Infinity, false);
+        }
+      } else if (state.step >= lastStep()) {
+        owed = 0;
+        held += elapsed;
+        if (held >= Math.min(END_PAUSE, 20000 / speed)) {
+          held = 0;
+          if (state.episode === EPISODES - 1) pause();
+          else go(state.episode + 1, 0, false);
+        }
+      } else if (whole > 0) {
+        owed -= whole;
+        go(state.episode, state.step + whole, false);
+      }
+    }
+    if (state.playing) frame = requestAnimationFrame(tick);
+  }
+
+  // ---------------------------------------------------------------- drawing a panel
+
+  function render() {
+    const there = shown();
+    if (there) state.step = Math.min(Math.max(state.step, 0), lastStep());
+    for (const panel of panels) {
+      panel.$waiting.hidden = there;
+      if (there) renderPanel(panel);
+    }
+    if (there && settle) {
+      settle(true);
+      settle = null;
+    }
+    renderControls();
+    renderCurve();
+  }
+
+  function renderPanel(panel) {
+    const { episode, update } = panel.result;
+    const step = Math.min(state.step, episode.steps);
+    text(panel.$ep, grouped(episode.ep));
+    const at = episode.number;
+    html(panel.$best, grouped(panel.best[at]), ` ep. ${grouped(panel.bestAt[at] + 1)}`);
+    html(panel.$step, grouped(step), ` / ${grouped(episode.steps)}`);
+    html(panel.$pits, grouped(panel.pitsAt[step]), ` / ${grouped(episode.pits)}`);
+    text(panel.$action, step ? ACTIONS[episode.actions[step - 1]] : "start");
+    renderNeurons(panel, episode, step);
+    drawMaze(panel, episode, step);
+    if (panel.dirty) {
+      panel.dirty = false;
+      panel.image = null;
+      const { settings, maze } = panel.replay;
+      const pits = episode.pits ? ` + 5 × ${plural(episode.pits, "pit entry", "pit entries")}` : "";
+      const last = maze.distance[episode.cells[episode.steps]];
+      text(panel.$outcome, episode.reached
+        ? `Reached the goal: ${plural(episode.steps, "step")}${pits} = EP ${grouped(episode.ep)}`
+        : `Goal not reached: ${grouped(settings.steps)} steps + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`);
+      (panel.learner.kind === "rule" ? renderRule : renderClimber)(panel, episode, update);
+    }
+    drawMatrix(panel, episode, step);
+    renderReadout(panel);
+  }
+
+  function html(element, strong, small) {
+    if (element.dataset.shown === strong + small) return;
+    element.dataset.shown = strong + small;
+    element.replaceChildren(strong, make("small", "", small));
+  }
+
+  function renderNeurons(panel, episode, step) {
+    const light = (cells, active) => cells.forEach((cell, i) => cell.classList.toggle("on", !!(active && active[i])));
+    light(panel.inputsCells, step ? episode.inputs[step - 1] : null);
+    light(panel.hiddenCells, step ? episode.hidden[step - 1] : null);
+    light(panel.outputsCells, step ? episode.outputs[step - 1] : null);
+    panel.outputsCells.forEach((cell, k) => cell.classList.toggle("taken", step > 0 && episode.actions[step - 1] === k));
+  }
+
+  function renderRule(panel, episode, update) {
+    text(panel.$signal, update.m > 0 ? "+1" : "−1");
+    panel.$signal.className = `signal ${update.m > 0 ? "up" : "down"}`;
+    const sign = update.m > 0 ? "+1" : "−1";
+    let why;
+    if (update.previous === null) why = `m = ${sign}: the first episode with fresh weights counts as good.`;
+    else {
+      const relation = episode.ep < update.previous ? "lower than" : episode.ep > update.previous ? "higher than" : "equal to";
+      why = `m = ${sign}: EP ${grouped(episode.ep)} is ${relation} the ${grouped(update.previous)} of the episode before.`;
+    }
+    if (discarded(panel, episode)) why += " Fresh weights follow, so this update is discarded.";
+    text(panel.$why, why);
+    panel.halves.forEach((table, positive) => table.classList.toggle("off", (update.m > 0) !== !!positive));
+    panel.rows.forEach(({ row, n }, number) => {
+      const count = panel.selected[number];
+      row.classList.toggle("lit", count > 0);
+      text(n, count ? grouped(count) : "");
+    });
+  }
+
+  /** Whether the weights that an update made are never used: fresh ones are drawn instead. */
+  function discarded(panel, episode) {
+    return panel.replay.resample !== null && (episode.number + 1) % panel.replay.resample === 0;
+  }
+
+  function renderClimber(panel, episode, update) {
+    const word = update.accepted ? "accepted" : "rejected";
+    text(panel.$signal, word);
+    panel.$signal.className = `signal ${update.accepted ? "up" : "down"}`;
+    text(panel.$verdict, update.accepted ? "accepted as the new best" : "rejected");
+    panel.$verdict.className = `verdict ${update.accepted ? "up" : "down"}`;
+    text(panel.$why, update.best === null
+      ? "Fresh weights: the climb begins with them."
+      : `Tried: the weights of episode ${grouped(update.best.number + 1)} (EP ${grouped(update.best.ep)}) plus noise. ` +
+        `EP ${grouped(episode.ep)} is ${update.accepted ? "lower, so these weights are the new best." : "not lower, so the next episode starts from the same weights again."}`);
+  }
+
+  // ---------------------------------------------------------------- the maze
+
+  function mazeSize(panel) {
+    const { rows, columns } = panel.replay.maze;
+    const width = panel.root.querySelector(".walk").clientWidth;
+    const room = Math.max(280, Math.min(760, window.innerHeight - 375));
+    const size = Math.min(width / columns, room / rows, 40), ratio = window.devicePixelRatio || 1;
+    return Math.max(Math.floor(size * ratio), 1) / ratio; // whole pixels: no seams between cells
+  }
+
+  /** The walls, the floor and the final positions: drawn once for a size and a theme. */
+  function mazePicture(panel, size) {
+    const key = `${size} ${palette.page} ${window.devicePixelRatio}`;
+    if (panel.picture && panel.picture.key === key) return panel.picture.canvas;
+    const { maze } = panel.replay, canvas = document.createElement("canvas");
+    const context = fit(canvas, maze.columns * size, maze.rows * size);
+    context.fillStyle = palette.wall;
+    context.fillRect(0, 0, maze.columns * size, maze.rows * size);
+    context.fillStyle = palette.floor;
+    for (let cell = 0; cell < maze.wall.length; cell++) {
+      if (!maze.wall[cell]) {
+        context.fillRect((cell % maze.columns) * size, Math.floor(cell / maze.columns) * size, size, size);
+      }
+    }
+    panel.picture = { key, canvas };
+    return canvas;
+  }
+
+  function drawMaze(panel, episode, step) {
+    const { maze } = panel.replay, size = mazeSize(panel);
+    const width = maze.columns * size, height = maze.rows * size;
+    const picture = mazePicture(panel, size);
+    const context = fit(panel.$maze, width, height);
+    context.clearRect(0, 0, width, height);
+    context.drawImage(picture, 0, 0, width, height);
+    const x = (cell) => (cell % maze.columns) * size, y = (cell) => Math.floor(cell / maze.columns) * size;
+    const mine = palette[panel.colour], half = size / 2;
+
+    // Cells visited, the path so far.
+    const visits = new Map();
+    for (let t = 0; t <= step; t++) visits.set(episode.cells[t], (visits.get(episode.cells[t]) || 0) + 1);
+    context.fillStyle = mine;
+    for (const [cell, times] of visits) {
+      context.globalAlpha = Math.min(0.14 + 0.05 * times, 0.5);
+      context.fillRect(x(cell), y(cell), size, size);
+    }
+    context.globalAlpha = 1;
+    context.strokeStyle = mine;
+    context.lineWidth = Math.max(1, size * 0.16);
+    context.lineJoin = context.lineCap = "round";
+    context.beginPath();
+    context.moveTo(x(episode.cells[0]) + half, y(episode.cells[0]) + half);
+    for (let t = 1; t <= step; t++) context.lineTo(x(episode.cells[t]) + half, y(episode.cells[t]) + half);
+    context.stroke();
+
+    // The start, the goal and the pits, over the path so that they stay readable.
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.lineCap = "butt";
+    const mark = Math.max(size, 5), inset = (size - mark) / 2; // in a large maze, larger than a cell
+    context.strokeStyle = palette.soft;
+    context.lineWidth = Math.max(1, size * 0.1);
+    context.beginPath();
+    context.arc(x(maze.start) + half, y(maze.start) + half, mark * 0.3, 0, 7);
+    context.stroke();
+    for (const { symbol, cell } of maze.finals) {
+      const isGoal = cell === maze.goal, left = x(cell) + inset, top = y(cell) + inset;
+      context.fillStyle = context.strokeStyle = isGoal ? palette.goal : palette.pit;
+      if (isGoal) {
+        context.fillRect(left, top, mark, mark);
+        context.lineWidth = Math.max(1.5, mark * 0.14);
+        context.strokeStyle = palette.ring;
+        context.strokeRect(left - mark * 0.22, top - mark * 0.22, mark * 1.44, mark * 1.44);
+        context.fillStyle = palette.card;
+      } else {
+        const entered = visits.has(cell);
+        context.globalAlpha = entered ? 0.75 : 0.28;
+        context.fillRect(left, top, mark, mark);
+        context.globalAlpha = 1;
+        context.lineWidth = Math.max(1, mark * 0.08);
+        context.strokeRect(left + 0.5, top + 0.5, mark - 1, mark - 1);
+        context.globalAlpha = 0.6;
+        context.beginPath();
+        context.moveTo(left, top);
+        context.lineTo(left + mark, top + mark);
+        context.moveTo(left + mark, top);
+        context.lineTo(left, top + mark);
+        context.stroke();
+        context.globalAlpha = 1;
+        context.fillStyle = palette.ink;
+      }
+      if (size >= 8) {
+        context.font = font(Math.min(size * 0.82, 18), 700);
+        if (!isGoal) {
+          context.strokeStyle = palette.card;
+          context.lineWidth = 3;
+          context.lineJoin = "round";
+          context.strokeText(symbol, x(cell) + half, y(cell) + half + size * 0.05);
+        }
+        context.fillText(symbol, x(cell) + half, y(cell) + half + size * 0.05);
+      }
+    }
+
+    // The agent.
+    const agent = Math.max(size * 0.8, 7), cell = episode.cells[step];
+    context.save();
+    context.translate(x(cell) + half, y(cell) + half);
+    context.rotate((episode.headings[step] * Math.PI) / 2);
+    context.beginPath();
+    context.moveTo(0, -agent);
+    context.lineTo(agent * 0.72, agent * 0.75);
+    context.lineTo(0, agent * 0.42);
+    context.lineTo(-agent * 0.72, agent * 0.75);
+    context.closePath();
+    context.fillStyle = mine;
+    context.strokeStyle = palette.card;
+    context.lineWidth = Math.max(2, size * 0.14);
+    context.lineJoin = "round";
+    context.stroke();
+    context.fill();
+    context.restore();
+
+    const row = Math.floor(cell / maze.columns), column = cell % maze.columns;
+    panel.$maze.setAttribute("aria-label", `The maze: goal ${maze.goalSymbol}, the agent at row ${row}, column ${column}, heading ${HEADINGS[episode.headings[step]]}, step ${step} of ${episode.steps}`);
+  }
+
+  // ---------------------------------------------------------------- the weights
+
+  const MARGIN = { left: 15, top: 30 }; // for the marks of active neurons and the labels
+
+  /** Where everything in the matrix lies: blocks of entries, each with its place on the canvas. */
+  function matrixLayout(panel) {
+    const width = panel.root.querySelector(".network").clientWidth;
+    const gap = 7, labels = 22;
+    const wide = panel.root.clientWidth >= 1034; // three columns: then all of the panel should fit in the window
+    const tall = wide ? Math.max(9, (window.innerHeight - 460) / (H + OUTPUTS)) : Infinity;
+    const size = Math.min((width - MARGIN.left - 2 * gap - 2) / COLUMNS, tall, 20);
+    const cell = size > 4 ? Math.floor(size * 2) / 2 : size;
+    const x = [0, FEED, FEED + H].map((column, group) => MARGIN.left + column * cell + group * gap);
+    const top = MARGIN.top, lower = top + H * cell + labels;
+    const block = (matrix, from, columns, rows, left, y) => ({ matrix, from, columns, rows, x: left, y, width: columns * cell, height: rows * cell });
+    return {
+      cell,
+      width,
+      height: lower + OUTPUTS * cell + 2,
+      lower,
+      blocks: [
+        block("hidden", 0, FEED, H, x[0], top),
+        block("hidden", FEED, H, H, x[1], top),
+        block("hidden", FEED + H, OUTPUTS, H, x[2], top),
+        block("output", 0, H, OUTPUTS, x[1], lower),
+        block("output", H, 1, OUTPUTS, x[2], lower),
+      ],
+    };
+  }
+
+  const widthOf = (matrix) => (matrix === "hidden" ? COLUMNS : H + 1);
+  const isSelf = (matrix, row, column) => matrix === "hidden" && column === FEED + row;
+  const shownValues = (panel) => (state.view === "weights" ? panel.result.episode.weights : panel.change);
+
+  /** The entries as colours, one pixel each: drawn once for an episode, a view and a theme. */
+  function matrixImage(panel) {
+    const key = `${state.view} ${palette.page}`;
+    if (panel.image && panel.image.key === key) return panel.image;
+    const values = shownValues(panel);
+    let most = 0;
+    for (const matrix of [values.hidden, values.output]) for (const value of matrix) most = Math.max(most, Math.abs(value));
+    const paint = (matrix) => {
+      const columns = widthOf(matrix), rows = matrix === "hidden" ? H : OUTPUTS;
+      const canvas = document.createElement("canvas");
+      canvas.width = columns;
+      canvas.height = rows;
+      const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
+      const pixels = new Uint32Array(image.data.buffer);
+      values[matrix].forEach((value, at) => {
+        const self = isSelf(matrix, Math.floor(at / columns), at % columns);
+        pixels[at] = self ? 0 : scaleColours[255 + (most ? Math.round((255 * value) / most) : 0)];
+      });
+      context.putImageData(image, 0, 0);
+      return canvas;
+    };
+    panel.image = { key, most, hidden: paint("hidden"), output: paint("output") };
+    return panel.image;
+  }
+
+  function drawMatrix(panel, episode, step) {
+    const layout = (panel.layout = matrixLayout(panel)), { cell, blocks } = layout;
+    const image = matrixImage(panel);
+    const context = fit(panel.$matrix, layout.width, layout.height);
+    context.clearRect(0, 0, layout.width, layout.height);
+    context.imageSmoothingEnabled = false;
+    for (const block of blocks) {
+      context.drawImage(image[block.matrix], block.from, 0, block.columns, block.rows, block.x, block.y, block.width, block.height);
+      if (cell >= 6) {
+        context.strokeStyle = palette.card;
+        context.lineWidth = 1;
+        context.beginPath();
+        for (let i = 1; i < block.columns; i++) {
+          context.moveTo(block.x + i * cell, block.y);
+          context.lineTo(block.x + i * cell, block.y + block.height);
+        }
+        for (let j = 1; j < block.rows; j++) {
+          context.moveTo(block.x, block.y + j * cell);
+          context.lineTo(block.x + block.width, block.y + j * cell);
+        }
+        context.stroke();
+      }
+      context.strokeStyle = palette.line;
+      context.lineWidth = 1;
+      context.strokeRect(block.x - 0.5, block.y - 0.5, block.width + 1, block.height + 1);
+    }
+
+    // Which neurons are active in this step: before a column the one that feeds, before a row the one fed.
+    const bar = 4, inset = cell >= 5 ? 1 : 0;
+    context.fillStyle = palette[panel.colour];
+    const column = (block, i, y) => context.fillRect(block.x + i * cell + inset, y, cell - 2 * inset, bar);
+    const row = (block, j) => context.fillRect(block.x - 4 - bar, block.y + j * cell + inset, bar, cell - 2 * inset);
+    if (step) {
+      const inputs = episode.inputs[step - 1], hidden = episode.hidden[step - 1], outputs = episode.outputs[step - 1];
+      inputs.forEach((on, i) => on && column(blocks[0], i, MARGIN.top - 2 - bar));
+      if (step > 1) {
+        episode.hidden[step - 2].forEach((on, i) => on && column(blocks[1], i, MARGIN.top - 2 - bar));
+        episode.outputs[step - 2].forEach((on, i) => on && column(blocks[2], i, MARGIN.top - 2 - bar));
+      }
+      hidden.forEach((on, j) => on && row(blocks[0], j));
+      hidden.forEach((on, i) => on && column(blocks[3], i, layout.lower - 2 - bar));
+      column(blocks[4], 0, layout.lower - 2 - bar);
+      outputs.forEach((on, k) => on && row(blocks[3], k));
+    }
+
+    // Labels.
+    context.fillStyle = palette.soft;
+    context.font = font(11);
+    context.textBaseline = "alphabetic";
+    const label = (content, x, align, y) => {
+      context.textAlign = align;
+      context.fillText(content, x, y);
+    };
+    const y = MARGIN.top - 11, narrow = cell < 11;
+    label(narrow ? "in+bias" : "inputs + bias", blocks[0].x, "left", y);
+    const fitting = (block, ...names) => names.find((name) => context.measureText(name).width <= block.width + 16) || "";
+    label(fitting(blocks[1], "from hidden, the step before", "from hidden", "hidden"), blocks[1].x + blocks[1].width / 2, "center", y);
+    label("outputs", Math.min(Math.max(blocks[2].x + blocks[2].width, blocks[2].x + 38), layout.width - 1), "right", y);
+    label(fitting(blocks[3], "to the outputs, from hidden", "from hidden", "hidden"), blocks[3].x + blocks[3].width / 2, "center", layout.lower - 10);
+    label("bias", Math.min(blocks[4].x + 24, layout.width - 1), "right", layout.lower - 10);
+    if (cell >= 8) {
+      context.font = font(Math.min(11, cell + 0.5));
+      ACTIONS.forEach((name, k) => label(name, blocks[3].x - 11, "right", blocks[3].y + (k + 0.5) * cell + Math.min(4, cell / 2.6)));
+    }
+
+    if (state.inspected) {
+      const { matrix, row: j, column: i } = state.inspected;
+      const block = blocks.find((b) => b.matrix === matrix && i >= b.from && i < b.from + b.columns);
+      context.strokeStyle = palette.ink;
+      context.lineWidth = 2;
+      const side = Math.max(cell, 5), shift = (cell - side) / 2;
+      context.strokeRect(block.x + (i - block.from) * cell + shift, block.y + j * cell + shift, side, side);
+    }
+
+    const climber = panel.learner.kind === "climber", n = grouped(episode.number + 1);
+    text(panel["$matrix-title"], state.view === "weights"
+      ? `Weights in episode ${n}`
+      : climber ? `Noise added in episode ${n}` : `Change after episode ${n}`);
+    panel.$matrix.setAttribute("aria-label", `${panel["$matrix-title"].textContent}: ${H} hidden neurons and 4 outputs, one row each; arrow keys select an entry`);
+    text(panel.$low, image.most ? plain(-image.most, 3) : "0");
+    text(panel.$high, image.most ? signed(image.most, 3) : "0");
+  }
+
+  const preName = (matrix, column) => {
+    if (matrix === "output") return column < H ? `hidden ${column}` : "bias";
+    if (column < FEED) return column < 3 ? `input ${SENSES[column]}` : "bias";
+    return column < FEED + H ? `hidden ${column - FEED}` : `output ${ACTIONS[column - FEED - H]}`;
+  };
+
+  function renderReadout(panel) {
+    const chosen = state.inspected;
+    // Below the matrix; where there are three columns, in the last one, which has room for it.
+    const wide = panel.root.clientWidth >= 1034, home = wide ? panel.$learner : panel.root.querySelector(".network");
+    if (panel.$readout.parentElement !== home) home.append(panel.$readout);
+    if (panel.$key) panel.$key.hidden = wide && chosen !== null;
+    if (panel.rows) panel.rows.forEach(({ row }) => row.classList.remove("chosen"));
+    if (!chosen) {
+      text(panel.$readout, "Point at an entry of the matrix, or tap it, to see its synapse.");
+      panel.readoutKey = null;
+      return;
+    }
+    const { matrix, row, column } = chosen, at = row * widthOf(matrix) + column;
+    const { episode, update } = panel.result;
+    if (panel.rows && !isSelf(matrix, row, column)) panel.rows[update.rows[matrix][at]].row.classList.add("chosen");
+    const key = `${matrix} ${at} ${episode.number}`;
+    if (panel.readoutKey === key) return;
+    panel.readoutKey = key;
+    const post = matrix === "hidden" ? `hidden ${row}` : `output ${ACTIONS[row]}`;
+    panel.$readout.replaceChildren(make("b", "", `${preName(matrix, column)} → ${post}`));
+    const add = (content) => panel.$readout.append(content);
+    const strong = (content) => panel.$readout.append(make("b", "", content));
+    if (isSelf(matrix, row, column)) return add(": no neuron has a synapse to itself.");
+    const weight = episode.weights[matrix][at];
+    add("   weight ");
+    strong(plain(weight));
+    if (panel.learner.kind === "climber") {
+      if (!update.best) return add(", drawn afresh");
+      add(" = best ");
+      add(plain(update.best.weights[matrix][at]));
+      add(", noise ");
+      return strong(signed(panel.change[matrix][at]));
+    }
+    const rule = update.rows[matrix][at], change = panel.learner.delta_w[rule];
+    const n = counts(update.traces[matrix], row, column, episode.steps);
+    const bits = (rule >> 1).toString(2).padStart(4, "0");
+    add(" → ");
+    strong(plain(update.after[matrix][at]));
+    add(`, change ${signed(panel.change[matrix][at])}`);
+    panel.$readout.append(make("br"));
+    add(`(pre, post) in ${plural(episode.steps, "step")}: 00 ${n[0]} · 01 ${n[1]} · 10 ${n[2]} · 11 ${n[3]}; above θ: ${[...bits].join(" ")}`);
+    panel.$readout.append(make("br"));
+    add("with m = ");
+    add(`${update.m > 0 ? "+1" : "−1"}: row ${rule}, Δw `);
+    strong(change > 0 ? "+1" : change < 0 ? "−1" : "0");
+    const normalised = panel.replay.settings.normalise !== "none";
+    add(` · η = ${change ? signed(change * Math.fround(panel.learner.eta)) : "0"}${normalised ? ", then normalised" : ""}`);
+    return undefined;
+  }
+
+  /** The entry at a place on the canvas, or null. */
+  function entryAt(panel, event) {
+    const box = panel.$matrix.getBoundingClientRect(), { cell, blocks } = panel.layout;
+    const x = event.clientX - box.left, y = event.clientY - box.top;
+    for (const block of blocks) {
+      const column = Math.floor((x - block.x) / cell), row = Math.floor((y - block.y) / cell);
+      if (column >= 0 && column < block.columns && row >= 0 && row < block.rows) return { matrix: block.matrix, row, column: block.from + column };
+    }
+    return null;
+  }
+
+  function inspect(entry) {
+    state.inspected = entry;
+    if (!shown()) return;
+    for (const panel of panels) {
+      drawMatrix(panel, panel.result.episode, Math.min(state.step, panel.result.episode.steps));
+      renderReadout(panel);
+    }
+  }
+
+  /** Move the inspected entry with the arrow keys; the outputs' rows follow below the hidden ones. */
+  function inspectBy(key) {
+    const now = state.inspected;
+    if (!now) return inspect({ matrix: "hidden", row: 0, column: 0 });
+    let row = now.row + (now.matrix === "output" ? H : 0), column = now.column + (now.matrix === "output" ? FEED : 0);
+    if (key === "ArrowUp") row--;
+    if (key === "ArrowDown") row++;
+    if (key === "ArrowLeft") column--;
+    if (key === "ArrowRight") column++;
+    row = Math.min(Math.max(row, 0), H + OUTPUTS - 1);
+    if (row < H) return inspect({ matrix: "hidden", row, column: Math.min(Math.max(column, 0), COLUMNS - 1) });
+    return inspect({ matrix: "output", row: row - H, column: Math.min(Math.max(column - FEED, 0), H) });
+  }
+
+  // ---------------------------------------------------------------- the curve
+
+  const curve = { canvas: find("curve"), left: 48, right: 8, top: 8, bottom: 20, picture: null };
+
+  function curveScales() {
+    curve.top = matchMedia("(max-width: 640px)").matches ? 8 : 20; // below the legend, where it lies in the canvas
+    const width = curve.canvas.parentElement.clientWidth, height = curve.canvas.clientHeight || 128;
+    const inner = width - curve.left - curve.right, tall = height - curve.top - curve.bottom;
+    const distance = panels[0].replay.maze.distance[panels[0].replay.maze.start];
+    let low = distance, high = data.settings.steps;
+    for (const panel of panels) {
+      for (const ep of panel.learner.eps) {
+        if (ep < low) low = ep;
+        if (ep > high) high = ep;
+      }
+    }
+    const span = Math.max(high - low, 1);
+    low = Math.max(0, low - 0.06 * span);
+    high += 0.04 * span;
+    const logSpan = Math.log(Math.max(EPISODES, 2));
+    const share = (n) => (state.log ? Math.log(n + 1) / logSpan : EPISODES > 1 ? n / (EPISODES - 1) : 0);
+    const back = (s) => (state.log ? Math.exp(s * logSpan) - 1 : s * (EPISODES - 1));
+    return {
+      width, height, low, high, distance,
+      x: (n) => curve.left + share(n) * inner,
+      y: (ep) => curve.top + ((high - ep) / (high - low)) * tall,
+      episode: (x) => Math.min(Math.max(Math.round(back(Math.min(Math.max((x - curve.left) / inner, 0), 1))), 0), EPISODES - 1),
+    };
+  }
+
+  /** Round numbers that divide a range into about so many parts. */
+  function ticks(low, high, parts) {
+    const raw = (high - low) / parts, power = 10 ** Math.floor(Math.log10(raw));
+    const step = Math.max(1, [1, 2, 5, 10].map((k) => k * power).find((s) => s >= raw));
+    const marks = [];
+    for (let mark = Math.ceil(low / step) * step; mark <= high; mark += step) marks.push(mark);
+    return marks;
+  }
+
+  function episodeTicks(width) {
+    if (state.log) {
+      const marks = [];
+      for (let power = 1; power <= EPISODES; power *= 10) for (const k of width > 700 ? [1, 2, 5] : [1]) if (k * power <= EPISODES) marks.push(k * power);
+      return marks;
+    }
+    return [1, ...ticks(1, EPISODES, Math.max(3, Math.min(10, width / 110))).filter((mark) => mark > 0.03 * EPISODES)];
+  }
+
+  /** Everything but the marker of the episode: drawn once for a size, a theme and an axis. */
+  function curvePicture(scales) {
+    const key = `${scales.width} ${scales.height} ${palette.page} ${state.log} ${window.devicePixelRatio}`;
+    if (curve.picture && curve.picture.key === key) return curve.picture.canvas;
+    const canvas = document.createElement("canvas"), context = fit(canvas, scales.width, scales.height);
+    const right = scales.width - curve.right, base = scales.height - curve.bottom;
+    context.font = font(11);
+    context.lineWidth = 1;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    for (const mark of ticks(scales.low, scales.high, scales.height > 100 ? 4 : 2)) {
+      const y = Math.round(scales.y(mark)) + 0.5;
+      context.strokeStyle = palette.line;
+      context.beginPath();
+      context.moveTo(curve.left, y);
+      context.lineTo(right, y);
+      context.stroke();
+      context.fillStyle = palette.soft;
+      context.fillText(String(mark), curve.left - 6, y);
+    }
+    context.textBaseline = "top";
+    const marks = episodeTicks(scales.width);
+    marks.forEach((mark) => {
+      const x = scales.x(mark - 1);
+      context.strokeStyle = palette.line;
+      context.beginPath();
+      context.moveTo(x, base);
+      context.lineTo(x, base + 4);
+      context.stroke();
+      context.textAlign = mark === 1 ? "left" : x > right - 20 ? "right" : "center";
+      context.fillText(grouped(mark), Math.min(x, right), base + 6);
+    });
+    // The shortest way: no EP can be lower.
+    context.setLineDash([5, 4]);
+    context.strokeStyle = palette.goal;
+    const shortest = Math.round(scales.y(scales.distance)) + 0.5;
+    context.beginPath();
+    context.moveTo(curve.left, shortest);
+    context.lineTo(right, shortest);
+    context.stroke();
+    context.setLineDash([]);
+    for (const panel of panels) {
+      const eps = panel.learner.eps;
+      context.fillStyle = context.strokeStyle = palette[panel.colour];
+      context.globalAlpha = EPISODES > 3000 ? 0.12 : EPISODES > 300 ? 0.3 : 0.5;
+      const radius = EPISODES > 300 ? 1.2 : 1.8;
+      for (let n = 0; n < EPISODES; n++) context.fillRect(scales.x(n) - radius, scales.y(eps[n]) - radius, 2 * radius, 2 * radius);
+      if (EPISODES <= 3000) {
+        context.globalAlpha = EPISODES > 300 ? 0.1 : 0.28;
+        context.beginPath();
+        for (let n = 0; n < EPISODES; n++) context.lineTo(scales.x(n), scales.y(eps[n]));
+        context.stroke();
+      }
+    }
+    context.globalAlpha = 1;
+    for (const panel of panels) {
+      context.strokeStyle = palette[panel.colour];
+      context.lineWidth = 2.2;
+      context.beginPath();
+      context.moveTo(scales.x(0), scales.y(panel.best[0]));
+      for (let n = 1; n < EPISODES; n++) {
+        if (panel.best[n] !== panel.best[n - 1] || n === EPISODES - 1) {
+          context.lineTo(scales.x(n), scales.y(panel.best[n - 1]));
+          context.lineTo(scales.x(n), scales.y(panel.best[n]));
+        }
+      }
+      context.stroke();
+    }
+    context.save();
+    context.translate(7, (curve.top + base) / 2);
+    context.rotate(-Math.PI / 2);
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillStyle = palette.soft;
+    context.fillText("EP", 0, 0);
+    context.restore();
+    curve.picture = { key, canvas };
+    return canvas;
+  }
+
+  function renderCurve() {
+    const scales = curveScales(), picture = curvePicture(scales);
+    const ratio = window.devicePixelRatio || 1;
+    const w = Math.round(scales.width * ratio), h = Math.round(scales.height * ratio);
+    if (curve.canvas.width !== w || curve.canvas.height !== h) {
+      curve.canvas.width = w;
+      curve.canvas.height = h;
+    }
+    const context = curve.canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, scales.width, scales.height);
+    context.drawImage(picture, 0, 0, scales.width, scales.height);
+    const x = scales.x(state.episode);
+    context.strokeStyle = palette.ink;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(x, curve.top - 4);
+    context.lineTo(x, scales.height - curve.bottom + 3);
+    context.stroke();
+    for (const panel of panels) {
+      context.beginPath();
+      context.arc(x, scales.y(panel.learner.eps[state.episode]), 4.5, 0, 7);
+      context.fillStyle = palette[panel.colour];
+      context.fill();
+      context.strokeStyle = palette.card;
+      context.lineWidth = 1.5;
+      context.stroke();
+    }
+    curve.canvas.setAttribute("aria-valuemax", String(EPISODES));
+    curve.canvas.setAttribute("aria-valuenow", String(state.episode + 1));
+    const spoken = panels.map((panel) => `${panels.length > 1 ? `${panel.learner.name} ` : ""}EP ${panel.learner.eps[state.episode]}`);
+    curve.canvas.setAttribute("aria-valuetext", `episode ${state.episode + 1}, ${spoken.join(", ")}`);
+  }
+
+  function episodeAt(event) {
+    return curveScales().episode(event.clientX - curve.canvas.getBoundingClientRect().left);
+  }
+
+  // ---------------------------------------------------------------- controls
+
+  function renderControls() {
+    text(find("episode-now"), `${grouped(state.episode + 1)} of ${grouped(EPISODES)}`);
+    find("episode").value = String(state.episode + 1);
+    if (shown()) {
+      const last = lastStep();
+      find("step").max = String(last);
+      find("step").value = String(state.step);
+      text(find("step-now"), `${grouped(state.step)} of ${grouped(last)}`);
+    }
+    document.body.classList.toggle("playing", state.playing);
+    text(find("play").querySelector("span"), state.playing ? "Pause" : "Play");
+    text(find("speed"), state.learning ? `${plural(SPEEDS[state.speed], "episode")}/s` : `${plural(SPEEDS[state.speed], "step")}/s`);
+    find("learning").setAttribute("aria-pressed", String(state.learning));
+    find("log").setAttribute("aria-pressed", String(state.log));
+    for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
+  }
+
+  let alerted = 0;
+
+  function renderMatch() {
+    const done = panels.reduce((sum, panel) => sum + panel.replay.checked, 0);
+    const differing = panels.reduce((sum, panel) => sum + panel.replay.differences.length, 0);
+    const all = EPISODES * panels.length;
+    const match = find("match");
+    if (differing) text(match, `✗ ${plural(differing, "episode")} of ${grouped(done)} differ${differing === 1 ? "s" : ""} from the engine`);
+    else if (done < all) text(match, `${grouped(done)} of ${grouped(all)} episodes match the engine …`);
+    else text(match, `✓ ${grouped(done)} of ${grouped(all)} episodes match the engine`);
+    match.className = differing ? "bad" : done === all ? "good" : "";
+    if (differing > alerted) {
+      alerted = differing;
+      const panel = panels.find((one) => one.replay.differences.length);
+      const { number, ep, engine } = panel.replay.differences[0];
+      complain(`Episode ${grouped(number + 1)} of ${panel.learner.name}: this page computes EP ${ep}, the engine computed ${engine}` +
+        `${differing > 1 ? `; ${plural(differing - 1, "further episode")} differ${differing === 2 ? "s" : ""}` : ""}. Do not rely on what is shown here.`);
+    }
+  }
+
+  function complain(message) {
+    const box = find("alert");
+    box.hidden = false;
+    text(box, message);
+  }
+
+  const set = (change) => {
+    Object.assign(state, change);
+    render();
+  };
+  const toggleTheme = () => {
+    const root = document.documentElement;
+    root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+    readPalette();
+    render();
+  };
+  const toggleView = () => set({ view: state.view === "weights" ? "change" : "weights" });
+  const toggleLearning = () => {
+    owed = held = 0;
+    set({ learning: !state.learning });
+  };
+  const changeSpeed = (by) => set({ speed: Math.min(Math.max(state.speed + by, 0), SPEEDS.length - 1) });
+  const toggleHelp = () => {
+    const help = find("help");
+    if (help.open) help.close();
+    else help.showModal();
+  };
+
+  const KEYS = {
+    " ": () => (state.playing ? pause() : play()),
+    ArrowRight: () => stepBy(1),
+    ArrowLeft: () => stepBy(-1),
+    ArrowDown: () => jump(state.episode + 1),
+    ArrowUp: () => jump(state.episode - 1),
+    PageDown: () => jump(state.episode + 10),
+    PageUp: () => jump(state.episode - 10),
+    Home: () => jump(0),
+    End: () => jump(EPISODES - 1),
+    b: jumpToBest,
+    "+": () => changeSpeed(1),
+    "=": () => changeSpeed(1),
+    "-": () => changeSpeed(-1),
+    "−": () => changeSpeed(-1),
+    l: toggleLearning,
+    w: toggleView,
+    x: () => set({ log: !state.log }),
+    d: toggleTheme,
+    "?": toggleHelp,
+  };
+
+  function onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (find("help").open) {
+      if (event.key === "?") toggleHelp();
+      return;
+    }
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const on = document.activeElement;
+    const moves = key.startsWith("Arrow") || ["Home", "End", "PageUp", "PageDown"].includes(key);
+    if (on.classList.contains("matrix")) {
+      if (key === "Escape") return inspect(null);
+      if (key.startsWith("Arrow")) {
+        event.preventDefault();
+        return inspectBy(key);
+      }
+    }
+    if (on === curve.canvas && (key === "ArrowLeft" || key === "ArrowRight")) {
+      event.preventDefault();
+      return jump(state.episode + (key === "ArrowRight" ? 1 : -1));
+    }
+    if (on.tagName === "INPUT" && moves) return undefined; // a slider with the focus moves itself
+    if (on.tagName === "BUTTON" && (key === " " || key === "Enter")) return undefined; // and a button is pressed
+    if (!Object.hasOwn(KEYS, key)) return undefined;
+    event.preventDefault();
+    return KEYS[key]();
+  }
+
+  function connect() {
+    const press = (id, action) => find(id).addEventListener("click", (event) => {
+      action();
+      if (event.detail) event.currentTarget.blur(); // pressed with a pointer: the keys stay shortcuts
+    });
+    press("play", KEYS[" "]);
+    press("back", () => stepBy(-1));
+    press("forward", () => stepBy(1));
+    press("previous-episode", KEYS.ArrowUp);
+    press("next-episode", KEYS.ArrowDown);
+    press("best", jumpToBest);
+    press("slower", () => changeSpeed(-1));
+    press("faster", () => changeSpeed(1));
+    press("learning", toggleLearning);
+    press("log", KEYS.x);
+    press("theme", toggleTheme);
+    press("help-button", toggleHelp);
+    for (const button of document.querySelectorAll("[data-view]")) {
+      button.addEventListener("click", (event) => {
+        set({ view: button.dataset.view });
+        if (event.detail) button.blur();
+      });
+    }
+    find("episode").max = String(EPISODES);
+    find("episode").addEventListener("input", (event) => jump(event.target.valueAsNumber - 1));
+    find("step").addEventListener("input", (event) => {
+      pause();
+      go(state.episode, event.target.valueAsNumber, false);
+    });
+    for (const id of ["episode", "step"]) find(id).addEventListener("pointerup", (event) => event.target.blur());
+
+    curve.canvas.addEventListener("pointerdown", (event) => {
+      curve.canvas.setPointerCapture(event.pointerId);
+      jump(episodeAt(event));
+    });
+    curve.canvas.addEventListener("pointermove", (event) => {
+      if (curve.canvas.hasPointerCapture(event.pointerId)) jump(episodeAt(event));
+    });
+    curve.canvas.addEventListener("pointerup", () => curve.canvas.blur());
+
+    for (const panel of panels) {
+      let kept = false; // a click keeps the entry when the pointer leaves
+      panel.$matrix.addEventListener("pointermove", (event) => {
+        if (event.pointerType === "mouse" && !kept && panel.layout) inspect(entryAt(panel, event));
+      });
+      panel.$matrix.addEventListener("pointerleave", (event) => {
+        if (event.pointerType === "mouse" && !kept) inspect(null);
+      });
+      panel.$matrix.addEventListener("click", (event) => {
+        const entry = panel.layout && entryAt(panel, event), now = state.inspected;
+        const same = kept && entry && now && entry.matrix === now.matrix && entry.row === now.row && entry.column === now.column;
+        kept = !!entry && !same;
+        inspect(kept ? entry : null);
+      });
+    }
+
+    document.addEventListener("keydown", onKey);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    document.documentElement.dataset.theme = scheme.matches ? "dark" : "light";
+    scheme.addEventListener("change", () => {
+      document.documentElement.dataset.theme = scheme.matches ? "dark" : "light";
+      readPalette();
+      render();
+    });
+    new ResizeObserver(() => render()).observe(find("panels"));
+    window.addEventListener("resize", () => render());
+  }
+
+  function describe() {
+    const { settings, resample } = data;
+    const names = data.learners.map((learner) => learner.name);
+    find("panels").classList.toggle("two", names.length > 1);
+    document.body.classList.toggle("one", names.length === 1);
+    text(find("title"), `${names.join(" against ")}, learning the way to ${data.goal}`);
+    const defaults = { outputs: "winner", blocked: "turn", m_ties: "reward", trace_pre: "previous", normalise: "neuron" };
+    const readings = Object.keys(defaults).filter((name) => settings[name] !== defaults[name]).map((name) => `${name} ${settings[name]}`);
+    const parts = [plural(EPISODES, "episode"), `seed ${data.evaluation_seed}`, `${plural(H, "hidden neuron")}`, `${grouped(settings.steps)} steps`];
+    if (resample !== null) parts.push(`fresh weights every ${grouped(resample)} episodes`);
+    text(find("subtitle"), [...parts, ...readings].join(" · "));
+    if (names.length === 1) { // one panel needs no name of its own
+      find("title").after(panels[0].root.querySelector(".numbers"));
+      panels[0].root.querySelector("h2").remove();
+    }
+    const legend = find("legend");
+    for (const panel of panels) {
+      const item = make("span"), swatch = make("i");
+      swatch.style.background = `var(--${panel.colour})`;
+      item.append(swatch, panels.length > 1 ? panel.learner.name : "best so far");
+      legend.append(item);
+    }
+    const item = make("span"), swatch = make("i");
+    swatch.style.background = "var(--goal)";
+    item.append(swatch, "shortest way");
+    legend.append(item);
+  }
+
+  window.addEventListener("error", (event) => complain(`This page has failed: ${event.message}`));
+  connect();
+  readPalette();
+  describe();
+  // watch.html#412 opens at episode 412, #412.30 at its step 30.
+  const place = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash);
+  if (place) go(place[1] - 1, place[2] === undefined ? Infinity : +place[2]);
+  else go(0, 0, false);
+  later();
+
+  return {
+    ready, // resolves when the first episode is shown
+    checked, // resolves when every episode has been compared with the engine
+    /** Show an episode, from 1, at a step, from 0; at its end without one. */
+    goto: (episode, step) => go(episode - 1, step),
+    play,
+    pause,
+    /** What is shown, in plain values. */
+    state: () => ({
+      ...state,
+      episode: state.episode + 1,
+      speed: SPEEDS[state.speed],
+      shown: shown(),
+      theme: document.documentElement.dataset.theme,
+      checked: panels.map((panel) => panel.replay.checked),
+      differences: panels.map((panel) => panel.replay.differences),
+      panels: panels.map((panel) => panel.result && {
+        ep: panel.result.episode.ep,
+        steps: panel.result.episode.steps,
+        pits: panel.result.episode.pits,
+        reached: panel.result.episode.reached,
+        best: panel.best[panel.result.episode.number],
+        m: panel.result.update.m ?? null,
+        accepted: panel.result.update.accepted ?? null,
+      }),
+    }),
+  };
+})();

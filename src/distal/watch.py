@@ -1,0 +1,280 @@
+"""A trial as a page: one HTML file in which every step of learning can be looked at.
+
+The page holds what decides the trial and the EP of every episode as the reference
+engine computed it. Its JavaScript (`page/simulate.js`) computes the trial again, bit
+for bit, and says where an EP differs. So a page is small however long the trial is.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import asdict, dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.checks import InputError, integer
+from distal.engines import Batch, Progress, naming, reference
+from distal.evaluation import MAX_COUNT, MAX_SEED, batch_of
+from distal.files import read_json, write_text
+from distal.learners import Learner, hill_climbing
+from distal.learners.hill_climbing import HillClimbing
+from distal.maze import Maze, triple_t_maze
+from distal.rule import Rule, find_rule
+from distal.settings import Settings, SettingsDict
+
+HILL_CLIMBING = "hc"  # the word that stands for hill climbing with DEFAULT_CLIMBER
+DEFAULT_CLIMBER = HillClimbing(sigma=0.2, alpha_h=0.2, alpha_o=0.2)
+DEFAULT_GOAL = "3"
+MAX_EPISODES = 100_000  # every EP of them is in the page
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A trial of one learner, or of two with the same goal and seed.
+
+    `eps` (learners, episodes) holds the EP of every episode. `seed` is the seed of the
+    evaluation, as in `learn`; the trial is its trial 0 towards the goal.
+    """
+
+    names: tuple[str, ...]
+    batches: tuple[Batch, ...]  # one trial each
+    seed: int
+    eps: NDArray[np.int32]
+
+    @property
+    def goal(self) -> str:
+        """The symbol of the goal."""
+        return self.batches[0].maze.symbols[self.batches[0].goal[0]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a summary of the trial, ready for JSON."""
+        batch = self.batches[0]
+        return {
+            "goal": self.goal,
+            "seed": self.seed,
+            "trial_seed": int(batch.seed[0]),
+            "episodes": batch.episodes,
+            "resample": batch.resample,
+            "learners": [
+                {
+                    "name": name,
+                    "first_ep": int(eps[0]),
+                    "best_ep": int(eps.min()),
+                    "best_episode": int(eps.argmin()) + 1,
+                    "last_ep": int(eps[-1]),
+                    "mean_ep": float(eps.mean()),
+                }
+                for name, eps in zip(self.names, self.eps, strict=True)
+            ],
+            **asdict(batch.settings),
+            "maze": list(batch.maze.picture),
+            "heading": batch.maze.heading,
+        }
+
+    def page_data(self) -> dict[str, Any]:
+        """Return what the page holds: all that decides the trial, and the EPs to compare with."""
+        batch = self.batches[0]
+        seed = int(batch.seed[0])
+        return {
+            "goal": self.goal,
+            "evaluation_seed": str(self.seed),  # 64 bits are more than a JavaScript number holds
+            "seed": [seed & 0xFFFFFFFF, seed >> 32],
+            "resample": batch.resample,
+            "settings": asdict(batch.settings),
+            "maze": list(batch.maze.picture),
+            "heading": batch.maze.heading,
+            "learners": [
+                {
+                    "kind": "rule" if isinstance(learner, Rule) else "climber",
+                    **learner.to_dict(),
+                    "name": name,
+                    "eps": eps.tolist(),
+                }
+                for name, learner, eps in zip(
+                    self.names, (batch.learners[0] for batch in self.batches), self.eps, strict=True
+                )
+            ],
+        }
+
+    def to_html(self) -> str:
+        """Return the page."""
+        title = f"{' against '.join(self.names)}, learning the way to {self.goal}"
+        return _filled(
+            _asset("watch.html"),
+            {
+                "title": html.escape(title),
+                "style": _asset("watch.css"),
+                "data": _for_script(self.page_data()),
+                "simulate": _asset("simulate.js"),
+                "watch": _asset("watch.js"),
+            },
+        )
+
+
+def find_learner(name: str | Path, climber: HillClimbing = DEFAULT_CLIMBER) -> Learner:
+    """Return what a name stands for: a rule's name or file, a climber file, or `hc` for `climber`."""
+    if name == HILL_CLIMBING:
+        return climber
+    path = Path(name)
+    try:
+        is_file = path.is_file()
+    except (OSError, ValueError):  # a name that no file system takes
+        is_file = False
+    if is_file:
+        data = read_json(path, "learner file")
+        if isinstance(data, dict) and data.get("format") == hill_climbing.FORMAT:
+            return HillClimbing.load(path)
+    return find_rule(str(name))
+
+
+def trials(
+    learner: Learner | str | Path,
+    against: Learner | str | Path | None = None,
+    *,
+    goal: str | int | None = None,
+    episodes: int = 1_000,
+    resample: int | None = None,
+    seed: int = 0,
+    maze: Maze | None = None,
+    **settings: Unpack[SettingsDict],
+) -> tuple[Batch, ...]:
+    """Return the trial of a learner, and the same trial of another one, as batches of one trial each.
+
+    A learner is an object or what `find_learner` takes; `goal` is the symbol of a final
+    position ("3", or the first where there is no 3). The other arguments are those of
+    `learn`, and the trial is the first one that `learn` runs towards this goal.
+    """
+    in_force = Settings.of(settings, ("goal", "episodes", "resample", "seed", "maze", "progress"))
+    maze = triple_t_maze() if maze is None else maze
+    if not isinstance(maze, Maze):
+        raise InputError(f"maze is {maze!r}, expected a Maze; read one with Maze.from_file")
+    episodes = integer("episodes", episodes, 1, MAX_EPISODES)
+    seed = integer("seed", seed, 0, MAX_SEED)
+    resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
+    number = _goal(goal, maze)
+    batches = []
+    for one in (_learner(given) for given in (learner, against) if given is not None):
+        all_goals = batch_of(
+            [one], np.array([seed], np.uint64), trials=1, episodes=episodes, maze=maze, settings=in_force,
+            resample=resample,
+        )  # fmt: skip
+        trial = slice(number, number + 1)
+        batches.append(
+            replace(
+                all_goals,
+                learner=all_goals.learner[trial],
+                goal=all_goals.goal[trial],
+                seed=all_goals.seed[trial],
+            )
+        )
+    return tuple(batches)
+
+
+def watch(
+    learner: Learner | str | Path,
+    against: Learner | str | Path | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Watched:
+    """Run the trials that `trials` returns for these arguments, with the reference engine."""
+    batches = trials(learner, against, seed=seed, **options)
+    eps = np.empty((len(batches), batches[0].episodes), np.int32)
+    for curve, batch in zip(eps, batches, strict=True):
+        with naming(batch, 0):
+            for k, episode in enumerate(reference.episodes(batch, 0)):
+                curve[k] = episode.ep
+                if progress is not None:
+                    progress(1)
+    return Watched(tuple(_name(batch.learners[0]) for batch in batches), batches, seed, eps)
+
+
+def page(
+    learner: Learner | str | Path,
+    against: Learner | str | Path | None = None,
+    **options: Any,
+) -> str:
+    """Run a trial as `watch` does and return its page."""
+    return watch(learner, against, **options).to_html()
+
+
+def write_page(
+    out: str | Path,
+    learner: Learner | str | Path,
+    against: Learner | str | Path | None = None,
+    **options: Any,
+) -> Watched:
+    """Run a trial as `watch` does, write its page and return the trial."""
+    watched = watch(learner, against, **options)
+    write_text(out, watched.to_html())
+    return watched
+
+
+def _first_trial(
+    learner: Rule | HillClimbing,
+    goal: int,
+    seed: int,
+    episodes: int,
+    maze: Maze,
+    settings: Settings,
+    resample: int | None,
+) -> Batch:
+    """Return the batch that holds nothing but trial 0 towards a goal of an evaluation with this seed."""
+    seeds = np.array([seed], np.uint64)
+    evaluation = batch_of(
+        [learner], seeds, trials=1, episodes=episodes, maze=maze, settings=settings, resample=resample
+    )
+    only = slice(goal, goal + 1)
+    return replace(
+        evaluation,
+        learner=evaluation.learner[only],
+        goal=evaluation.goal[only],
+        seed=evaluation.seed[only],
+    )
+
+
+def _learner(given: object) -> Learner:
+    if isinstance(given, Rule | HillClimbing):
+        return given
+    if isinstance(given, str | Path):
+        return find_learner(given)
+    raise InputError(
+        f"learner is {given!r}, expected a Rule, HillClimbing, paper:1, evolved:1, {HILL_CLIMBING} or a file"
+    )
+
+
+def _name(learner: Learner) -> str:
+    return (learner.name or "unnamed rule") if isinstance(learner, Rule) else "hill climbing"
+
+
+def _goal(goal: str | int | None, maze: Maze) -> int:
+    """Return the number of the final position with this symbol."""
+    if goal is None:
+        return max(maze.symbols.find(DEFAULT_GOAL), 0)
+    symbol = str(goal)
+    if len(symbol) != 1 or symbol not in maze.symbols:
+        raise InputError(
+            f"goal is {symbol!r}, expected a final position of the maze: {', '.join(maze.symbols)}"
+        )
+    return maze.symbols.index(symbol)
+
+
+def _asset(name: str) -> str:
+    return (resources.files("distal") / "page" / name).read_text(encoding="utf-8")
+
+
+def _for_script(data: object) -> str:
+    """Return JSON that may stand in a script element: nothing in it can end the element."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _filled(template: str, parts: dict[str, str]) -> str:
+    """Put the parts in their places, in one pass, so that no part is searched for places itself."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)

@@ -1,0 +1,470 @@
+"""The page that replays a trial: exact, self-contained, and it does what its buttons say."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal import engines, watch
+from distal.checks import InputError
+from distal.cli import main
+from distal.learners.hill_climbing import HillClimbing
+from distal.maze import HEADINGS, Maze, triple_t_maze
+from distal.rule import Rule
+from distal.settings import READINGS, Settings
+from distal.watch import Watched
+from tests.test_cli import output, output_json, refusal
+from tests.test_maze import T
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CLIMBER = HillClimbing(0.3, 0.4, 0.7)
+RING = Maze.from_text(
+    """
+#########
+#A.....b#
+#.##.##.#
+#.#3..#.#
+#...S...#
+#########
+""",
+    "west",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(names)}")
+    with playwright.sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def single() -> Watched:
+    return watch.watch("paper:1", episodes=60)
+
+
+@pytest.fixture(scope="module")
+def compared() -> Watched:
+    return watch.watch("paper:1", CLIMBER, episodes=40, maze=RING, steps=30, hidden=6, goal="b")
+
+
+Opened = Callable[..., "Page"]
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    """Open the page of a trial, without a network; at the end, nothing may have gone wrong in it."""
+    problems: list[str] = []
+    requests: list[str] = []
+    contexts = []
+
+    def open_page(
+        watched: Watched, width: int = 1280, height: int = 800, scheme: Any = "light", place: str = ""
+    ) -> Page:
+        path = tmp_path / "watch.html"
+        path.write_text(watched.to_html(), encoding="utf-8")
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, offline=True
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri() + place)
+        page.evaluate("distal.ready")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []
+    assert len(requests) == len(contexts)  # the page itself, each time it was opened
+
+
+def state(page: Page) -> dict[str, Any]:
+    shown: dict[str, Any] = page.evaluate("distal.state()")
+    return shown
+
+
+def wait(page: Page, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Wait until the page shows something; Playwright's own way is code that the page forbids."""
+    for _ in range(500):
+        shown = state(page)
+        if condition(shown):
+            return shown
+        page.wait_for_timeout(20)
+    raise AssertionError(f"waited in vain, the page shows {state(page)}")
+
+
+# ------------------------------------------------------------------ exactness
+
+
+def cases() -> list[Watched]:
+    """Trials that use every reading, both learners, resampling, several sizes, mazes and headings."""
+    chosen: list[tuple[Rule | HillClimbing, Maze, Settings, int | None]] = []
+    learners = (distal.published_rule(1), distal.published_rule(10), CLIMBER)
+    for name, values in READINGS.items():
+        for value in values:
+            for learner in learners:
+                settings = replace(Settings(hidden=7, steps=40), **{name: value})  # type: ignore[arg-type]
+                chosen.append((learner, RING, settings, None))
+    for hidden in (1, 2, 20, 33, 65):
+        for learner in learners[1:]:
+            chosen.append((learner, triple_t_maze(), Settings(hidden=hidden, steps=70), 3))
+    draw = random.Random(2019)  # noqa: S311
+    for _ in range(40):
+        readings = {name: draw.choice(values) for name, values in READINGS.items()}
+        settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings)
+        numbers = [draw.random() for _ in range(4)]
+        rule = Rule([draw.randint(-1, 1) for _ in range(32)], numbers[0], numbers[1], numbers[2], numbers[3])
+        learner = rule if draw.random() < 0.5 else HillClimbing(*numbers[:3])
+        maze = Maze(draw.choice([RING, T, triple_t_maze()]).picture, draw.choice(HEADINGS))
+        chosen.append((learner, maze, settings, draw.choice([None, 1, 4])))
+    return [
+        watch.watch(
+            learner, goal=draw.choice(maze.symbols), episodes=10, seed=draw.getrandbits(64), maze=maze,
+            resample=resample, **asdict(settings),
+        )
+        for learner, maze, settings, resample in chosen
+    ]  # fmt: skip
+
+
+# Runs trials to their ends; returns what differs, and the bits of the weights of the first best episode.
+RECOMPUTE = """
+trials => trials.map(data => {
+  const learner = data.learners[0];
+  const replay = new simulate.Replay(data, learner, learner.eps);
+  simulate.finish(replay.check());
+  const best = learner.eps.indexOf(Math.min(...learner.eps));
+  const { weights } = simulate.finish(replay.episode(best)).episode;
+  const bits = matrix => Array.from(new Uint32Array(matrix.buffer));
+  return { checked: replay.checked, differences: replay.differences,
+           hidden: bits(weights.hidden), output: bits(weights.output) };
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def port(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page()
+    page.add_script_tag(content=watch._asset("simulate.js"))
+    yield page
+    page.close()
+
+
+def test_the_page_computes_every_ep_and_every_weight_as_the_reference_engine_does(port: Page) -> None:
+    trials = cases()
+    computed = port.evaluate(RECOMPUTE, [trial.page_data() for trial in trials])
+    for trial, result in zip(trials, computed, strict=True):
+        assert result["differences"] == []
+        assert result["checked"] == 10
+        kept = engines.load("reference").run(trial.batches[0], keep_weights=True, workers=None, progress=None)
+        assert kept.hidden is not None
+        assert kept.output is not None
+        assert result["hidden"] == kept.hidden[0].view(np.uint32).ravel().tolist()
+        assert result["output"] == kept.output[0].view(np.uint32).ravel().tolist()
+
+
+def test_a_long_trial_with_few_snapshots_can_be_entered_anywhere(port: Page) -> None:
+    trial = watch.watch("paper:2", episodes=120, hidden=5, steps=30, maze=RING)
+    eps = port.evaluate(
+        """data => {
+          const replay = new simulate.Replay(data, data.learners[0], data.learners[0].eps);
+          replay.every = 50;
+          simulate.finish(replay.check());
+          return [replay.states.length, ...[0, 49, 50, 51, 99, 100, 119].map(
+            n => simulate.finish(replay.episode(n)).episode.ep)];
+        }""",
+        trial.page_data(),
+    )
+    assert eps == [3, *trial.eps[0, [0, 49, 50, 51, 99, 100, 119]].tolist()]
+
+
+def test_philox_gives_its_published_vector(port: Page) -> None:
+    """From the Random123 distribution: philox4x32-10 of the digits of π."""
+    words = port.evaluate(
+        """() => { const out = [0, 0, 0, 0];
+          simulate.philox(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, [0xa4093822, 0x299f31d0], out, 0);
+          return out; }"""
+    )
+    assert words == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+
+
+def test_the_trial_is_the_one_that_learn_reports(single: Watched) -> None:
+    result = distal.learn("paper:1", episodes=60, trials=1, seed=0)
+    assert np.minimum.accumulate(single.eps[0]).tolist() == result.best[3].tolist()
+    assert single.goal == "3"
+
+
+def test_both_learners_of_a_comparison_have_the_same_goal_and_seed(compared: Watched) -> None:
+    first, second = compared.batches
+    assert compared.goal == "b"
+    assert (first.goal[0], first.seed[0]) == (second.goal[0], second.seed[0])
+
+
+# ------------------------------------------------------------------ the page
+
+
+def test_the_page_says_that_all_episodes_match_and_shows_the_engines_eps(
+    opened: Opened, single: Watched
+) -> None:
+    page = opened(single)
+    page.evaluate("distal.checked")
+    assert page.inner_text("#match") == "✓ 60 of 60 episodes match the engine"
+    assert page.is_hidden("#alert")
+    for episode in (1, 2, 17, 50, 60):
+        page.evaluate(f"distal.goto({episode})")
+        assert page.inner_text(".ep") == str(single.eps[0, episode - 1])
+        assert page.inner_text(".best").split()[0] == str(single.eps[0, :episode].min())
+
+
+def test_a_wrong_ep_is_reported_with_its_episode(opened: Opened, single: Watched) -> None:
+    wrong = single.eps.copy()
+    wrong[0, 16] += 1
+    page = opened(replace(single, eps=wrong))
+    page.evaluate("distal.checked")
+    assert page.inner_text("#match") == "✗ 1 episode of 60 differs from the engine"
+    right = single.eps[0, 16]
+    assert f"Episode 17 of paper:1: this page computes EP {right}, the engine computed {right + 1}" in (
+        page.inner_text("#alert")
+    )
+
+
+def test_it_plays_from_one_episode_to_the_next_and_pauses(opened: Opened, compared: Watched) -> None:
+    page = opened(compared)
+    assert (state(page)["episode"], state(page)["step"], state(page)["playing"]) == (1, 0, False)
+    for _ in range(4):
+        page.click("#faster")
+    page.click("#play")
+    wait(page, lambda shown: shown["episode"] >= 3)
+    page.click("#play")
+    paused = state(page)
+    assert not paused["playing"]
+    page.wait_for_timeout(60)
+    assert state(page) == paused
+
+
+def test_learning_plays_whole_episodes_to_the_end(opened: Opened, compared: Watched) -> None:
+    page = opened(compared)
+    page.keyboard.press("l")
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    page.keyboard.press(" ")
+    shown = wait(page, lambda shown: shown["episode"] == 40 and not shown["playing"])
+    assert shown["step"] == max(panel["steps"] for panel in shown["panels"])
+    page.keyboard.press(" ")  # at the end, it begins anew
+    wait(page, lambda shown: shown["episode"] < 40)
+
+
+def test_a_click_on_the_curve_and_the_sliders_jump(opened: Opened, single: Watched) -> None:
+    page = opened(single)
+    box = page.locator("#curve").bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.click(box["x"] + box["width"] - 9, middle)
+    assert state(page)["episode"] == 60
+    page.mouse.click(box["x"] + box["width"] / 2, middle)
+    assert 28 <= state(page)["episode"] <= 32
+    page.mouse.down()
+    page.mouse.move(box["x"] + 49, middle)
+    page.mouse.up()
+    assert state(page)["episode"] == 1
+    page.click("#log")
+    page.mouse.click(box["x"] + box["width"] / 2, middle)
+    assert 6 <= state(page)["episode"] <= 9  # √60
+    page.fill("#episode", "44")
+    assert state(page)["episode"] == 44
+    assert page.inner_text(".ep") == str(single.eps[0, 43])
+    page.fill("#step", "5")
+    assert state(page)["step"] == 5
+    assert page.inner_text(".step").startswith("5 /")
+
+
+def test_the_keys_do_what_the_help_says(opened: Opened, single: Watched) -> None:
+    page = opened(single)
+
+    def after(*keys: str) -> dict[str, Any]:
+        for key in keys:
+            page.keyboard.press(key)
+        return state(page)
+
+    assert after("ArrowRight", "ArrowRight")["step"] == 2
+    assert after("ArrowLeft")["step"] == 1
+    assert after("ArrowLeft", "ArrowLeft")["episode"] == 1
+    assert after("ArrowDown")["episode"] == 2
+    assert after("ArrowRight")["episode"] == 3  # beyond the last step: the next episode
+    assert after("ArrowLeft")["episode"] == 2
+    assert after("PageDown")["episode"] == 12
+    assert after("PageUp", "ArrowUp")["episode"] == 1
+    assert after("End")["episode"] == 60
+    assert after("Home")["episode"] == 1
+    assert after("b")["episode"] == int(single.eps[0].argmin()) + 1
+    assert (after("+")["speed"], after("-", "-")["speed"]) == (50, 10)
+    assert after("w")["view"] == "change"
+    assert "Change after episode" in page.inner_text(".matrix-title")
+    assert after("x")["log"]
+    assert after("d")["theme"] == "dark"
+    assert after(" ")["playing"]
+    assert not after(" ")["playing"]
+    page.keyboard.press("?")
+    assert page.is_visible("#help")
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#help")
+
+
+def test_the_rule_is_lit_where_synapses_selected_it(opened: Opened, single: Watched) -> None:
+    page = opened(single, place="#7.3")
+    assert (state(page)["episode"], state(page)["step"]) == (7, 3)
+    counts = [int(n) for n in page.locator(".halves tr.lit td.n").all_inner_texts()]
+    assert sum(counts) == 624
+    m = "+1" if single.eps[0, 6] <= single.eps[0, 5] else "−1"
+    assert page.inner_text(".signal") == m
+    assert page.locator(".halves tr.lit td:nth-child(5)").all_inner_texts() == [m] * len(counts)
+    assert page.locator(".halves tbody tr").count() == 32
+
+
+def test_an_entry_of_the_matrix_tells_its_synapse(opened: Opened, single: Watched) -> None:
+    page = opened(single)
+    page.focus(".matrix")
+    page.keyboard.press("ArrowRight")  # the first press selects the first entry
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    told = page.inner_text(".readout")
+    assert told.startswith("input front → hidden 1")
+    weight = page.evaluate("simulate.freshWeights(20, JSON.parse(trial.textContent).seed, 0).hidden[28 + 1]")
+    assert f"weight {weight:.4f}".replace("-", "−") in told
+    numbers = re.search(r"00 (\d+) · 01 (\d+) · 10 (\d+) · 11 (\d+)", told)
+    assert numbers is not None
+    assert sum(map(int, numbers.groups())) == state(page)["panels"][0]["steps"]
+    page.keyboard.press("ArrowDown")
+    page.hover(".matrix", position={"x": 25, "y": 40})
+    assert "→ hidden 0" in page.inner_text(".readout")
+
+
+def test_two_learners_share_the_controls(opened: Opened, compared: Watched) -> None:
+    page = opened(compared)
+    page.evaluate("distal.checked")
+    assert page.inner_text("#match") == "✓ 80 of 80 episodes match the engine"
+    page.evaluate("distal.goto(23)")
+    assert page.locator(".ep").all_inner_texts() == [str(ep) for ep in compared.eps[:, 22]]
+    accepted = compared.eps[1, 22] < compared.eps[1, :22].min()
+    assert page.inner_text(".verdict") == ("accepted as the new best" if accepted else "rejected")
+    first, second = (panel.bounding_box() for panel in page.locator(".panel").all())
+    assert first is not None
+    assert second is not None
+    assert first["y"] == second["y"]
+    assert first["x"] + first["width"] < second["x"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_needs_no_sideways_scrolling(opened: Opened, compared: Watched, scheme: str) -> None:
+    page = opened(compared, width=360, height=740, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    first, second = (panel.bounding_box() for panel in page.locator(".panel").all())
+    assert first is not None
+    assert second is not None
+    assert first["x"] == second["x"]
+    assert first["y"] + first["height"] < second["y"]
+    assert state(page)["theme"] == scheme
+
+
+def test_no_name_can_break_the_page(opened: Opened, single: Watched) -> None:
+    name = "</script><b id='broken'>{{data}}&amp;"
+    page = opened(replace(single, names=(name,)))
+    assert page.locator("#broken").count() == 0
+    assert page.inner_text("h1").startswith(name)
+    assert page.title().startswith(name)
+
+
+def test_a_page_of_a_thousand_episodes_is_small_and_asks_for_nothing_from_outside() -> None:
+    text = watch.page("paper:1", "hc", episodes=1_000, maze=T, steps=5, hidden=20)
+    assert len(text.encode()) < 200_000
+    assert re.findall(r"(?:https?:)?//[\w.]+\.\w+", text) == []
+    assert "default-src 'none'" in text
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_watch_writes_a_page_and_tells_of_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "a page.html"
+    words = ["watch", "paper:1", "--episodes", "5", "--steps", "9", "--hidden", "3", "--out", str(out)]
+    assert f"page: {out}" in output(capsys, *words)
+    data = output_json(capsys, *words, "--against", "hc", "--sigma", "0.5", "--goal", "0", "--resample", "2")
+    assert data["bytes"] == out.stat().st_size
+    eps = watch.watch(
+        "paper:1", HillClimbing(0.5, 0.2, 0.2), goal=0, episodes=5, steps=9, hidden=3, resample=2
+    ).eps
+    assert [learner["best_ep"] for learner in data["learners"]] == eps.min(axis=1).tolist()
+    assert [learner["name"] for learner in data["learners"]] == ["paper:1", "hill climbing"]
+    assert (data["goal"], data["resample"], data["steps"]) == ("0", 2, 9)
+
+
+def test_watch_opens_the_page_if_asked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr("webbrowser.open", seen.append)
+    out = tmp_path / "page.html"
+    output(capsys, "watch", "hc", "--episodes", "2", "--out", str(out), "--open")
+    assert seen == [out.as_uri()]
+
+
+def test_a_climber_file_can_be_watched(tmp_path: Path) -> None:
+    path = tmp_path / "climber.json"
+    path.write_text(json.dumps({"format": "distal-climber", "version": 1, **CLIMBER.to_dict()}))
+    assert watch.find_learner(path) == CLIMBER
+    assert watch.find_learner("paper:4") == distal.published_rule(4)
+
+
+def test_the_goal_is_three_or_the_first_where_there_is_none() -> None:
+    assert watch.watch("paper:1", episodes=1).goal == "3"
+    assert watch.watch("paper:1", episodes=1, maze=T).goal == T.symbols[0]
+    assert watch.watch("paper:1", episodes=1, maze=RING).goal == "3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["paper:99"], ["'paper:99'"]),
+        (["paper:1", "--against", "papr:2"], ["'papr:2'", "did you mean 'paper:2'?"]),
+        (["paper:1", "--goal", "9"], ["goal is '9'", "0, 1, 2, 3, 4, 5, 6, 7"]),
+        (["paper:1", "--goal", ""], ["goal is ''"]),
+        (["paper:1", "--episodes", "0"], ["episodes is 0", "1 to 100000"]),
+        (["paper:1", "--sigma", "0.1"], ["--sigma", "--against hc"]),
+        (["hc", "--sigma", "2"], ["sigma is 2.0"]),
+        (["paper:1", "--resample", "0"], ["resample is 0"]),
+        (["paper:1", "--episodes", "1", "--out", "/nowhere/page.html"], ["'/nowhere/page.html'"]),
+        (["paper:1", "--hiden", "3"], ["did you mean '--hidden'?"]),
+    ],
+)
+def test_bad_input_ends_with_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], parts: list[str]
+) -> None:
+    line = refusal(capsys, "watch", *arguments)
+    assert all(part in line for part in parts)
+
+
+def test_what_is_no_learner_is_refused() -> None:
+    with pytest.raises(InputError, match="learner is 3, expected"):
+        watch.watch(3)  # type: ignore[arg-type]
+    assert main(["watch", "paper:1", "--episodes", "1", "--out", "/"]) == 2
