@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 
 from distal import HillClimbing, InputError, Settings, film, published_rule, triple_t_maze
+from distal.cli import main
 from distal.draws import child_seed
 from distal.engines import Batch, reference
 from distal.learners import Learner
@@ -76,3 +78,46 @@ def test_without_the_encoder_mp4_is_refused_with_what_to_install(monkeypatch: py
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
     with pytest.raises(InputError, match=r"MP4 needs an encoder.*pip install 'distal\[video\]'"):
         film.check_mp4()
+
+
+def test_the_command_writes_films_and_a_page_only_if_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--steps", "20", "--after", "1,30", "--episodes", "3"]
+    assert main(["watch", "paper:1", "--gif", "a.gif", "--mp4", "a.mp4", *options]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.mp4"]
+    assert "film: a.gif" in capsys.readouterr().out
+    assert main(["watch", "paper:1", "--gif", "b.gif", "--out", "b.html", "--json", *options]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [scene["after"] for scene in data["scenes"]] == [1, 30]
+    assert (data["gif"], data["page"], data["episodes"]) == ("b.gif", "b.html", 3)
+    assert (tmp_path / "b.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--after", "0"], "'0' should be 1 to 8 numbers of episodes from 1 to 10000000"),
+        (["--after", "1,,2"], "'' is not a whole number"),
+        (["--against", "hc"], "a film shows one learner; leave out --against, or --gif and --mp4"),
+        (["--gif", "no/such/folder.gif"], "cannot write 'no/such/folder.gif'"),
+    ],
+)
+def test_what_a_film_cannot_show_is_refused_in_one_line(
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main(["watch", "paper:1", "--after", "1", "--steps", "5", "--gif", "a.gif", *options])
+    except SystemExit as leaving:
+        code = int(str(leaving.code))
+    error = capsys.readouterr().err
+    assert code == 2
+    assert message in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
