@@ -32,6 +32,14 @@ def test_the_environments_are_registered_whichever_import_comes_first(imports: s
     assert done.stdout.split() == ["MultiBinary(3)"] * 2
 
 
+def test_a_look_for_gymnasium_before_its_import_changes_nothing() -> None:
+    look = "import distal, importlib.util; importlib.util.find_spec('gymnasium')"
+    make = "import gymnasium; gymnasium.make('distal/Maze-v0')"
+    again = "import importlib; importlib.reload(distal.registration); distal.registration.register()"
+    script = f"{look}; {make}; {again}"
+    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True)
+
+
 def test_importing_distal_does_not_import_gymnasium() -> None:
     subprocess.run(
         [sys.executable, "-c", "import distal, sys; assert 'gymnasium' not in sys.modules"], check=True
@@ -181,6 +189,28 @@ def test_the_vectorised_environment_does_what_as_many_single_ones_do(
         assert infos["heading"].tolist() == list(other_infos["heading"])
         assert infos["cell"].tolist() == [list(cell) for cell in other_infos["cell"]]
     apart.close()
+
+
+def test_vectorised_goals_may_differ_and_bad_input_is_refused() -> None:
+    env = gymnasium.make_vec("distal/TripleTMaze-v0", num_envs=3)
+    assert env.reset(seed=1, options={"goal": [5, 0, 2]})[1]["goal"].tolist() == [5, 0, 2]
+    assert env.reset(seed=1, options={"goal": 4})[1]["goal"].tolist() == [4] * 3
+    for options in (
+        {"seed": [1, 2]},
+        {"options": {"goal": [1, 2]}},
+        {"options": {"goal": [1, 2, 8]}},
+        {"seed": -1},
+    ):
+        with pytest.raises(InputError):
+            env.reset(**options)
+    for actions in ([True] * 3, [0.0, 1.0, 2.0], [0, 1], [0, 1, 4], ["left"] * 3):
+        with pytest.raises(InputError, match="expected 3 numbers from 0 to 3"):
+            env.step(np.array(actions))
+
+
+def test_a_heading_given_beside_a_maze_counts() -> None:
+    assert make(heading="west").reset()[1]["heading"] == "west"
+    assert gymnasium.make("distal/TripleTMaze-v0", heading="west").reset()[1]["heading"] == "west"
 
 
 def test_actions_and_headings_stand_in_the_order_of_the_maze() -> None:

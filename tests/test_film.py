@@ -84,11 +84,14 @@ def test_the_command_writes_films_and_a_page_only_if_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    options = ["--steps", "20", "--after", "1,30", "--episodes", "3"]
+    options = ["--steps", "20", "--after", "1,30"]
     assert main(["watch", "paper:1", "--gif", "a.gif", "--mp4", "a.mp4", *options]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.mp4"]
     assert "film: a.gif" in capsys.readouterr().out
-    assert main(["watch", "paper:1", "--gif", "b.gif", "--out", "b.html", "--json", *options]) == 0
+    assert (
+        main(["watch", "paper:1", "--gif", "b.gif", "--out", "b.html", "--episodes", "3", "--json", *options])
+        == 0
+    )
     data = json.loads(capsys.readouterr().out)
     assert [scene["after"] for scene in data["scenes"]] == [1, 30]
     assert (data["gif"], data["page"], data["episodes"]) == ("b.gif", "b.html", 3)
@@ -98,10 +101,15 @@ def test_the_command_writes_films_and_a_page_only_if_it_is_named(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--after", "0"], "'0' should be 1 to 8 numbers of episodes from 1 to 10000000"),
+        (["--after", "0"], "'0' should be 1 to 8 ascending numbers of episodes from 1 to 10000000"),
+        (["--after", "5,1"], "'5,1' should be 1 to 8 ascending numbers"),
+        (["--episodes", "3"], "--episodes is for the page; a film takes --after"),
+        (["--mp4", "a.gif"], "'a.gif' is named twice; give every file a name of its own"),
+        (["--gif", ""], "the name of a file is empty"),
+        (["--out", "."], "cannot write '.': it is a folder"),
         (["--after", "1,,2"], "'' is not a whole number"),
         (["--against", "hc"], "a film shows one learner; leave out --against, or --gif and --mp4"),
-        (["--gif", "no/such/folder.gif"], "cannot write 'no/such/folder.gif'"),
+        (["--gif", "no/such/folder.gif"], "cannot write 'no/such/folder.gif': its folder does not exist"),
     ],
 )
 def test_what_a_film_cannot_show_is_refused_in_one_line(

@@ -85,7 +85,7 @@ class Cue(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
 
 
 def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action() -> None:
-    task = EnvTask(Cue(), {"cue": 2})
+    task = EnvTask(Cue(), {"cue": 2}, steps=9)
     assert (task.inputs, task.outputs) == (4, 3)
     walk = task.begin()
     assert walk.sense() == [0, 0, 1, 0]
@@ -131,10 +131,35 @@ def test_ep_is_any_function_of_the_episode_and_steps_limit_it() -> None:
 
     result = learn_env(Cue, "paper:1", ep=ep, episodes=4, trials=1, steps=2)
     assert (result.ep == 2).all()
-    assert not seen[0].over
+    assert seen[0].cut
+    assert seen[0].truncated
+    assert result.cut == 4
+    assert "4 of 4 episodes were cut off after 2 steps" in result.summary()
     assert [info.get("time") for info in seen[0].infos] == [None, 1, 2]
     assert len(seen[0].observations) == 3
-    assert learn_env(Cue, "paper:1", ep=ep, episodes=4, trials=1).ep.tolist() == [[3] * 4]
+    whole = learn_env(Cue, "paper:1", ep=ep, episodes=4, trials=1)
+    assert whole.ep.tolist() == [[3] * 4]
+    assert whole.cut == 0
+
+
+def test_an_episode_lasts_as_long_as_the_environment_allows() -> None:
+    env = gymnasium.make("distal/TripleTMaze-v0", max_steps=30)
+    in_env = learn_env(env, "paper:1", tasks=every_goal(distal.triple_t_maze()), episodes=9, trials=1)
+    assert in_env.settings.steps == 30
+    assert (in_env.best == distal.learn("paper:1", episodes=9, trials=1, steps=30).best).all()
+
+
+def test_an_observation_that_is_not_in_the_space_is_refused() -> None:
+    env: Any = Cue()
+    env.observation_space = gymnasium.spaces.Discrete(2)
+    with pytest.raises(InputError, match=r"observation.* 5, which is not in Discrete\(2\)"):
+        learn_env(env, "paper:1", trials=1, episodes=1)
+
+
+def test_without_gymnasium_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "gymnasium", None)
+    with pytest.raises(InputError, match=r"Gymnasium is not installed: pip install 'distal\[gym\]'"):
+        learn_env("CliffWalking-v1", "paper:1")
 
 
 def test_progress_is_told_every_episode_and_the_same_call_gives_the_same_numbers() -> None:
@@ -148,14 +173,27 @@ def test_progress_is_told_every_episode_and_the_same_call_gives_the_same_numbers
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"env": 3}, "env is 3, expected an environment, a function that makes one, or an id"),
+        ({"env": 3}, "env is 3, expected an environment; or give a function that makes one, or an id"),
+        ({"env": lambda: 3}, "what env() returns is 3, expected an environment; "),
+        ({"env": "nosuchmodule:Foo-v1"}, "cannot make environment 'nosuchmodule:Foo-v1': "),
         ({"env": "distal/Nothing-v0"}, "cannot make environment 'distal/Nothing-v0': "),
-        ({"learner": 3}, "learner is 3, expected a Rule, the name of one, or HillClimbing"),
+        ({"learner": 3}, "learner is 3, expected a Rule, the name of one, or HillClimbing(...)"),
         ({"learner": "paper:99"}, "no rule 'paper:99'; there are paper:1 to paper:15"),
-        ({"tasks": []}, "tasks is empty, expected options for reset, or [{}] for none"),
+        ({"tasks": []}, "tasks is [], expected a list of options for reset, as [{}] or [{'goal': 3}]"),
+        ({"tasks": {"goal": 3}}, "tasks is {'goal': 3}, expected a list of options for reset"),
+        ({"tasks": [1, 2]}, "tasks is [1, 2], expected a list of options for reset"),
         ({"trials": 0}, "trials is 0, expected a whole number"),
         ({"hiden": 3}, "unknown keyword 'hiden'"),
-        ({"ep": lambda walk: float("nan")}, "the EP of an episode is not a number"),
+        (
+            {"ep": lambda walk: float("nan")},
+            "what `ep` returns for an episode is nan, expected",
+        ),
+        ({"ep": lambda walk: None}, "what `ep` returns for an episode is None, expected a finite number"),
+        ({"ep": 3}, "ep is 3, expected a function of the episode"),
+        (
+            {"env": "distal/TripleTMaze-v0", "steps": 50},
+            "steps is 50, but the environment ends an episode after 100; make it with max_steps=50",
+        ),
     ],
 )
 def test_bad_arguments_are_refused_by_name(arguments: dict[str, Any], message: str) -> None:

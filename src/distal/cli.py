@@ -23,7 +23,7 @@ from distal.checks import InputError, one_of, suggestion
 from distal.evaluation import Result, climb, learn
 from distal.evolving import evolve, resume, summary
 from distal.experiments import SCALES, check_folder, claim, estimated_seconds, plan, reproduce
-from distal.files import to_json, write_text
+from distal.files import check_target, to_json, write_text
 from distal.learners import hill_climbing
 from distal.learners.hill_climbing import HillClimbing
 from distal.machine import machine
@@ -85,9 +85,10 @@ def whole(text: str) -> int:
 def counts(text: str) -> tuple[int, ...]:
     """Read numbers of episodes with commas between them."""
     found = tuple(whole(part) for part in text.split(","))
-    if len(found) > MAX_SCENES or not all(1 <= count <= MAX_LEARNED for count in found):
+    within = all(1 <= count <= MAX_LEARNED for count in found)
+    if len(found) > MAX_SCENES or not within or sorted(set(found)) != list(found):
         raise argparse.ArgumentTypeError(
-            f"{text!r} should be 1 to {MAX_SCENES} numbers of episodes from 1 to {MAX_LEARNED}"
+            f"{text!r} should be 1 to {MAX_SCENES} ascending numbers of episodes from 1 to {MAX_LEARNED}"
         )
     return found
 
@@ -193,35 +194,49 @@ def run_watch(args: argparse.Namespace) -> None:
     names = ("goal", "resample", "seed", *Settings.__dataclass_fields__)
     options = {name: getattr(args, name) for name in names}
     options["maze"] = _maze(args.maze, args.heading)
+    films = {kind: path for kind, path in (("gif", args.gif), ("mp4", args.mp4)) if path is not None}
+    page = args.out if args.out is not None else "watch.html" if args.open or not films else None
+    _check_watch(args, films, page)
+    if "mp4" in films:
+        film.check_mp4()
+
     written: dict[str, Any] = {}
-    films = {"gif": args.gif, "mp4": args.mp4}
-    if any(films.values()):
-        if args.against is not None:
-            raise InputError("a film shows one learner; leave out --against, or --gif and --mp4")
-        if args.mp4 is not None:
-            film.check_mp4()
+    if films:
         (trial,) = watch.trials(learners[0], **options)
-        shown = film.scenes(trial, args.after)
+        shown = film.scenes(trial, args.after or film.AFTER)
         frames = film.film(shown)
-        for kind, write in (("gif", film.write_gif), ("mp4", film.write_mp4)):
-            if films[kind] is not None:
-                write(films[kind], frames)
-                written[kind] = films[kind]
-        written["scenes"] = [{"after": scene.after, "ep": scene.walk.ep} for scene in shown]
+        for kind, path in films.items():
+            (film.write_gif if kind == "gif" else film.write_mp4)(path, frames)
+        written = {**films, "scenes": [{"after": scene.after, "ep": scene.walk.ep} for scene in shown]}
         if not args.json:
-            terminal.show_film(shown, [path for path in films.values() if path is not None])
-    page = args.out or "watch.html"
-    if args.out is not None or args.open or not written:
-        with terminal.progress("learning", args.episodes * len(learners)) as progress:
-            watched = watch.write_page(page, *learners, episodes=args.episodes, progress=progress, **options)
+            terminal.show_film(shown, list(films.values()))
+    if page is not None:
+        episodes = 1_000 if args.episodes is None else args.episodes
+        with terminal.progress("learning", episodes * len(learners)) as progress:
+            watched = watch.write_page(page, *learners, episodes=episodes, progress=progress, **options)
         size = Path(page).stat().st_size
         written = {"page": page, "bytes": size, **written, **watched.to_dict()}
         if not args.json:
             terminal.show_watched(watched, page, size)
     if args.json:
         _print_json({"version": distal.__version__, **written})
-    if args.open:
+    if page is not None and args.open:
         webbrowser.open(Path(page).resolve().as_uri())
+
+
+def _check_watch(args: argparse.Namespace, films: dict[str, str], page: str | None) -> None:
+    """Refuse files that cannot be written, and options that would mean nothing."""
+    files = [*films.values(), *([page] if page is not None else [])]
+    for file in files:
+        check_target(file)
+    if len({Path(file).resolve() for file in files}) < len(files):
+        raise InputError(f"{files[0]!r} is named twice; give every file a name of its own")
+    if films and args.against is not None:
+        raise InputError("a film shows one learner; leave out --against, or --gif and --mp4")
+    if args.after is not None and not films:
+        raise InputError("--after is for a film; add --gif FILE or --mp4 FILE")
+    if args.episodes is not None and page is None:
+        raise InputError("--episodes is for the page; a film takes --after, or name a page with --out")
 
 
 def run_evolve(args: argparse.Namespace) -> None:
@@ -478,7 +493,7 @@ def _add_resample(command: Parser) -> None:
 
 
 def _add_engine(command: Parser) -> None:
-    names = ", ".join(engines.ENGINES)
+    names = ", ".join((*engines.ENGINES, engines.AUTO))
     command.add_argument(
         "--engine", default=engines.DEFAULT, metavar="NAME", help=f"{names} ({engines.DEFAULT})"
     )
@@ -537,11 +552,10 @@ def _add_watch(command: Parser) -> None:
     command.add_argument(
         "--after",
         type=counts,
-        default=(100, 1_000, 10_000),
         metavar="N,N,…",
         help="the film shows the best agent found within so many episodes (100,1000,10000)",
     )
-    command.add_argument("--episodes", type=whole, default=1_000, metavar="N", help="episodes (1000)")
+    command.add_argument("--episodes", type=whole, metavar="N", help="episodes of the page (1000)")
     command.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
     _add_resample(command)
     for name in hill_climbing.NUMBERS:
@@ -604,6 +618,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args = _parser().parse_args(arguments)
         if hasattr(args, "engine"):
             with _interrupts_deferred():
+                args.engine = engines.resolve(args.engine)
                 engines.load(args.engine)
         args.run(args)
         sys.stdout.flush()

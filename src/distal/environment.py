@@ -9,8 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise ImportError("Gymnasium is not installed: pip install 'distal[gym]'", name="gymnasium") from error
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -53,7 +57,7 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
     def __init__(
         self,
         maze: Maze | str | Path | None = None,
-        heading: str = "north",
+        heading: str | None = None,
         goal: int | None = None,
         max_steps: int = 100,
         reward: str = "episode",
@@ -99,7 +103,9 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
     def render(self) -> str | NDArray[np.uint8] | None:
         """Return the maze with the agent: text ("ansi"), or pixels (rows, columns, 3)."""
         if self.render_mode is None:
-            gymnasium.logger.warn('there is nothing to render; make the environment with render_mode="ansi"')
+            gymnasium.logger.warn(
+                'nothing to render; make the environment with render_mode="ansi" or "rgb_array"'
+            )
             return None
         if self._walk is None:
             raise ResetNeeded("no episode is under way; call reset() first")
@@ -134,7 +140,9 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
     Observations, rewards and goals are those of as many `MazeEnv`; agent k draws its
     goals from the seed + k. An episode that is over is begun anew by the next step,
     whose action does not count, as Gymnasium's vector environments do. `info` holds
-    arrays: cell (n, 2), heading, distance, pits, ep, goal (n).
+    arrays: cell (n, 2), heading, distance, pits, ep, goal (n). The option "goal" of
+    `reset` is one goal for all agents, or a list with one for each; it holds for the
+    episodes that begin at once, not for those that follow.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration
@@ -146,7 +154,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         self,
         num_envs: int = 1,
         maze: Maze | str | Path | None = None,
-        heading: str = "north",
+        heading: str | None = None,
         goal: int | None = None,
         max_steps: int = 100,
         reward: str = "episode",
@@ -178,11 +186,25 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
         """Begin an episode for every agent."""
         if seed is not None:
-            seeds = [seed + k for k in range(self.num_envs)] if isinstance(seed, int) else seed
+            seeds = list(seed) if isinstance(seed, list | tuple) else [seed + k for k in range(self.num_envs)]
+            if len(seeds) != self.num_envs:
+                raise InputError(
+                    f"there are {len(seeds)} seeds, expected one number or {self.num_envs} of them"
+                )
             for k, own in enumerate(seeds):
                 if own is not None:
-                    self._drawers[k], _ = gymnasium.utils.seeding.np_random(own)
-        self._begin(np.ones(self.num_envs, np.bool_), _asked_goal(options, self.maze, self.goal))
+                    self._drawers[k], _ = gymnasium.utils.seeding.np_random(integer("seed", own, 0))
+        goals: list[int | None] = [self.goal] * self.num_envs
+        asked = (options or {}).get("goal")
+        if isinstance(asked, list | tuple | np.ndarray):
+            if len(asked) != self.num_envs:
+                raise InputError(
+                    f"there are {len(asked)} goals, expected one number or {self.num_envs} of them"
+                )
+            goals = [_asked_goal({**(options or {}), "goal": one}, self.maze, None) for one in asked]
+        elif options:
+            goals = [_asked_goal(options, self.maze, self.goal)] * self.num_envs
+        self._begin(np.ones(self.num_envs, np.bool_), goals)
         self._began = True
         return self._observations(), self._infos()
 
@@ -193,7 +215,8 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         if not self._began:
             raise ResetNeeded("no episode is under way; call reset() first")
         chosen = np.asarray(actions)
-        if chosen.shape != (self.num_envs,) or not ((chosen >= 0) & (chosen < len(ACTIONS))).all():
+        whole = np.issubdtype(chosen.dtype, np.integer) and chosen.shape == (self.num_envs,)
+        if not whole or not ((chosen >= 0) & (chosen < len(ACTIONS))).all():
             raise InputError(f"actions are {actions!r}, expected {self.num_envs} numbers from 0 to 3")
         anew, acts = self._over.copy(), ~self._over
         pits = self._pits.copy()
@@ -209,16 +232,16 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
             reward = -1 - PIT_PENALTY * (self._pits - pits) - np.where(truncated, self._distance(), 0)
             reward = np.where(acts, reward, 0)
         self._over = terminated | truncated
-        self._begin(anew, self.goal)
+        self._begin(anew, [self.goal] * self.num_envs)
         return self._observations(), reward.astype(np.float64), terminated, truncated, self._infos()
 
-    def _begin(self, which: NDArray[np.bool_], goal: int | None) -> None:
+    def _begin(self, which: NDArray[np.bool_], goals: list[int | None]) -> None:
         self._spot[which] = self._start
         self._steps[which] = self._pits[which] = 0
         self._over[which] = False
         for k in np.flatnonzero(which):
-            drawn = goal if goal is not None else self._drawers[k].integers(len(self.maze.finals))
-            self._goals[k] = drawn
+            goal = goals[k]
+            self._goals[k] = self._drawers[k].integers(len(self.maze.finals)) if goal is None else goal
 
     def _observations(self) -> NDArray[np.int8]:
         return (self._spot[:, None] >> np.arange(3) & 1).astype(np.int8)
@@ -243,16 +266,15 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         }
 
 
-def _maze(maze: Maze | str | Path | None, heading: str) -> Maze:
+def _maze(maze: Maze | str | Path | None, heading: str | None) -> Maze:
     """Return the maze that is meant: a Maze, a picture as text, a file, or the triple T-maze."""
-    if isinstance(maze, Maze):
-        return maze
-    if maze is None:
-        return Maze(triple_t_maze().picture, heading)
+    if isinstance(maze, Maze) or maze is None:
+        chosen = triple_t_maze() if maze is None else maze
+        return chosen if heading is None else Maze(chosen.picture, heading)
     if isinstance(maze, str) and "\n" in maze:
-        return Maze.from_text(maze, heading)
+        return Maze.from_text(maze, heading or "north")
     if isinstance(maze, str | Path):
-        return Maze.from_file(maze, heading)
+        return Maze.from_file(maze, heading or "north")
     raise InputError(f"maze is {maze!r}, expected a Maze, its picture as text, or a file")
 
 

@@ -52,6 +52,22 @@ def read_json(path: str | Path, what: str) -> object:
     raise InputError(f"{what} {str(path)!r} is not JSON: {problem}")
 
 
+def check_target(path: str | Path) -> None:
+    """Refuse a file that could not be written, before the work that fills it."""
+    if not str(path):
+        raise InputError("the name of a file is empty")
+    target = Path(path).resolve()
+    if target.is_dir():
+        problem = "it is a folder"
+    elif not target.parent.is_dir():
+        problem = "its folder does not exist"
+    elif not os.access(target if target.exists() else target.parent, os.W_OK):
+        problem = "permission denied"
+    else:
+        return
+    raise InputError(f"cannot write {str(path)!r}: {problem}")
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file, whole or not at all."""
     try:

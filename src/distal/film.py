@@ -20,6 +20,7 @@ from distal.network import Weights
 from distal.pixels import COLOURS, INK, PAPER, SCALE, Frame, draw
 from distal.walk import MazeTask, MazeWalk
 
+AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
 HOLD = 18  # frames that the end stands still
 

@@ -25,7 +25,7 @@ from distal.learners import Learner
 from distal.learners.hill_climbing import HillClimbing
 from distal.network import Weights
 from distal.rule import Rule, find_rule
-from distal.settings import Settings, SettingsDict
+from distal.settings import MAX_STEPS, Settings, SettingsDict
 
 MAX_NEURONS = 256  # inputs, or outputs
 
@@ -34,7 +34,8 @@ class EnvWalk:
     """What happened in an episode of an environment.
 
     `observations` and `infos` go from the reset on, `actions` and `rewards` from the
-    first step on.
+    first step on. `cut` says that the episode took all the steps there are for it
+    before the environment ended it; it counts as truncated then.
     """
 
     def __init__(self, task: EnvTask) -> None:
@@ -45,6 +46,7 @@ class EnvWalk:
         self.rewards: list[float] = []
         self.terminated = False
         self.truncated = False
+        self.cut = False
         observation, info = task.env.reset(seed=task.take_seed(), options=dict(task.options) or None)
         self.observations.append(observation)
         self.infos.append(info)
@@ -73,6 +75,8 @@ class EnvWalk:
         self.actions.append(action)
         self.rewards.append(float(reward))
         self.terminated, self.truncated = bool(terminated), bool(truncated)
+        if not self.over and len(self.actions) == self._task.steps:
+            self.truncated = self.cut = True
 
 
 Measure = Callable[[EnvWalk], float]
@@ -84,18 +88,23 @@ def minus_return(walk: EnvWalk) -> float:
 
 
 class EnvTask:
-    """An environment as a task: its first reset takes a seed, every reset the options."""
+    """An environment as a task of at most `steps` steps.
+
+    Its first reset takes the seed, every reset the options.
+    """
 
     def __init__(
         self,
         env: Any,
-        options: Mapping[str, Any] | None = None,
-        ep: Measure | None = None,
+        options: Mapping[str, Any],
+        steps: int,
+        ep: Measure = minus_return,
         seed: int | None = None,
     ) -> None:
-        self.env, self.options, self._ep, self._seed = env, options or {}, ep or minus_return, seed
+        self.env, self.options, self.steps, self._ep, self._seed = env, options, steps, ep, seed
         self.inputs, self.bits = _sensing(env.observation_space)
         self.outputs, self.first_action = _acting(env.action_space)
+        self.cut = 0  # episodes that were cut off
 
     def begin(self) -> EnvWalk:
         """Reset the environment."""
@@ -108,10 +117,12 @@ class EnvTask:
 
     def measure(self, walk: EnvWalk) -> float:
         """Return the EP of an episode, as a number."""
-        ep = float(self._ep(walk))
-        if np.isnan(ep):
-            raise InputError("the EP of an episode is not a number; let the function `ep` return one")
-        return ep
+        self.cut += walk.cut
+        ep: object = self._ep(walk)
+        if not isinstance(ep, int | float | np.number) or not np.isfinite(ep):
+            what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
+            raise InputError(f"{what} an episode is {ep!r}, expected a finite number")
+        return float(ep)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +131,8 @@ class EnvResult:
 
     Trials are ordered trial-major: row t · tasks + k is trial t of task k. `ep` is the
     episodic performance of every episode, `best` the lowest so far; `weights` those of
-    the first episode that had it.
+    the first episode that had it. `cut` counts the episodes that the environment had
+    not ended after `steps` steps: their EP says only what had happened until then.
     """
 
     ep: NDArray[np.float64]  # (trials, episodes)
@@ -129,6 +141,7 @@ class EnvResult:
     learner: Learner
     settings: Settings
     seed: int
+    cut: int = 0
 
     @property
     def final(self) -> NDArray[np.float64]:
@@ -145,10 +158,11 @@ class EnvResult:
         trials, episodes = self.best.shape
         name = (self.learner.name or "rule") if isinstance(self.learner, Rule) else "hill climbing"
         first, last = self.ep[:, 0].mean(), self.ep[:, -1].mean()
+        cut = f"\n{self.cut:,} of {self.ep.size:,} episodes were cut off after {self.settings.steps} steps"
         return (
             f"{name}: {trials} trials of {episodes:,} episodes, seed {self.seed}\n"
             f"fitness  {self.fitness:.2f}, the mean best EP\n"
-            f"mean EP  {first:.2f} in the first episode, {last:.2f} in the last"
+            f"mean EP  {first:.2f} in the first episode, {last:.2f} in the last{cut if self.cut else ''}"
         )
 
 
@@ -171,30 +185,40 @@ def learn_env(
     `learner` a Rule, the name or file of one, or HillClimbing. `tasks` are options for
     `reset`, each of which is learned in `trials` trials of its own. `ep` says how good
     an episode was, lower is better: minus the return, if it is left out. An episode
-    takes at most `steps` steps; `blocked` means nothing here. The first episode of a
-    trial resets the environment with a seed of the trial, so that all is repeatable.
+    takes at most `steps` steps: those of the environment's own limit if it has one,
+    else 100; one that is cut off before the environment ends it is counted (`cut`).
+    `blocked` means nothing here. The first episode of a trial resets the environment
+    with a seed of the trial, so that all is repeatable.
     """
-    in_force = Settings.of(settings, inspect.signature(learn_env).parameters)
     if not isinstance(learner, Rule | HillClimbing | str | Path):
-        raise InputError(f"learner is {learner!r}, expected a Rule, the name of one, or HillClimbing")
+        raise InputError(f"learner is {learner!r}, expected a Rule, the name of one, or HillClimbing(...)")
     chosen = learner if isinstance(learner, Rule | HillClimbing) else find_rule(str(learner))
     episodes = integer("episodes", episodes, 1, MAX_COUNT)
     trials = integer("trials", trials, 1, MAX_COUNT)
     seed = integer("seed", seed, 0, MAX_SEED)
     resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
-    if not tasks:
-        raise InputError("tasks is empty, expected options for reset, or [{}] for none")
+    if (
+        not isinstance(tasks, list | tuple)
+        or not all(isinstance(task, Mapping) for task in tasks)
+        or not tasks
+    ):
+        raise InputError(
+            f"tasks is {tasks!r}, expected a list of options for reset, as [{{}}] or [{{'goal': 3}}]"
+        )
+    if not callable(ep):
+        raise InputError(f"ep is {ep!r}, expected a function of the episode")
+    Settings.of(settings, inspect.signature(learn_env).parameters)
     made, ours = _made(env)
-    eps, weights = np.empty((trials * len(tasks), episodes)), []
+    eps, weights, cut = np.empty((trials * len(tasks), episodes)), [], 0
     try:
+        in_force = Settings.of({**settings, "steps": _steps(made, settings.get("steps"))})
         for row in range(len(eps)):
             trial, task = divmod(row, len(tasks))
             own = child_seed(seed, trial, task, 0)
-            world = EnvTask(made, tasks[task], ep, own % 2**31)
+            world = EnvTask(made, tasks[task], in_force.steps, ep, own % 2**31)
             best = None
-            for k, episode in enumerate(
-                islice(learners.episodes(chosen, world, in_force, own, resample), episodes)
-            ):
+            stream = learners.episodes(chosen, world, in_force, own, resample)
+            for k, episode in enumerate(islice(stream, episodes)):
                 eps[row, k] = episode.ep
                 if best is None or episode.ep < best.ep:
                     best = episode
@@ -202,6 +226,7 @@ def learn_env(
                     progress(1)
             assert best is not None  # noqa: S101 - there is at least one episode
             weights.append(best.weights)
+            cut += world.cut
     finally:
         if ours:
             made.close()
@@ -212,34 +237,65 @@ def learn_env(
         learner=chosen,
         settings=in_force,
         seed=seed,
+        cut=cut,
     )
 
 
 def _made(env: Any) -> tuple[Any, bool]:
     """Return the environment, and whether it was made here."""
-    if isinstance(env, str):
+    try:
         import gymnasium  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise InputError("Gymnasium is not installed: pip install 'distal[gym]'") from None
 
+    if isinstance(env, str):
         try:
             return gymnasium.make(env), True
-        except gymnasium.error.Error as error:
+        except (gymnasium.error.Error, ImportError) as error:
             raise InputError(f"cannot make environment {env!r}: {error}") from None
-    if hasattr(env, "observation_space"):
-        return env, False
-    if callable(env):
-        return env(), True
-    raise InputError(f"env is {env!r}, expected an environment, a function that makes one, or an id")
+    ours = not hasattr(env, "observation_space") and callable(env)
+    made = env() if ours else env
+    if not hasattr(made, "observation_space") or not hasattr(made, "action_space"):
+        what = "what env() returns" if ours else "env"
+        raise InputError(
+            f"{what} is {made!r}, expected an environment; or give a function that makes one, or an id"
+        )
+    return made, ours
+
+
+def _steps(env: Any, asked: int | None) -> int:
+    """Return the most steps of an episode: what is asked for, the environment's own limit, or 100."""
+    ours = getattr(
+        getattr(env, "unwrapped", env), "max_steps", None
+    )  # the maze's: its last reward waits for it
+    if asked is not None:
+        if ours is not None and asked != ours:
+            raise InputError(
+                f"steps is {asked}, but the environment ends an episode after {ours}; "
+                f"make it with max_steps={asked}, or leave steps out"
+            )
+        return asked
+    limit = ours or getattr(getattr(env, "spec", None), "max_episode_steps", None)
+    return Settings().steps if limit is None else min(int(limit), MAX_STEPS)
 
 
 def _sensing(space: Any) -> tuple[int, Callable[[Any], Sequence[int]]]:
     """Return the number of inputs, and what turns an observation into them."""
     from gymnasium.spaces import Discrete, MultiBinary  # noqa: PLC0415 - an extra
 
+    def checked(observation: Any) -> Any:
+        if observation not in space:
+            raise InputError(
+                f"an observation is {observation!r}, which is not in {space}; mend the environment"
+            )
+        return observation
+
     if isinstance(space, MultiBinary):
-        return _limited("observations", int(np.prod(space.shape))), lambda bits: np.ravel(bits).tolist()
+        count = _limited("observations", int(np.prod(space.shape)))
+        return count, lambda bits: np.ravel(checked(np.asarray(bits))).tolist()
     if isinstance(space, Discrete):
         count, first = _limited("observations", int(space.n)), int(space.start)
-        return count, lambda number: [int(k == int(number) - first) for k in range(count)]
+        return count, lambda number: [int(k == int(checked(number)) - first) for k in range(count)]
     raise InputError(
         f"observations are {space}, expected MultiBinary or Discrete; wrap the environment to make them so"
     )

@@ -44,4 +44,4 @@ def draw(maze: Maze, goal: int, cells: Sequence[Cell], heading: int, scale: int 
     side = np.array([-ahead[1], ahead[0]]) * 0.85
     corners = [middle + ahead, middle - ahead + side, middle - ahead - side]
     pen.polygon([(float(x), float(y)) for x, y in corners], AGENT, outline=INK)
-    return np.asarray(picture)
+    return np.array(picture)  # a copy: others may draw on it

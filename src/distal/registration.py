@@ -21,17 +21,18 @@ def register() -> None:
     """Register the environments, now or as soon as Gymnasium is imported."""
     if GYMNASIUM in sys.modules:
         _register(sys.modules[GYMNASIUM])
-    else:
+    elif not any(isinstance(finder, _Waiting) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Waiting())
 
 
 def _register(gymnasium: ModuleType) -> None:
     for name in NAMES:
-        gymnasium.register(
-            name,
-            entry_point="distal.environment:MazeEnv",
-            vector_entry_point="distal.environment:MazeVectorEnv",
-        )
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="distal.environment:MazeEnv",
+                vector_entry_point="distal.environment:MazeVectorEnv",
+            )
 
 
 class _Waiting(MetaPathFinder):
@@ -40,15 +41,24 @@ class _Waiting(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module's own specification, with a loader that registers when it is done."""
+        """Return the module's own specification, with a loader that registers when it is done.
+
+        Others may look for Gymnasium without importing it, so we wait until it is loaded.
+        """
         if fullname != GYMNASIUM:
             return None
-        sys.meta_path.remove(self)
-        spec = find_spec(fullname)
+        place = sys.meta_path.index(self)
+        sys.meta_path.remove(self)  # so as not to find ourselves
+        try:
+            spec = find_spec(fullname)
+        finally:
+            sys.meta_path.insert(place, self)
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
             def load_and_register(module: ModuleType) -> None:
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
                 load(module)
                 _register(module)
 

@@ -193,7 +193,10 @@ def watch(
                 curve[k] = episode.ep
                 if progress is not None:
                     progress(1)
-    return Watched(tuple(_name(batch.learners[0]) for batch in batches), batches, seed, eps)
+    names = [_name(batch.learners[0]) for batch in batches]
+    if len(set(names)) < len(names):  # two climbers, or a rule beside itself
+        names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
+    return Watched(tuple(names), batches, seed, eps)
 
 
 def page(
@@ -215,29 +218,6 @@ def write_page(
     watched = watch(learner, against, **options)
     write_text(out, watched.to_html())
     return watched
-
-
-def _first_trial(
-    learner: Rule | HillClimbing,
-    goal: int,
-    seed: int,
-    episodes: int,
-    maze: Maze,
-    settings: Settings,
-    resample: int | None,
-) -> Batch:
-    """Return the batch that holds nothing but trial 0 towards a goal of an evaluation with this seed."""
-    seeds = np.array([seed], np.uint64)
-    evaluation = batch_of(
-        [learner], seeds, trials=1, episodes=episodes, maze=maze, settings=settings, resample=resample
-    )
-    only = slice(goal, goal + 1)
-    return replace(
-        evaluation,
-        learner=evaluation.learner[only],
-        goal=evaluation.goal[only],
-        seed=evaluation.seed[only],
-    )
 
 
 def _learner(given: object) -> Learner:

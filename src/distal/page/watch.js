@@ -390,8 +390,8 @@ window.distal = (() => {
       const pits = episode.pits ? ` + 5 × ${plural(episode.pits, "pit entry", "pit entries")}` : "";
       const last = maze.distance[episode.cells[episode.steps]];
       text(panel.$outcome, episode.reached
-        ? `Reached the goal: ${plural(episode.steps, "step")}${pits} = EP ${grouped(episode.ep)}`
-        : `Goal not reached: ${grouped(settings.steps)} steps + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`);
+        ? `Ends at the goal: ${plural(episode.steps, "step")}${pits} = EP ${grouped(episode.ep)}`
+        : `Ends short of the goal: ${plural(settings.steps, "step")} + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`);
       (panel.learner.kind === "rule" ? renderRule : renderClimber)(panel, episode, update);
     }
     drawMatrix(panel, episode, step);
@@ -1048,7 +1048,7 @@ window.distal = (() => {
     ArrowUp: () => jump(state.episode - 1),
     PageDown: () => jump(state.episode + 10),
     PageUp: () => jump(state.episode - 10),
-    Home: () => jump(0),
+    Home: () => go(0, 0),
     End: () => jump(EPISODES - 1),
     b: jumpToBest,
     "+": () => changeSpeed(1),
@@ -1165,7 +1165,7 @@ window.distal = (() => {
     text(find("title"), `${names.join(" against ")}, learning the way to ${data.goal}`);
     const defaults = { outputs: "winner", blocked: "turn", m_ties: "reward", trace_pre: "previous", normalise: "neuron" };
     const readings = Object.keys(defaults).filter((name) => settings[name] !== defaults[name]).map((name) => `${name} ${settings[name]}`);
-    const parts = [plural(EPISODES, "episode"), `seed ${data.evaluation_seed}`, `${plural(H, "hidden neuron")}`, `${grouped(settings.steps)} steps`];
+    const parts = [plural(EPISODES, "episode"), `seed ${data.evaluation_seed}`, `${plural(H, "hidden neuron")}`, plural(settings.steps, "step")];
     if (resample !== null) parts.push(`fresh weights every ${grouped(resample)} episodes`);
     text(find("subtitle"), [...parts, ...readings].join(" · "));
     if (names.length === 1) { // one panel needs no name of its own
@@ -1190,9 +1190,13 @@ window.distal = (() => {
   readPalette();
   describe();
   // watch.html#412 opens at episode 412, #412.30 at its step 30.
-  const place = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash);
-  if (place) go(place[1] - 1, place[2] === undefined ? Infinity : +place[2]);
-  else go(0, 0, false);
+  function goToAddress() {
+    const place = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash);
+    if (place) go(place[1] - 1, place[2] === undefined ? Infinity : +place[2]);
+    return Boolean(place);
+  }
+  window.addEventListener("hashchange", goToAddress);
+  if (!goToAddress()) go(0, 0, false);
   later();
 
   return {
