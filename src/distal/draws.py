@@ -15,6 +15,8 @@ that every engine gives the same bits (docs/exactness.md).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -53,13 +55,22 @@ def _key(seed: int) -> NDArray[np.uint32]:
 
 def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> NDArray[np.uint32]:
     """Return the words at draws 0, 1, … of each lane, (lanes, draws rounded up to whole blocks of 4)."""
-    blocks = -(-draws // 4)
-    counter = np.zeros((len(lanes), blocks, 4), np.uint32)
-    counter[..., 0] = np.arange(blocks)
+    (drawn,) = words_for(seed, episode, lanes, {purpose: draws})
+    return drawn
+
+
+def words_for(
+    seed: int, episode: int, lanes: range, draws: Mapping[int, int]
+) -> tuple[NDArray[np.uint32], ...]:
+    """Return words for several purposes at once, so many draws for each; see `words`."""
+    blocks = {purpose: -(-count // 4) for purpose, count in draws.items()}
+    counter = np.empty((len(lanes), sum(blocks.values()), 4), np.uint32)
+    counter[..., 0] = np.concatenate([np.arange(count) for count in blocks.values()])
     counter[..., 1] = np.asarray(lanes)[:, None]
     counter[..., 2] = episode
-    counter[..., 3] = purpose
-    return philox(counter, _key(seed)).reshape(len(lanes), 4 * blocks)
+    counter[..., 3] = np.repeat(list(blocks), list(blocks.values()))
+    drawn = philox(counter, _key(seed)).reshape(len(lanes), -1)
+    return tuple(np.split(drawn, 4 * np.cumsum(list(blocks.values()))[:-1], axis=1))
 
 
 def uniform(bits: NDArray[np.uint32]) -> NDArray[np.float32]:

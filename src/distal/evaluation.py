@@ -191,6 +191,7 @@ def batch_of(
     maze: Maze,
     settings: Settings,
     resample: int | None = None,
+    record: tuple[int, ...] | None = None,
 ) -> Batch:
     """Return the trials that evaluate several learners, each with a seed of its own (n).
 
@@ -210,6 +211,7 @@ def batch_of(
         settings=settings,
         episodes=episodes,
         resample=resample,
+        record=record,
     )
 
 
@@ -235,7 +237,7 @@ def _evaluate(
     seed = integer("seed", seed, 0, MAX_SEED)
     resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
     workers = None if workers is None else integer("workers", workers, 1, MAX_WORKERS)
-    module = engines.load(engine)
+    engine = engines.resolve(engine)
     finals = len(maze.finals)
     if trials * finals * episodes > MAX_POINTS:
         raise InputError(
@@ -251,7 +253,7 @@ def _evaluate(
         settings=in_force,
         resample=resample,
     )
-    outcome = module.run(batch, keep_weights=keep_weights, workers=workers, progress=progress)
+    outcome = engines.load(engine).run(batch, keep_weights=keep_weights, workers=workers, progress=progress)
     return Result(
         best=outcome.best,
         learner=learner,

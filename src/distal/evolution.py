@@ -139,11 +139,13 @@ def offspring(
 ) -> Genotypes:
     """Make n children for a generation: selection, crossover, mutation."""
     discrete, continuous = parents.discrete.shape[1], parents.continuous.shape[1]
-    first, second, whether, where = unit(draws.words(seed, PARENTS, generation, range(n), 4)).T
+    drawn = draws.words_for(
+        seed, generation, range(n), {PARENTS: 4, REDRAW: 2 * discrete, DEVIATE: continuous}
+    )
+    first, second, whether, where = unit(drawn[0]).T
     heads, tails = parents[roulette(fitness, first)], parents[roulette(fitness, second)]
     children = crossover(heads, tails, cut_points(where, whether < options.crossover, parents.length))
-    chance = unit(draws.words(seed, REDRAW, generation, range(n), 2 * discrete))
-    deviate = draws.normals(draws.words(seed, DEVIATE, generation, range(n), continuous))
+    chance, deviate = unit(drawn[1]), draws.normals(drawn[2])
     return mutated(
         children,
         redraw=chance[:, :discrete],

@@ -191,7 +191,7 @@ def evolve(
         settings=Settings.of(settings, inspect.signature(evolve).parameters),
         maze=triple_t_maze() if maze is None else maze,
     )
-    check_engine(engine, workers)
+    engine = check_engine(engine, workers)
     if out is None:
         return _run(config, None, engine, workers, progress)
     with RunFolder.create(out, config.to_dict(), force) as folder:
@@ -207,7 +207,7 @@ def resume(
     progress: Callable[[Step], None] | None = None,
 ) -> Evolved:
     """Go on with the runs in a folder, to `generations` if given; a finished run is only read."""
-    check_engine(engine, workers)
+    engine = check_engine(engine, workers)
     with RunFolder.open(out) as folder:
         config = folder.parsed(Config.from_dict)
         if generations is not None and generations != config.generations:
@@ -247,11 +247,12 @@ def run_seed(config: Config, run: int) -> int:
     return child_seed(config.seed, run, LEARNERS.index(config.learner), RUN)
 
 
-def check_engine(engine: str, workers: int | None) -> None:
-    """Refuse an unknown engine or number of workers before any work is done."""
-    engines.load(engine)
+def check_engine(engine: str, workers: int | None) -> str:
+    """Refuse an engine or a number of workers before any work is done; return the engine that is meant."""
+    engine = engines.resolve(engine)
     if workers is not None:
         integer("workers", workers, 1, MAX_WORKERS)
+    return engine
 
 
 def measure(
@@ -264,8 +265,9 @@ def measure(
 ) -> NDArray[np.int32]:
     """Return the best EPs of every learner, (learners, trials)."""
     batch = batch_of(
-        learners, seeds, trials=trials, episodes=config.episodes, maze=config.maze, settings=config.settings
-    )
+        learners, seeds, trials=trials, episodes=config.episodes, maze=config.maze, settings=config.settings,
+        record=(config.episodes,),
+    )  # fmt: skip
     outcome = engines.load(engine).run(batch, keep_weights=False, workers=workers, progress=None)
     final: NDArray[np.int32] = outcome.best[:, -1].reshape(len(learners), -1)
     return final

@@ -234,7 +234,7 @@ def reproduce(
     size = SCALES[one_of("scale", scale, SCALES)]
     one_of("rules", rules, ("evolved", "published"))
     integer("seed", seed, 0, MAX_SEED)
-    check_engine(engine, workers)
+    engine = check_engine(engine, workers)
     in_force = Settings.of(settings, inspect.signature(reproduce).parameters)
     folder = None if out is None else new_folder(out)
     lock = None if folder is None else lock_folder(folder)

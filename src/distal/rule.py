@@ -45,7 +45,9 @@ class Rule:
             raise InputError(f"delta_w is {self.delta_w!r}, expected a list of {ROWS} changes")
         if len(self.delta_w) != ROWS:
             raise InputError(f"delta_w has {len(self.delta_w)} changes, expected {ROWS}")
-        changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(self.delta_w))
+        changes = tuple(self.delta_w)
+        if not all(type(change) is int and -1 <= change <= 1 for change in changes):
+            changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(changes))
         object.__setattr__(self, "delta_w", changes)
         for name in NUMBERS:
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.checks import one_of
+from distal.checks import InputError, one_of
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze
 from distal.rule import Rule
 from distal.settings import Settings
 
-ENGINES = ("cpu", "reference")
+ENGINES = ("cpu", "gpu", "reference")
+AUTO = "auto"  # gpu where it can run, else cpu
 DEFAULT = "cpu"
+
+_log = logging.getLogger("distal")
 
 Progress = Callable[[int], None]  # told how many more episodes have been run
 
@@ -39,20 +44,33 @@ class Batch:
     settings: Settings
     episodes: int
     resample: int | None = None
+    record: tuple[int, ...] | None = None  # the episodes, from 1 and ascending, that `best` is wanted of; all
 
     def __len__(self) -> int:
         return len(self.seed)
+
+    @property
+    def recorded(self) -> tuple[int, ...]:
+        """The episodes, from 1, after which the best EP is recorded, in their order."""
+        return tuple(range(1, self.episodes + 1)) if self.record is None else self.record
+
+    @cached_property
+    def columns(self) -> NDArray[np.int32]:
+        """The column of `best` that each episode is recorded in, or −1; (episodes)."""
+        column = np.full(self.episodes, -1, np.int32)
+        column[np.array(self.recorded) - 1] = np.arange(len(self.recorded))
+        return column
 
 
 @dataclass(frozen=True, eq=False)
 class Trials:
     """What the trials of a batch gave.
 
-    `best` is the lowest EP so far after each episode; `hidden` and `output` are
+    `best` is the lowest EP so far after each recorded episode; `hidden` and `output` are
     the weights of the first episode that had the best EP, if they were asked for.
     """
 
-    best: NDArray[np.int32]  # (trials, episodes)
+    best: NDArray[np.int32]  # (trials, recorded episodes)
     hidden: NDArray[np.float32] | None  # (trials, H, 4 + H + 4)
     output: NDArray[np.float32] | None  # (trials, 4, H + 1)
 
@@ -76,6 +94,22 @@ class Engine(Protocol):
         """Run all trials of a batch."""
 
 
+def resolve(name: str) -> str:
+    """Return the engine that a name stands for (another one for "auto" alone); refuse one that cannot run."""
+    if one_of("engine", name, (*ENGINES, AUTO)) not in ("gpu", AUTO):
+        return name
+    from distal.engines import gpu  # noqa: PLC0415 - it imports this module
+
+    try:
+        gpu.check()
+    except InputError as refusal:
+        if name != AUTO:
+            raise
+        _log.warning("engine auto is cpu here; %s", str(refusal).partition(";")[0])
+        return "cpu"
+    return "gpu"
+
+
 def load(name: str) -> Engine:
     """Import an engine by name."""
-    return cast(Engine, import_module(f"distal.engines.{one_of('engine', name, ENGINES)}"))
+    return cast(Engine, import_module(f"distal.engines.{resolve(name)}"))

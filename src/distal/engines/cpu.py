@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from distal.engines import Batch, Progress, Trials, kernels, naming
 from distal.engines.kernels import Options
-from distal.engines.tables import maze_tables, rule_tables
+from distal.engines.tables import maze_tables, rule_changes
 from distal.learners import hill_climbing
 from distal.machine import available_cores
 from distal.network import OUTPUTS, incoming
@@ -66,7 +66,8 @@ def run(
             job.stop[0] = 1  # the compiled code looks at it before every episode
             pool.shutdown(cancel_futures=True)
             raise
-    return Trials(job.best, job.hidden, job.output) if keep_weights else Trials(job.best, None, None)
+    best = job.best if batch.record is None else job.best[:, batch.columns >= 0]
+    return Trials(best, job.hidden, job.output) if keep_weights else Trials(best, None, None)
 
 
 def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
@@ -113,7 +114,7 @@ class _Job:
         self.numbers = np.array(
             [[getattr(one, name) for name in names] for one in batch.learners], np.float32
         )
-        self.tables = np.array([rule_tables(rule) for rule in rules], np.uint32).view(np.int32).reshape(-1, 2)
+        self.tables = rule_changes(rules).view(np.int32)
         self.maze = maze_tables(batch.maze, settings.blocked)
         self.options = Options(
             hidden=hidden,

@@ -51,7 +51,7 @@ def run(
     results = [run_trial(batch, trial, progress) for trial in range(len(batch))]
     curves, weights = zip(*results, strict=True)
     return Trials(
-        best=np.stack(curves),
+        best=np.stack(curves)[:, batch.columns >= 0],
         hidden=np.stack([w.hidden for w in weights]) if keep_weights else None,
         output=np.stack([w.output for w in weights]) if keep_weights else None,
     )

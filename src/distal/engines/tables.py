@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distal.maze import HEADINGS, TURNS, Maze
 from distal.rule import Rule
@@ -19,14 +21,18 @@ class MazeTables(NamedTuple):
     cells: int
 
 
-def rule_tables(rule: Rule) -> tuple[int, int]:
-    """Pack the sixteen changes for m = −1, and those for m = +1, into 32 bits each.
+def rule_changes(rules: Sequence[Rule], backwards: bool = False) -> NDArray[np.uint32]:
+    """Pack the changes of rules, (rules, 2): sixteen for m = −1 in 32 bits, and those for m = +1.
 
-    Every change is a signed number of two bits; that of trace bits 0000 is at the top.
+    Every change is a signed number of two bits; that of trace bits 0000 is at the top,
+    or at the bottom with `backwards`.
     """
-    unrewarded = sum((rule.delta_w[2 * r] & 3) << 30 - 2 * r for r in range(16))
-    rewarded = sum((rule.delta_w[2 * r + 1] & 3) << 30 - 2 * r for r in range(16))
-    return unrewarded, rewarded
+    code = np.array([rule.delta_w for rule in rules], np.int64).reshape(len(rules), 16, 2) & 3
+    place = 2 * np.arange(16)
+    packed: NDArray[np.uint32] = (
+        (code << (place if backwards else 30 - place)[:, None]).sum(axis=1).astype(np.uint32)
+    )
+    return packed
 
 
 def maze_tables(maze: Maze, blocked: str) -> MazeTables:

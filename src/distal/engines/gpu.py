@@ -1,0 +1,297 @@
+"""The engine for NVIDIA cards: all trials at once, one warp each.
+
+This file is the host's side: it packs a batch into flat arrays, sends it to the
+card in slices that take about half a second, and unpacks what comes back. What
+runs on the card is in `trials.cu`, compiled by CuPy for the settings at hand.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.checks import InputError
+from distal.engines import Batch, Progress, Trials
+from distal.engines.tables import maze_tables, rule_changes
+from distal.learners import hill_climbing
+from distal.maze import Maze
+from distal.network import FEED, INPUTS, OUTPUTS, incoming
+from distal.rule import NUMBERS, Rule
+from distal.settings import READINGS, Settings
+
+_log = logging.getLogger("distal")
+
+MAX_HIDDEN = 64  # more weights than the registers of a warp hold
+CAPABILITY = (6, 1)  # of the oldest cards that have the instructions
+LANES = 32
+WARPS = 4  # a block
+SLICE = 0.5  # seconds that one launch should take: progress and Ctrl-C wait for its end
+FIRST_SLICE = 1_000_000  # episodes of 100 steps, while nothing is known of the card's pace
+FILLING = 16_384  # trials that keep a large card busy
+SHARE = 0.6  # of the free memory
+
+
+def check() -> None:
+    """Refuse, with what to do, if there is nothing to run on."""
+    problem = _problem()
+    if problem is not None:
+        raise InputError(f"engine gpu: {problem}; or use engine cpu")
+
+
+@cache
+def _problem() -> str | None:
+    """Return what is missing, if anything is."""
+    try:
+        import cupy  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        if error.name == "cupy":
+            return "CuPy is not installed: pip install 'distal[gpu]'"
+        return f"CuPy cannot be imported ({error}): reinstall it for your version of CUDA"
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"no NVIDIA card answers ({error}): install the card's driver"
+    if count == 0:
+        return "there is no NVIDIA card: run on a machine that has one"
+    try:
+        cupy.cuda.nvrtc.getVersion()
+    except Exception as error:  # whatever a missing library raises
+        return f"CUDA's run-time compiler cannot be loaded ({error}): pip install 'distal[gpu]'"
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    if (properties["major"], properties["minor"]) < CAPABILITY:
+        oldest = ".".join(map(str, CAPABILITY))
+        return (
+            f"the card has compute capability {properties['major']}.{properties['minor']}, {oldest} is needed"
+        )
+    return None
+
+
+def describe() -> dict[str, Any]:
+    """Describe the card and the software that drives it."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    driver, compiler = cupy.cuda.runtime.driverGetVersion(), cupy.cuda.nvrtc.getVersion()
+    return {
+        "card": properties["name"].decode(),
+        "capability": f"{properties['major']}.{properties['minor']}",
+        "multiprocessors": properties["multiProcessorCount"],
+        "memory_gib": round(properties["totalGlobalMem"] / 2**30, 1),
+        "driver_cuda": f"{driver // 1000}.{driver % 1000 // 10}",
+        "nvrtc": ".".join(map(str, compiler)),
+        "cupy": cupy.__version__,
+    }
+
+
+# ---------------------------------------------------------------- packing
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the neurons and weights of a network lie in the lanes of a warp."""
+
+    hidden: int
+
+    @property
+    def slots(self) -> int:
+        """Neurons a lane: lane l has neurons l, l + 32, …; the outputs follow the hidden ones."""
+        return -(-(self.hidden + OUTPUTS) // LANES)
+
+    @property
+    def size(self) -> int:
+        """Numbers that hold the weights of a network."""
+        return self.slots * incoming(self.hidden) * LANES
+
+    @property
+    def blocks(self) -> int:
+        """Blocks that shall fit on a multiprocessor: what the registers allow."""
+        registers = min(self.slots * (incoming(self.hidden) + 16) + 36, 255)
+        return max(1, min(8, 65_536 // (WARPS * LANES * (-(-registers // 8) * 8))))
+
+    def unpack(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Turn weights as they lie in lanes, (trials, size), into matrices (see `network`)."""
+        by_lane = weights.reshape(len(weights), self.slots, incoming(self.hidden), LANES)
+        rows = by_lane.transpose(0, 1, 3, 2).reshape(len(weights), self.slots * LANES, -1)
+        outputs = rows[:, self.hidden : self.hidden + OUTPUTS]
+        from_hidden, bias = outputs[:, :, FEED : FEED + self.hidden], outputs[:, :, INPUTS : INPUTS + 1]
+        return rows[:, : self.hidden].copy(), np.concatenate([from_hidden, bias], axis=2)
+
+
+def packed_learners(batch: Batch) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+    """Return the learners' numbers (learners, 4) and, for rules, their changes (learners, 2)."""
+    rules = [learner for learner in batch.learners if isinstance(learner, Rule)]
+    names = NUMBERS if rules else hill_climbing.NUMBERS
+    numbers = np.zeros((len(batch.learners), 4), np.float32)
+    numbers[:, : len(names)] = [[getattr(one, name) for name in names] for one in batch.learners]
+    changes = rule_changes(rules, backwards=True) if rules else np.zeros((len(batch.learners), 2), np.uint32)
+    return numbers, changes
+
+
+def definitions(settings: Settings, climbing: bool, keep_weights: bool) -> dict[str, int]:
+    """Return the constants that a kernel is compiled for."""
+    return {
+        "HIDDEN": settings.hidden,
+        "CLIMB": int(climbing),
+        "OUTPUTS": READINGS["outputs"].index(settings.outputs),
+        "PUNISH": int(settings.m_ties == "punish"),
+        "CURRENT": int(settings.trace_pre == "current"),
+        "NORMALISE": READINGS["normalise"].index(settings.normalise),
+        "STEPS": settings.steps,
+        "KEEP": int(keep_weights),
+        "WARPS": WARPS,
+        "BLOCKS": Layout(settings.hidden).blocks,
+    }
+
+
+# ---------------------------------------------------------------- slices
+
+
+class Pace:
+    """How many episodes a launch should hold, learned from those before."""
+
+    def __init__(self, steps: int) -> None:
+        self.episodes = max(1, FIRST_SLICE * 100 // steps)
+
+    def learn(self, episodes: int, seconds: float) -> None:
+        """Take note of a launch; grow by at most eight, since a short one says little."""
+        fitting = round(episodes / max(seconds, 1e-6) * SLICE)
+        self.episodes = max(1, min(fitting, 8 * self.episodes))
+
+
+def slices(trials: int, episodes: int, room: int, pace: Pace) -> Iterator[tuple[int, int, int, int]]:
+    """Divide the work into launches: (first trial, last + 1, first episode, last + 1).
+
+    Trials of one launch fit into `room`. All episodes of some trials come before the
+    next trials. The pace may change between two launches.
+    """
+    first = 0
+    while first < trials:
+        last = min(trials, first + min(room, max(FILLING, pace.episodes // episodes)))
+        episode = 0
+        while episode < episodes:
+            until = min(episodes, episode + max(1, pace.episodes // (last - first)))
+            yield first, last, episode, until
+            episode = until
+        first = last
+
+
+# ---------------------------------------------------------------- the card
+
+
+def run(
+    batch: Batch, *, keep_weights: bool = False, workers: int | None = None, progress: Progress | None = None
+) -> Trials:
+    """Run all trials of a batch on the card; `workers` is not for it to choose."""
+    check()
+    settings = batch.settings
+    if settings.hidden > MAX_HIDDEN:
+        raise InputError(
+            f"hidden is {settings.hidden}, engine gpu takes at most {MAX_HIDDEN}; use engine cpu for more"
+        )
+    import cupy  # noqa: PLC0415 - an extra
+
+    try:
+        return _run(cupy, batch, keep_weights, progress)
+    except cupy.cuda.memory.OutOfMemoryError:
+        cupy.get_default_memory_pool().free_all_blocks()
+        free, _ = cupy.cuda.runtime.memGetInfo()
+        raise InputError(
+            f"engine gpu: {free / 2**20:,.0f} MiB of memory are free on the card, which is too little; "
+            "end what else runs there, or use engine cpu"
+        ) from None
+
+
+def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None) -> Trials:
+    settings, layout = batch.settings, Layout(batch.settings.hidden)
+    climbing = not isinstance(batch.learners[0], Rule)
+    kernel, pace = _kernel(tuple(definitions(settings, climbing, keep_weights).items()))
+    numbers, changes = (cupy.asarray(array) for array in packed_learners(batch))
+    moves, distances, start, cells = _maze(batch.maze, settings.blocked)
+    column = batch.columns
+    width = len(batch.recorded)
+
+    grid = _multiprocessors() * layout.blocks
+    counts = cupy.empty(grid * WARPS * layout.size, np.int32)
+    taken = cupy.empty(1, np.int32)
+    best = np.empty((len(batch), width), np.int32)
+    kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
+
+    each = 4 * (6 + width + layout.size * (2 if keep_weights else 1))  # bytes a trial
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    free += cupy.get_default_memory_pool().free_bytes()
+    room = int(SHARE * free) // each
+    if room < 1:
+        raise cupy.cuda.memory.OutOfMemoryError(each, 0)
+    for first, last, episode, until in slices(len(batch), batch.episodes, room, pace):
+        n = last - first
+        if episode == 0:
+            learner, goal, seed = (
+                cupy.asarray(array[first:last]) for array in (batch.learner, batch.goal, batch.seed)
+            )
+            memory = cupy.empty((n, 2), np.int32)
+            weights = cupy.empty((n, layout.size), np.float32)
+            on_card = cupy.empty((n, width), np.int32)
+            kept_on_card = cupy.empty((n, layout.size), np.float32) if keep_weights else memory
+        began = time.perf_counter()
+        taken.fill(0)
+        kernel(
+            (grid,),
+            (LANES * WARPS,),
+            (
+                learner, goal, seed, numbers, changes, moves, distances,
+                cupy.asarray(column[episode:until]), on_card, memory, weights, kept_on_card, counts, taken,
+                np.int32(n), np.int32(episode), np.int32(until), np.int32(batch.resample or 0),
+                np.int32(width), np.int32(cells), np.int32(start),
+            ),
+        )  # fmt: skip
+        cupy.cuda.get_current_stream().synchronize()
+        pace.learn(n * (until - episode), time.perf_counter() - began)
+        if until == batch.episodes:
+            best[first:last] = on_card.get()
+            if kept is not None:
+                kept[first:last] = kept_on_card.get()
+        if progress is not None:
+            progress(n * (until - episode))
+    hidden, output = layout.unpack(kept) if kept is not None else (None, None)
+    return Trials(best, hidden, output)
+
+
+@cache
+def _kernel(constants: tuple[tuple[str, int], ...]) -> tuple[Any, Pace]:
+    """Return the kernel for these constants, compiled now or kept from an earlier run, and its pace."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    source = (resources.files("distal.engines") / "trials.cu").read_text(encoding="utf-8")
+    options = ["--std=c++17", "--fmad=false", *(f"-D{name}={value}" for name, value in constants)]
+    began = time.perf_counter()
+    kernel = cupy.RawModule(code=source, options=tuple(options)).get_function("run_trials")
+    seconds = time.perf_counter() - began
+    if seconds > 1:
+        _log.warning(
+            "compiled the gpu engine for these settings in %.1f s; it is kept for later runs", seconds
+        )
+    return kernel, Pace(dict(constants)["STEPS"])
+
+
+@cache
+def _multiprocessors() -> int:
+    import cupy  # noqa: PLC0415 - an extra
+
+    return int(cupy.cuda.Device().attributes["MultiProcessorCount"])
+
+
+@lru_cache(maxsize=16)
+def _maze(maze: Maze, blocked: str) -> tuple[Any, Any, int, int]:
+    """Return the tables of a maze on the card, its start and its number of cells."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    tables = maze_tables(maze, blocked)
+    return cupy.asarray(tables.moves), cupy.asarray(tables.distances), tables.start, tables.cells

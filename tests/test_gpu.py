@@ -1,0 +1,393 @@
+"""The gpu engine: its host side everywhere, and on a card the bits of the cpu engine.
+
+Tests with the marker `gpu` need an NVIDIA card; `make test-gpu` runs them and keeps
+their summary in benchmarks/results/gpu-tests.json.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from distal import (
+    HillClimbing,
+    InputError,
+    Maze,
+    Rule,
+    Settings,
+    engines,
+    learn,
+    network,
+    published_rules,
+    triple_t_maze,
+)
+from distal.engines import Batch, gpu, reference
+from distal.engines.tables import rule_changes
+from distal.evaluation import batch_of
+from distal.experiments import random_learners
+from distal.learners import Learner
+from distal.settings import READINGS
+from tests.strategies import rules
+from tests.test_maze import T
+
+
+def reason() -> str | None:
+    try:
+        gpu.check()
+    except InputError as refusal:
+        return str(refusal)
+    return None
+
+
+on_card = [pytest.mark.gpu, pytest.mark.skipif(reason() is not None, reason=str(reason()))]
+
+# Where Numba is missing, the reference engine is what the card is compared with; it takes longer.
+expected: Any = engines.load("cpu" if importlib.util.find_spec("numba") else "reference")
+
+
+# ---------------------------------------------------------------- the host's side
+
+
+@given(rules, st.booleans())
+def test_changes_are_packed_two_bits_each(rule: Rule, backwards: bool) -> None:
+    packed = rule_changes([rule], backwards)[0]
+    for row, change in enumerate(rule.delta_w):
+        bits, m = divmod(row, 2)
+        two = int(packed[m]) >> (2 * bits if backwards else 30 - 2 * bits) & 3
+        assert (two ^ 2) - 2 == change  # the sign of a two-bit number
+
+
+@pytest.mark.parametrize("hidden", [1, 20, 28, 29, 60, 61, 64])
+def test_weights_lie_in_lanes_and_come_back_as_matrices(hidden: int) -> None:
+    layout = gpu.Layout(hidden)
+    assert layout.slots * 32 >= hidden + 4 > (layout.slots - 1) * 32
+    weights = network.fresh_weights(hidden, seed=1, episode=0)
+    lanes = np.zeros((layout.slots, hidden + 8, 32), np.float32)
+    for neuron in range(hidden + 4):  # by the words of trials.cu, one entry at a time
+        slot, lane = divmod(neuron, 32)
+        if neuron < hidden:
+            lanes[slot, :, lane] = weights.hidden[neuron]
+        else:
+            lanes[slot, 4 : 4 + hidden, lane] = weights.output[neuron - hidden, :hidden]
+            lanes[slot, 3, lane] = weights.output[neuron - hidden, hidden]
+    into_hidden, into_output = layout.unpack(lanes.reshape(1, -1))
+    assert (into_hidden[0] == weights.hidden).all()
+    assert (into_output[0] == weights.output).all()
+
+
+@given(
+    st.integers(1, 50_000), st.integers(1, 20_000), st.integers(1, 60_000), st.integers(1, 10_000), st.data()
+)
+def test_slices_cover_every_episode_of_every_trial_once_and_in_order(
+    trials: int, episodes: int, room: int, steps: int, data: st.DataObject
+) -> None:
+    trials = min(trials, 20 * room)
+    pace = gpu.Pace(steps)
+    done: dict[int, int] = {}
+    before = (0, 0)
+    for count, (first, last, episode, until) in enumerate(gpu.slices(trials, episodes, room, pace)):
+        assert 0 < last - first <= room
+        assert done.get(first, 0) == episode < until <= episodes
+        assert before <= (first, episode)
+        before = (first, episode)
+        done[first] = until
+        pace.learn((last - first) * (until - episode), data.draw(st.floats(1e-6, 2)) if count < 20 else 0.1)
+    firsts = [*sorted(done), trials]
+    assert firsts[0] == 0
+    assert all(until == episodes for until in done.values())
+    assert all(0 < b - a <= max(room, gpu.FILLING) or len(done) == 1 for a, b in pairwise(firsts))
+
+
+def test_a_launch_that_took_too_long_makes_the_next_one_shorter() -> None:
+    pace = gpu.Pace(100)
+    pace.learn(1_000_000, seconds=2.0)
+    assert pace.episodes == 250_000  # half a second at that pace
+    pace.learn(250_000, seconds=0.001)
+    assert pace.episodes == 2_000_000  # eight times as much, not five hundred times
+
+
+def test_a_kernel_is_compiled_for_the_settings() -> None:
+    settings = Settings(hidden=7, steps=30, outputs="random", m_ties="punish", trace_pre="current")
+    constants = gpu.definitions(settings, climbing=True, keep_weights=True)
+    assert constants["HIDDEN"] == 7
+    assert constants["STEPS"] == 30
+    assert [constants[name] for name in ("OUTPUTS", "PUNISH", "CURRENT", "NORMALISE")] == [2, 1, 1, 0]
+    assert (constants["CLIMB"], constants["KEEP"]) == (1, 1)
+
+
+def test_learners_are_packed_as_32_bit_floats() -> None:
+    batch = batch_of(
+        [HillClimbing(0.1, 0.2, 0.3)],
+        np.zeros(1, np.uint64),
+        trials=1,
+        episodes=1,
+        maze=T,
+        settings=Settings(),
+    )
+    numbers, changes = gpu.packed_learners(batch)
+    assert numbers.tolist() == [[np.float32(0.1), np.float32(0.2), np.float32(0.3), 0]]
+    assert changes.tolist() == [[0, 0]]
+
+
+def test_without_cupy_the_engine_says_what_to_install_and_auto_is_cpu(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "cupy", None)
+    gpu._problem.cache_clear()
+    try:
+        with pytest.raises(InputError, match=r"engine gpu: CuPy .*pip install|engine gpu: CuPy cannot"):
+            learn("paper:1", engine="gpu", episodes=1, trials=1)
+        assert learn("paper:1", engine="auto", episodes=1, trials=1).engine == "cpu"
+        assert "engine auto is cpu here; engine gpu: CuPy" in caplog.text
+    finally:
+        gpu._problem.cache_clear()
+
+
+class _NoCard:
+    """CuPy on a machine without a card, a driver or a compiler."""
+
+    class CUDARuntimeError(Exception):
+        pass
+
+    def __init__(
+        self, count: int | None, compiler: bool = True, capability: tuple[int, int] = (9, 0)
+    ) -> None:
+        self.count, self.compiler, self.capability = count, compiler, capability
+        self.cuda = self.runtime = self.nvrtc = self
+
+    def getDeviceCount(self) -> int:  # noqa: N802
+        if self.count is None:
+            raise self.CUDARuntimeError("cudaErrorInsufficientDriver")
+        return self.count
+
+    def getVersion(self) -> tuple[int, int]:  # noqa: N802
+        if not self.compiler:
+            raise RuntimeError("libnvrtc.so not found")
+        return 13, 0
+
+    def Device(self) -> Any:  # noqa: N802
+        return type("Device", (), {"id": 0})
+
+    def getDeviceProperties(self, number: int) -> dict[str, int]:  # noqa: N802
+        return {"major": self.capability[0], "minor": self.capability[1]}
+
+
+@pytest.mark.parametrize(
+    ("cupy", "message"),
+    [
+        (_NoCard(None), "no NVIDIA card answers (cudaErrorInsufficientDriver): install the card's driver"),
+        (_NoCard(0), "there is no NVIDIA card: run on a machine that has one"),
+        (_NoCard(1, compiler=False), "run-time compiler cannot be loaded (libnvrtc.so not found)"),
+        (_NoCard(1, capability=(5, 2)), "the card has compute capability 5.2, 6.1 is needed"),
+    ],
+)
+def test_what_is_missing_is_said_in_one_line(
+    cupy: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
+    gpu._problem.cache_clear()
+    try:
+        with pytest.raises(InputError) as refusal:
+            engines.load("gpu")
+    finally:
+        gpu._problem.cache_clear()
+    assert message in str(refusal.value)
+    assert str(refusal.value).endswith("; or use engine cpu")
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+def test_only_the_episodes_that_are_asked_for_come_back(engine: str) -> None:
+    batch = batch_of(
+        published_rules()[:2], np.arange(2, dtype=np.uint64), trials=1, episodes=9, maze=T,
+        settings=Settings(steps=8, hidden=4),
+    )  # fmt: skip
+    run = engines.load(engine).run
+    options: dict[str, Any] = {"keep_weights": False, "workers": None, "progress": None}
+    whole = run(batch, **options).best
+    some = run(replace(batch, record=(1, 4, 9)), **options).best
+    assert (some == whole[:, [0, 3, 8]]).all()
+
+
+# ---------------------------------------------------------------- on a card
+
+
+def assert_same(batch: Batch, engine: Any = None) -> None:
+    ours = gpu.run(batch, keep_weights=True)
+    theirs = (engine or expected).run(batch, keep_weights=True, workers=None, progress=None)
+    assert (ours.best == theirs.best).all()
+    assert ours.hidden is not None
+    assert ours.output is not None
+    assert ours.hidden.tobytes() == theirs.hidden.tobytes()
+    assert ours.output.tobytes() == theirs.output.tobytes()
+
+
+def random_maze(rng: np.random.Generator) -> Maze:
+    """Carve a maze by a random walk from the start."""
+    rows, columns = rng.integers(3, 12, 2)
+    columns = max(columns, 4)
+    cell = np.array([rng.integers(1, rows - 1), rng.integers(1, columns - 1)])
+    start, visited = tuple(cell.tolist()), set()
+    for move in rng.integers(0, 4, 80):
+        there = cell + [(-1, 0), (1, 0), (0, -1), (0, 1)][move]
+        if 1 <= there[0] <= rows - 2 and 1 <= there[1] <= columns - 2:
+            cell = there
+            visited.add(tuple(cell.tolist()))
+    empty = sorted(visited - {start})
+    grid = [["#"] * columns for _ in range(rows)]
+    for row, column in empty:
+        grid[row][column] = "."
+    for symbol, k in zip("0123", rng.permutation(len(empty)), strict=False):
+        grid[empty[k][0]][empty[k][1]] = symbol
+    grid[start[0]][start[1]] = "S"
+    return Maze(tuple("".join(line) for line in grid), ("north", "east", "south", "west")[rng.integers(4)])
+
+
+def random_batch(rng: np.random.Generator, settings: Settings, climbing: bool, episodes: int = 25) -> Batch:
+    """Make eight trials in a maze with learners of any kind: extreme numbers come often."""
+    maze = random_maze(rng) if rng.random() < 0.7 else triple_t_maze()
+
+    def unit() -> float:
+        return float(rng.choice([0.0, 1.0, 0.5, rng.random(), 0.1 * rng.random()]))
+
+    learners: list[Learner] = []
+    for _ in range(4):
+        changes = rng.choice([-1, 0, 1], 32, p=rng.dirichlet(np.ones(3)))
+        if climbing:
+            learners.append(HillClimbing(unit(), unit(), unit()))
+        else:
+            learners.append(Rule(changes.tolist(), unit(), unit(), unit(), unit()))
+    return Batch(
+        learners=tuple(learners),
+        learner=np.arange(8, dtype=np.int32) % 4,
+        goal=rng.integers(0, len(maze.finals), 8).astype(np.int32),
+        seed=rng.integers(0, 2**64, 8, np.uint64),
+        maze=maze,
+        settings=settings,
+        episodes=episodes,
+        resample=int(rng.integers(1, 9)) if rng.random() < 0.4 else None,
+    )
+
+
+def random_settings(rng: np.random.Generator) -> Settings:
+    readings: dict[str, Any] = {name: str(rng.choice(values)) for name, values in READINGS.items()}
+    hidden = int(rng.integers(1, 33) if rng.random() < 0.7 else rng.integers(33, 65))
+    return Settings(hidden=hidden, steps=int(rng.choice([1, 7, 40, 100, 300])), **readings)
+
+
+class TestOnACard:
+    """What needs an NVIDIA card."""
+
+    pytestmark = on_card
+
+    @pytest.mark.parametrize("case", range(60))
+    def test_random_settings_mazes_and_learners_give_the_same_bits(self, case: int) -> None:
+        rng = np.random.default_rng(case)
+        settings = random_settings(rng)
+        for _ in range(50 if expected is not reference else 1):
+            assert_same(random_batch(rng, settings, climbing=case % 3 == 2))
+
+    @pytest.mark.parametrize("name", [f"{n}={v}" for n, values in READINGS.items() for v in values])
+    @pytest.mark.parametrize("kind", ["dsp", "hc"])
+    def test_every_reading_gives_the_same_bits_in_the_triple_t_maze(self, name: str, kind: str) -> None:
+        reading, value = name.split("=")
+        settings = Settings(**{reading: value})  # type: ignore[arg-type]
+        learners = random_learners(kind, 1, 5)
+        batch = batch_of(
+            learners, np.arange(5, dtype=np.uint64), trials=1, episodes=60, maze=triple_t_maze(),
+            settings=settings,
+        )  # fmt: skip
+        assert_same(batch)
+
+    @pytest.mark.parametrize("resample", [None, 150])
+    @pytest.mark.parametrize("kind", ["dsp", "hc"])
+    def test_long_trials_give_the_same_bits(self, kind: str, resample: int | None) -> None:
+        learners = published_rules() if kind == "dsp" else random_learners("hc", 3, 5)
+        batch = batch_of(
+            learners, np.arange(len(learners), dtype=np.uint64), trials=1, episodes=2_000,
+            maze=triple_t_maze(), settings=Settings(), resample=resample,
+        )  # fmt: skip
+        assert_same(batch if expected is not reference else replace(batch, episodes=20))
+
+    @pytest.mark.parametrize("hidden", [1, 2, 27, 28, 29, 31, 32, 33, 59, 60, 61, 64])
+    def test_every_shape_of_a_warp_gives_the_same_bits(self, hidden: int) -> None:
+        for kind in ("dsp", "hc"):
+            batch = batch_of(
+                random_learners(kind, 5, 4), np.arange(4, dtype=np.uint64), trials=1, episodes=30,
+                maze=triple_t_maze(), settings=Settings(hidden=hidden, steps=150),
+            )  # fmt: skip
+            assert_same(batch)
+
+    def test_weights_that_become_subnormal_are_divided_exactly(self) -> None:
+        # Inputs are never strengthened: whatever the rule changes elsewhere shrinks them by the norm.
+        rule = Rule([1, 1] * 16, eta=1.0, theta=1.0, alpha_h=0.0, alpha_o=0.0)
+        fading = Rule([0, 0, 1, 1] * 8, eta=1.0, theta=0.3, alpha_h=0.1, alpha_o=0.1)
+        batch = batch_of(
+            [rule, fading], np.arange(2, dtype=np.uint64), trials=2, episodes=600, maze=triple_t_maze(),
+            settings=Settings(),
+        )  # fmt: skip
+        assert_same(batch if expected is not reference else replace(batch, episodes=30))
+
+    def test_more_transitions_than_a_warp_remembers_are_counted_exactly(self) -> None:
+        # Random actions in a large maze, with much recurrence: hundreds of different transitions.
+        rows = [
+            "#" * 41,
+            "#S" + "." * 37 + "0#",
+            *["#" + "." * 39 + "#"] * 37,
+            "#1" + "." * 38 + "#",
+            "#" * 41,
+        ]
+        rng = np.random.default_rng(0)
+        rules = [Rule(rng.integers(-1, 2, 32).tolist(), 0.3, 0.05, 1.0, 1.0) for _ in range(4)]
+        for steps in (200, 1_000):
+            settings = Settings(outputs="random", steps=steps, hidden=24)
+            batch = batch_of(
+                rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, maze=Maze(tuple(rows)),
+                settings=settings,
+            )  # fmt: skip
+            assert_same(batch)
+
+    def test_slices_do_not_change_a_bit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for kind in ("dsp", "hc"):
+            batch = batch_of(
+                random_learners(kind, 2, 3), np.arange(3, dtype=np.uint64), trials=2, episodes=50,
+                maze=triple_t_maze(), settings=Settings(), resample=13,
+            )  # fmt: skip
+            whole = gpu.run(batch, keep_weights=True)
+            told: list[int] = []
+
+            def few(trials: int, episodes: int, room: int, pace: gpu.Pace) -> Any:
+                for first in range(0, trials, 17):
+                    for episode in range(0, episodes, 7):
+                        yield first, min(trials, first + 17), episode, min(episodes, episode + 7)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(gpu, "slices", few)
+                sliced = gpu.run(batch, keep_weights=True, progress=told.append)
+            assert sum(told) == len(batch) * 50
+            assert (whole.best == sliced.best).all()
+            assert whole.hidden is not None
+            assert sliced.hidden is not None
+            assert whole.hidden.tobytes() == sliced.hidden.tobytes()
+            some = gpu.run(replace(batch, record=(1, 25, 50)))
+            assert (some.best == whole.best[:, [0, 24, 49]]).all()
+
+    def test_the_reference_engine_agrees_too(self) -> None:
+        batch = batch_of(
+            published_rules()[:3], np.arange(3, dtype=np.uint64), trials=1, episodes=8,
+            maze=triple_t_maze(), settings=Settings(),
+        )  # fmt: skip
+        assert_same(batch, reference)
+
+    def test_a_network_that_is_too_large_is_refused(self) -> None:
+        with pytest.raises(InputError, match="hidden is 65, engine gpu takes at most 64; use engine cpu"):
+            learn("paper:1", hidden=65, engine="gpu", episodes=1, trials=1)
+
+    def test_auto_is_the_card(self) -> None:
+        assert learn("paper:1", engine="auto", episodes=2, trials=1).engine == "gpu"
