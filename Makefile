@@ -1,19 +1,24 @@
 # make run   set up, then do the main job
 # make test  set up, then run the tests
 # make lint  set up, then ruff and mypy
+# make test-gpu  the tests that need an NVIDIA card, with PYTHON's own CuPy; keeps a summary
 # make docs  set up, then build the documentation into site/
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint format docs clean
+.PHONY: run test test-gpu lint format docs clean
 
 run: $(STAMP)
 	$(BIN)/distal reproduce
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto
+
+# On the machine's own Python, which has CuPy; pytest and Hypothesis must be there too, Numba may be.
+test-gpu:
+	PYTHONPATH=src $(PYTHON) -m pytest tests/test_gpu.py -m gpu -q --gpu-summary benchmarks/results/gpu-tests.json
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

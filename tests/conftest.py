@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 import distal
+from distal.engines import gpu
+from distal.machine import machine
 
 # Fixed cases in continuous integration, fresh ones elsewhere.
 settings.register_profile("local", deadline=None, print_blob=True)
@@ -15,8 +22,41 @@ settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+COMPARED = pytest.StashKey[int]()  # batches that a card and another engine have both run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run on a card keep its summary."""
+    parser.addoption("--gpu-summary", metavar="FILE", help="write a summary of the tests on a card to FILE")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the cpu engine before the workers start, so that none of them waits or talks about it."""
-    if not hasattr(config, "workerinput"):
+    if not hasattr(config, "workerinput") and importlib.util.find_spec("numba") is not None:
         distal.learn("paper:1", episodes=1, trials=1)
         distal.climb(distal.HillClimbing(0.1, 0.1, 0.1), episodes=1, trials=1)
+
+
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
+    """Keep what was run on a card: which card, with which software, how many cases, and when."""
+    path = config.getoption("--gpu-summary")
+    if path is None:
+        return
+    stats = terminalreporter.stats
+    summary = {
+        "passed": len(stats.get("passed", [])),
+        "failed": len(stats.get("failed", [])) + len(stats.get("error", [])),
+        "skipped": len(stats.get("skipped", [])),
+        "batches_compared": config.stash.get(COMPARED, 0),
+        "compared_with": "cpu" if importlib.util.find_spec("numba") else "reference",
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "distal": distal.__version__,
+        "card": gpu.describe() if summary_of_a_card() else None,
+        "machine": machine(),
+    }
+    Path(path).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+
+
+def summary_of_a_card() -> bool:
+    """Say whether there is a card to describe."""
+    return gpu._problem() is None

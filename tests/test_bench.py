@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -52,7 +53,9 @@ def test_a_regression_is_noticed() -> None:
 def test_the_change_is_printed_against_a_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "run", lambda quick: iter([Row("against_jax", "as JAX", 1.0, "times", 40)]))
+    monkeypatch.setattr(
+        bench, "run", lambda engine, quick: iter([Row("against_jax", "as JAX", 1.0, "times", 40)])
+    )
     kept = ROOT / "benchmarks" / "results" / "cpu.json"
     assert main(["bench", "--against", str(kept)]) == 0
     assert "WORSE" in capsys.readouterr().out
@@ -68,6 +71,14 @@ def test_a_file_that_is_no_benchmark_is_refused(tmp_path: Path, text: str) -> No
     path.write_text(text)
     with pytest.raises(InputError, match=r"other\.json"):
         bench.load_report(path)
+
+
+def test_an_engine_that_is_not_measured_or_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--engine", "reference"]) == 2
+    assert "engine is 'reference', expected one of cpu, gpu" in capsys.readouterr().err
+    if importlib.util.find_spec("cupy") is None:
+        assert main(["bench", "--engine", "gpu"]) == 2
+        assert "engine gpu: CuPy is not installed" in capsys.readouterr().err
 
 
 def test_the_document_shows_the_run_that_is_kept() -> None:

@@ -7,6 +7,7 @@ their summary in benchmarks/results/gpu-tests.json.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -34,6 +35,7 @@ from distal.evaluation import batch_of
 from distal.experiments import random_learners
 from distal.learners import Learner
 from distal.settings import READINGS
+from tests.conftest import COMPARED
 from tests.strategies import rules
 from tests.test_maze import T
 
@@ -218,7 +220,19 @@ def test_only_the_episodes_that_are_asked_for_come_back(engine: str) -> None:
 # ---------------------------------------------------------------- on a card
 
 
+compared: list[Batch] = []  # in the test at work
+
+
+@pytest.fixture(autouse=True)
+def _count(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Let the summary know how many batches were compared."""
+    compared.clear()
+    yield
+    pytestconfig.stash[COMPARED] = pytestconfig.stash.get(COMPARED, 0) + len(compared)
+
+
 def assert_same(batch: Batch, engine: Any = None) -> None:
+    compared.append(batch)
     ours = gpu.run(batch, keep_weights=True)
     theirs = (engine or expected).run(batch, keep_weights=True, workers=None, progress=None)
     assert (ours.best == theirs.best).all()

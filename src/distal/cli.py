@@ -329,15 +329,18 @@ def run_reproduce(args: argparse.Namespace) -> None:
 
 
 def run_bench(args: argparse.Namespace) -> None:
-    """Measure the engines."""
-    from distal import bench  # noqa: PLC0415 - imports the compiler, which no other command should wait for
+    """Measure an engine."""
+    from distal import bench  # noqa: PLC0415 - imports what no other command should wait for
+    from distal.engines import gpu  # noqa: PLC0415
 
+    one_of("engine", args.engine, ("cpu", "gpu"))
+    card = gpu.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None
-    rows = list(terminal.watched(bench.run(quick=args.quick), "measuring"))
+    rows = list(terminal.watched(bench.run(args.engine, quick=args.quick), "measuring"))
     if args.json:
-        _print_json(bench.report(rows))
+        _print_json(bench.report(rows, card))
     else:
-        terminal.show_bench(rows, machine())
+        terminal.show_bench(rows, machine(), card)
     if earlier is not None:
         terminal.show_change(bench.compare(rows, earlier), earlier, to_stderr=args.json)
 
@@ -461,10 +464,11 @@ def _parser() -> Parser:
     bench = add(
         "bench",
         run_bench,
-        "measure the engines",
-        "Measure the engines: ratios against something in the same run, medians of repeats. Takes about two "
-        "minutes on two cores, ten seconds with --quick.",
+        "measure an engine",
+        "Measure an engine: ratios against something in the same run, medians of repeats. The cpu engine "
+        "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes.",
     )
+    bench.add_argument("--engine", default=engines.DEFAULT, metavar="NAME", help="cpu, gpu (cpu)")
     bench.add_argument(
         "--quick", action="store_true", help="few repeats, and only the rows that take seconds"
     )

@@ -190,7 +190,9 @@ def estimated_seconds(
     """Measure both learners for a moment and say how long each stage may take."""
     rates = {}
     for kind in ("dsp", "hc"):
-        few = random_learners(kind, 0, PAPER.population if engine != "reference" else 1)
+        few = random_learners(
+            kind, 0, {"reference": 1, "gpu": 15 * PAPER.population}.get(engine, PAPER.population)
+        )
         batch = batch_of(
             few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=100 if engine != "reference" else 5,
             maze=maze, settings=settings,

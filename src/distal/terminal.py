@@ -359,9 +359,15 @@ def watched(rows: Iterable[T], label: str) -> Iterator[T]:
             yield row
 
 
-def show_bench(rows: list[Row], machine: dict[str, Any]) -> None:
+def show_bench(rows: list[Row], machine: dict[str, Any], card: dict[str, Any] | None = None) -> None:
     """Print the rows of a benchmark and the machine they were measured on."""
     out = console()
+    if card is not None:
+        out.print(
+            f"{card['card']}, {card['multiprocessors']} multiprocessors, {card['memory_gib']} GiB; "
+            f"CUDA {card['driver_cuda']}, NVRTC {card['nvrtc']}, CuPy {card['cupy']}",
+            soft_wrap=True,
+        )
     memory = f"{machine['memory_gib']} GiB"
     versions = ", ".join(
         f"{name} {machine[name]}" for name in ("python", "numpy", "numba", "jax") if machine[name]

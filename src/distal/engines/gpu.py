@@ -7,12 +7,18 @@ runs on the card is in `trials.cu`, compiled by CuPy for the settings at hand.
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import logging
+import os
+import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +27,7 @@ from numpy.typing import NDArray
 from distal.checks import InputError
 from distal.engines import Batch, Progress, Trials
 from distal.engines.tables import maze_tables, rule_changes
+from distal.files import write_bytes
 from distal.learners import hill_climbing
 from distal.maze import Maze
 from distal.network import FEED, INPUTS, OUTPUTS, incoming
@@ -36,6 +43,7 @@ WARPS = 4  # a block
 SLICE = 0.5  # seconds that one launch should take: progress and Ctrl-C wait for its end
 FIRST_SLICE = 1_000_000  # episodes of 100 steps, while nothing is known of the card's pace
 FILLING = 16_384  # trials that keep a large card busy
+PIECES = 8  # parts of a launch's episodes between which trials take turns, if there are many of them
 SHARE = 0.6  # of the free memory
 
 
@@ -220,7 +228,6 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None)
 
     grid = _multiprocessors() * layout.blocks
     counts = cupy.empty(grid * WARPS * layout.size, np.int32)
-    taken = cupy.empty(1, np.int32)
     best = np.empty((len(batch), width), np.int32)
     kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
 
@@ -236,20 +243,21 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None)
             learner, goal, seed = (
                 cupy.asarray(array[first:last]) for array in (batch.learner, batch.goal, batch.seed)
             )
-            memory = cupy.empty((n, 2), np.int32)
+            memory, done = cupy.empty((n, 2), np.int32), cupy.empty(n + 1, np.int32)
             weights = cupy.empty((n, layout.size), np.float32)
             on_card = cupy.empty((n, width), np.int32)
             kept_on_card = cupy.empty((n, layout.size), np.float32) if keep_weights else memory
         began = time.perf_counter()
-        taken.fill(0)
+        done.fill(0)  # the last is the number of the next piece of work
+        piece = until - episode if n <= grid * WARPS else -(-(until - episode) // PIECES)
         kernel(
             (grid,),
             (LANES * WARPS,),
             (
                 learner, goal, seed, numbers, changes, moves, distances,
-                cupy.asarray(column[episode:until]), on_card, memory, weights, kept_on_card, counts, taken,
-                np.int32(n), np.int32(episode), np.int32(until), np.int32(batch.resample or 0),
-                np.int32(width), np.int32(cells), np.int32(start),
+                cupy.asarray(column[episode:until]), on_card, memory, weights, kept_on_card, counts,
+                done[n:], done, np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
+                np.int32(batch.resample or 0), np.int32(width), np.int32(cells), np.int32(start),
             ),
         )  # fmt: skip
         cupy.cuda.get_current_stream().synchronize()
@@ -270,15 +278,53 @@ def _kernel(constants: tuple[tuple[str, int], ...]) -> tuple[Any, Pace]:
     import cupy  # noqa: PLC0415 - an extra
 
     source = (resources.files("distal.engines") / "trials.cu").read_text(encoding="utf-8")
-    options = ["--std=c++17", "--fmad=false", *(f"-D{name}={value}" for name, value in constants)]
-    began = time.perf_counter()
-    kernel = cupy.RawModule(code=source, options=tuple(options)).get_function("run_trials")
-    seconds = time.perf_counter() - began
-    if seconds > 1:
-        _log.warning(
-            "compiled the gpu engine for these settings in %.1f s; it is kept for later runs", seconds
-        )
-    return kernel, Pace(dict(constants)["STEPS"])
+    # Not through CuPy's own compilation of source, which makes subnormal numbers 0.
+    options = [
+        f"--gpu-architecture=sm_{cupy.cuda.Device().compute_capability}",
+        "--std=c++17",
+        "--fmad=false",
+        "--ftz=false",
+        *(f"-D{name}={value}" for name, value in constants),
+    ]
+    version = ".".join(map(str, cupy.cuda.nvrtc.getVersion()))
+    name = hashlib.sha256("\n".join([source, version, *options]).encode()).hexdigest()
+    kept = cache_folder() / f"{name}.cubin"
+    if not kept.exists():
+        began = time.perf_counter()
+        write_bytes(kept, _compiled(cupy.cuda.nvrtc, source, options))
+        seconds = time.perf_counter() - began
+        if seconds > 1:
+            _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)
+    return cupy.RawModule(path=str(kept)).get_function("run_trials"), Pace(dict(constants)["STEPS"])
+
+
+def _compiled(nvrtc: Any, source: str, options: list[str]) -> bytes:
+    """Compile for the card and return the machine code."""
+    program = nvrtc.createProgram(source, "trials.cu", (), ())
+    try:
+        nvrtc.compileProgram(program, tuple(options))
+        code: bytes = nvrtc.getCUBIN(program)
+        return code
+    except nvrtc.NVRTCError as error:
+        raise RuntimeError(f"the gpu engine cannot be compiled: {nvrtc.getProgramLog(program)}") from error
+    finally:
+        nvrtc.destroyProgram(program)
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps compiled kernels: one of the user's own, or else one for this run."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "distal"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder if os.access(folder, os.W_OK) else _temporary_folder()
+
+
+@cache
+def _temporary_folder() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="distal-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 @cache

@@ -156,7 +156,7 @@ __device__ __forceinline__ void draw(const Lane me, Weights &w, u64 seed, u32 ep
                 int c = 4 * block + k;
                 if (c >= COLUMNS) continue;
                 float drawn = c == INPUTS && me.is_output(s) ? pick(v, HIDDEN % 4) : pick(v, k);
-                if (purpose == NOISE) drawn = best[(s * COLUMNS + c) * 32 + me.lane] + sigma * drawn;
+                if (purpose == NOISE) drawn = __ldcg(best + (s * COLUMNS + c) * 32 + me.lane) + sigma * drawn;
                 w[s][c] = me.exists(s, c) ? drawn : 0.0f;
             }
         }
@@ -176,7 +176,7 @@ __device__ __forceinline__ void load(const Lane me, Weights &w, const float *fro
 #pragma unroll
     for (int s = 0; s < SLOTS; s++)
 #pragma unroll
-        for (int c = 0; c < COLUMNS; c++) w[s][c] = from[(s * COLUMNS + c) * 32 + me.lane];
+        for (int c = 0; c < COLUMNS; c++) w[s][c] = __ldcg(from + (s * COLUMNS + c) * 32 + me.lane);
 }
 
 // ---------------------------------------------------------------- the network
@@ -427,8 +427,8 @@ __device__ __forceinline__ float divided(float w, float norm, float inverse)
 }
 
 __device__ __forceinline__ void update(
-    Shared &mine, const Lane me, Weights &w, int known, Totals total, const int *counts, int steps, int limit,
-    float eta, u32 table)
+    Shared &mine, const Lane me, Weights &w, int known, Totals total, int *counts, bool flushed, int steps,
+    int limit, float eta, u32 table)
 {
     Traces t;
     build(mine, me, known, t, total);
@@ -445,7 +445,7 @@ __device__ __forceinline__ void update(
         for (int c = 0; c < COLUMNS; c++) {
             const int part = c < FEED ? 0 : c < FEED + HIDDEN ? 1 : 2;
             int pre, count = both(row(mine, me, s, c), t, s, known, pre);
-            if (counts) count += counts[(s * COLUMNS + c) * 32 + me.lane];
+            if (flushed) count += counts[(s * COLUMNS + c) * 32 + me.lane];
             int p1 = pre - count * 65535;                        // 11 | 10 << 16
             u32 bits = signs(limits - p1, rest + p1);            // not 11, not 10, not 01, not 00
             int change = table << __dp4a((int)bits, (int)0xF0F8FCFE, 0);
@@ -476,7 +476,7 @@ __device__ __forceinline__ void update(
             inverse[part] = __frcp_rn(norm[part]);
             far = far && norm[part] > 0x1p-60f && norm[part] < 0x1p20f;
         }
-        if (far) {
+        if (__all_sync(ALL, far)) {
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) {
                 const int part = NORMALISE == 1 ? (c < FEED ? 0 : c < FEED + HIDDEN ? 1 : 2) : 0;
@@ -485,13 +485,19 @@ __device__ __forceinline__ void update(
                 w[s][c] = divided(w[s][c], n, i);
             }
         } else {
+            // Weights that a rule never changes shrink until they are subnormal, and then 0. This is rare, and
+            // goes through memory: 28 copies of a full division would not fit into the cache of instructions.
+            float *spare = (float *)counts + s * COLUMNS * 32 + me.lane;
 #pragma unroll
+            for (int c = 0; c < COLUMNS; c++) spare[c * 32] = w[s][c];
+#pragma unroll 1
             for (int c = 0; c < COLUMNS; c++) {
-                const int part = NORMALISE == 1 ? (c < FEED ? 0 : c < FEED + HIDDEN ? 1 : 2) : 0;
-                float n = norm[part];
-                if (NORMALISE == 1 && c == INPUTS && output) n = norm[1];
-                w[s][c] = __fdiv_rn(w[s][c], n);
+                float n = norm[0];
+                if (NORMALISE == 1 && (c >= FEED || (c == INPUTS && output))) n = c < FEED + HIDDEN ? norm[1] : norm[2];
+                spare[c * 32] = __fdiv_rn(spare[c * 32], n);
             }
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++) w[s][c] = spare[c * 32];
         }
     }
 }
@@ -513,8 +519,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
     float *all_weights,      // (trials, …): as they run, or the best of the climb
     float *all_kept,         // (trials, …): of the lowest EP
     int *all_counts,         // (warps, …)
-    int *next,               // the next trial to be taken
+    int *next,               // the next piece of work to be taken
+    volatile int *done,      // (trials): the episodes that a trial has behind it
     int trials, int first, int last,   // episodes first … last − 1 are run
+    int piece,               // … so many at a time
     int resample, int columns, int cells, int start)
 {
     __shared__ __align__(16) Shared shared[WARPS];
@@ -525,34 +533,41 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
     const int size = SLOTS * COLUMNS * 32;
     int *counts = all_counts + (size_t)(blockIdx.x * WARPS + warp) * size;
 
+    // Some trials take ten times as long as others, and the last to be begun would be waited for. So a
+    // piece of work is a few episodes of a trial, and all trials have their first piece before any has its
+    // second. Weights wait in memory meanwhile (read past the first cache, which another warp does not see).
     while (true) {
-        int trial = 0;
-        if (me.lane == 0) trial = atomicAdd(next, 1);
-        trial = __shfl_sync(ALL, trial, 0);
-        if (trial >= trials) return;
+        int work = 0;
+        if (me.lane == 0) work = atomicAdd(next, 1);
+        work = __shfl_sync(ALL, work, 0);
+        const int trial = work % trials, begin = first + work / trials * piece, end_of_piece = min(last, begin + piece);
+        if (begin >= last) return;
+        if (begin > first) {
+            if (me.lane == 0)
+                while (done[trial] < begin) __nanosleep(500);
+            __threadfence();
+            __syncwarp();
+        }
 
+        // What is needed once an episode is read again each time: registers are scarcer than reads.
         const int learner = learner_of[trial], goal = goal_of[trial];
-        const u64 seed = seed_of[trial];
         const float *number = numbers + 4 * learner;
-        const float eta = number[0], theta = number[1];
         const float alpha_h = number[CLIMB ? 1 : 2], alpha_o = number[CLIMB ? 2 : 3];
-        const u32 unrewarded = tables[2 * learner], rewarded = tables[2 * learner + 1];
-        float *weights = all_weights + (size_t)trial * size, *kept = all_kept + (size_t)trial * size;
-        const int full_limit = CLIMB ? 0 : threshold(theta, STEPS, me.lane);
+        float *weights = all_weights + (size_t)trial * size;
 
         int lowest = NONE, previous = NONE;  // `previous` is the best of the climb in hill climbing
-        if (first > 0) {
-            lowest = memory[2 * trial];
-            previous = memory[2 * trial + 1];
+        if (begin > 0) {
+            lowest = __ldcg(memory + 2 * trial);
+            previous = __ldcg(memory + 2 * trial + 1);
             if (!CLIMB) load(me, w, weights);
         }
-        for (int episode = first; episode < last; episode++) {
+        for (int episode = begin; episode < end_of_piece; episode++) {
             const bool fresh = episode == 0 || (resample && episode % resample == 0);
             if (fresh) {
-                draw<WEIGHTS>(me, w, seed, episode, 0.0f, weights);
+                draw<WEIGHTS>(me, w, seed_of[trial], episode, 0.0f, weights);
                 previous = NONE;
             } else if (CLIMB) {
-                draw<NOISE>(me, w, seed, episode, eta, weights);  // number 0 is σ
+                draw<NOISE>(me, w, seed_of[trial], episode, number[0], weights);  // number 0 is σ
             }
 
             // ---- the walk. Lane u remembers transition u, and the place and state of a step mod 32.
@@ -649,7 +664,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
                     state = following;
                 }
                 if (OUTPUTS == 2) {  // lane l holds the words of four of the next 128 steps
-                    if ((step & 127) == 0) words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed);
+                    if ((step & 127) == 0) words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed_of[trial]);
                     u32 own = (step & 3) == 0 ? words.x : (step & 3) == 1 ? words.y : (step & 3) == 2 ? words.z : words.w;
                     u32 word = __shfl_sync(ALL, own, step >> 2 & 31), active = state.outputs();
                     if (active == 0) active = 15;
@@ -672,7 +687,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
             const int ep = (reached ? step : STEPS + distances[goal * cells + (end >> 11)]) + 5 * pits;
             if (ep < lowest) {
                 lowest = ep;
-                if (KEEP) save(me, w, kept);
+                if (KEEP) save(me, w, all_kept + (size_t)trial * size);
             }
             const int column = recorded[episode - first];
             if (column >= 0 && me.lane == 0) best[(size_t)trial * columns + column] = lowest;
@@ -686,7 +701,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
                 const bool good = ep < previous || (ep == previous && !PUNISH);
                 previous = ep;
                 const int steps = reached ? step : STEPS;
-                const int limit = steps == STEPS ? full_limit : threshold(theta, steps, me.lane);
+                const int limit = threshold(number[1], steps, me.lane);
 #pragma unroll
                 for (int s = 0; s < SLOTS; s++) {
                     mine.events[me.lane].before[s] = before.bits[s];
@@ -694,8 +709,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
                 }
                 mine.events[me.lane].walls = event_walls;
                 mine.events[me.lane].times = me.lane < known ? event_times : 0;
-                update(mine, me, w, known, total, flushed ? counts : nullptr, steps, limit, eta,
-                       good ? rewarded : unrewarded);
+                update(mine, me, w, known, total, counts, flushed, steps, limit, number[0],
+                       tables[2 * learner + good]);
             }
         }
         if (me.lane == 0) {
@@ -703,5 +718,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
             memory[2 * trial + 1] = previous;
         }
         if (!CLIMB) save(me, w, weights);
+        __threadfence();
+        __syncwarp();
+        if (me.lane == 0) done[trial] = end_of_piece;
     }
 }

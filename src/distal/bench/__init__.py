@@ -1,0 +1,154 @@
+"""Benchmarks: ratios against something measured in the same run.
+
+Machines differ and are noisy, so a bare time says little. Every row is a ratio, or
+a time beside one; what is compared runs alternately, and medians of repeats are
+reported. Nothing here is a test: a slow machine fails no one. `cpu` and `gpu` hold
+what is measured of each engine.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import distal
+from distal.checks import InputError, one_of
+from distal.engines import Batch
+from distal.evaluation import batch_of
+from distal.files import read_json
+from distal.learners import Learner
+from distal.machine import machine
+from distal.maze import triple_t_maze
+from distal.settings import Settings
+
+FORMAT, VERSION = "distal-bench", 1
+JAX_PROGRAM = Path(__file__).parents[3] / "benchmarks" / "jax_baseline.py"
+NOTABLE = 1.15  # a change by less than this factor is noise on a shared machine
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement: a value with its unit, and the target it is held to, if any."""
+
+    name: str
+    what: str
+    value: float | None  # None: could not be measured, `note` says why
+    unit: str
+    target: float | None = None
+    at_least: bool = True  # whether the target is a floor or a ceiling
+    samples: list[float] = field(default_factory=list)
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target was met; None without a target or a value."""
+        if self.value is None or self.target is None:
+            return None
+        return self.value >= self.target if self.at_least else self.value <= self.target
+
+
+def run(engine: str = "cpu", quick: bool = False) -> Iterator[Row]:
+    """Measure an engine, yielding every row as it is done.
+
+    `quick` takes few repeats and leaves out the slow rows.
+    """
+    name = one_of("engine", engine, ("cpu", "gpu"))
+    rows: Iterator[Row] = import_module(f"distal.bench.{name}").run(quick)
+    return rows
+
+
+def report(rows: list[Row], card: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the results with a description of the machine, and of the card, ready for JSON."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "distal": distal.__version__,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "machine": machine(),
+        **({"card": card} if card is not None else {}),
+        "results": [{**asdict(row), "met": row.met} for row in rows],
+    }
+
+
+def load_report(path: str | Path) -> dict[str, Any]:
+    """Read results that an earlier run wrote."""
+    data = read_json(path, "benchmark file")
+    if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
+        raise InputError(f"benchmark file {str(path)!r}: expected what 'distal bench --json' prints")
+    return data
+
+
+def compare(rows: list[Row], earlier: dict[str, Any]) -> list[tuple[Row, float | None, str]]:
+    """Set rows beside an earlier run: (row, value then, verdict)."""
+    before = {entry["name"]: entry["value"] for entry in earlier["results"]}
+    compared = []
+    for row in rows:
+        then = before.get(row.name)
+        if row.value is None or not then:
+            verdict = "not measured in both"
+        else:
+            gain = row.value / then if row.at_least else then / row.value
+            verdict = "better" if gain > NOTABLE else "WORSE" if gain < 1 / NOTABLE else "as before"
+        compared.append((row, then, verdict))
+    return compared
+
+
+# ------------------------------------------------------------------ how it is measured
+
+
+def generation(learners: tuple[Learner, ...], trials: int = 5, **settings: Any) -> Batch:
+    """Return the batch that evaluates all learners: `trials` for each of the eight goals, 100 episodes."""
+    seeds = np.arange(len(learners), dtype=np.uint64)
+    return batch_of(
+        learners, seeds, trials=trials, episodes=100, maze=triple_t_maze(), settings=Settings(**settings)
+    )
+
+
+def times(job: Callable[[], object], repeats: int) -> NDArray[np.float64]:
+    """Run a job again and again; return seconds (repeats), without a first run."""
+    seconds: NDArray[np.float64] = alternating([job], repeats)[0]
+    return seconds
+
+
+def alternating(jobs: Sequence[Callable[[], object]], repeats: int) -> NDArray[np.float64]:
+    """Run the jobs in turn, again and again; return seconds (jobs, repeats), without a first round."""
+    seconds = np.empty((len(jobs), repeats))
+    for repeat in range(-1 if repeats > 1 else 0, repeats):
+        for k, job in enumerate(jobs):
+            began = time.perf_counter()
+            job()
+            if repeat >= 0:
+                seconds[k, repeat] = time.perf_counter() - began
+    return seconds
+
+
+def python(script: str, **variables: str) -> str:
+    """Run a script in a new process and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**environment(), **variables},
+    )
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    """Return the environment for another process that shall import this very package."""
+    path = str(Path(__file__).parents[2])
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([path, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+    }

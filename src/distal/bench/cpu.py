@@ -1,0 +1,181 @@
+"""What is measured of the cpu engine."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+from numba import njit
+
+from distal import network
+from distal.bench import JAX_PROGRAM, Row, alternating, environment, generation, python, times
+from distal.engines import Batch, cpu, reference
+from distal.experiments import random_learners
+from distal.machine import available_cores
+from distal.rule import published_rules
+
+
+def run(quick: bool = False) -> Iterator[Row]:
+    """Yield every row as it is measured."""
+    repeats = 3 if quick else 15
+    yield from _against_reference(repeats, reference_trials=4 if quick else 15)
+    yield from _learners(repeats)
+    yield from _workers(repeats)
+    yield from _sizes(repeats)
+    if not quick:
+        yield _against_jax(repeats)
+        yield from _first_call()
+        yield _memory()
+
+
+def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
+    batch = generation(published_rules())
+    every = len(batch) // reference_trials
+    few = slice(0, reference_trials * every, every)  # one trial of each rule, in turn towards each goal
+    goal = np.arange(reference_trials, dtype=np.int32) % 8
+    part = Batch(
+        batch.learners, batch.learner[few], goal, batch.seed[few], batch.maze, batch.settings, batch.episodes
+    )
+    fast = times(partial(cpu.run, batch, workers=1), repeats) / (len(batch) * 100)
+    slow = times(partial(reference.run, part), 1) / (len(part) * 100)
+    yield Row(
+        "dsp_episode",
+        "one DSP episode on one core, published rules, 100 steps",
+        float(np.median(fast)) * 1e6,
+        "µs",
+        at_least=False,
+        samples=(fast * 1e6).tolist(),
+    )
+    yield Row(
+        "against_reference",
+        "faster than the reference engine, one core, published rules, 100 episodes",
+        float(np.median(slow) / np.median(fast)),
+        "times",
+        1000,
+        note=f"reference: {np.median(slow) * 1e6:.0f} µs an episode, over {len(part)} trials",
+    )
+
+
+def _learners(repeats: int) -> Iterator[Row]:
+    dsp, climbing = generation(random_learners("dsp", 0)), generation(random_learners("hc", 0))
+    seconds = alternating([partial(cpu.run, batch, workers=1) for batch in (dsp, climbing)], repeats)
+    ratio = seconds[1] / seconds[0]
+    yield Row(
+        "climbing_episode",
+        "time of a hill climbing episode, in DSP episodes (generations of 14 at random)",
+        float(np.median(ratio)),
+        "times",
+        2.5,
+        at_least=False,
+        samples=ratio.tolist(),
+    )
+
+
+def _workers(repeats: int) -> Iterator[Row]:
+    if available_cores() < 2:
+        yield Row("two_workers", "two workers against one", None, "times", 1.9, note="one core here")
+        return
+    batch = generation(random_learners("dsp", 0), trials=20)
+    once, both = partial(cpu.run, batch, workers=1), partial(cpu.run, batch, workers=2)
+    seconds = alternating([once, both, _spin, partial(_in_two_threads, _spin)], repeats)
+    ratio = seconds[0] / seconds[1]
+    ceiling = float(np.median(2 * seconds[2] / seconds[3]))
+    yield Row(
+        "two_workers",
+        "two workers against one, a generation of 14 random rules with 160 trials each",
+        float(np.median(ratio)),
+        "times",
+        1.9,
+        samples=ratio.tolist(),
+        note=f"the machine itself: two threads of bare arithmetic do {ceiling:.2f} times the work of one",
+    )
+
+
+def _sizes(repeats: int) -> Iterator[Row]:
+    sizes = (20, 40, 80, 160)
+    batches = [generation(random_learners("dsp", 0), trials=1, hidden=hidden) for hidden in sizes]
+    seconds = alternating([partial(cpu.run, batch, workers=1) for batch in batches], max(3, repeats // 3))
+    synapses = [int(sum(mask.sum() for mask in network.synapses(hidden))) for hidden in sizes]
+    for k in range(1, len(sizes)):
+        ratio = seconds[k] / seconds[0]
+        growth = synapses[k] / synapses[0]
+        yield Row(
+            f"hidden_{sizes[k]}",
+            f"time with {sizes[k]} hidden neurons against 20; the synapses grow {growth:.1f} times",
+            float(np.median(ratio)),
+            "times",
+            growth,
+            at_least=False,
+            samples=ratio.tolist(),
+        )
+
+
+def _against_jax(repeats: int) -> Row:
+    what = "faster than the JAX program, all cores, a generation: 14 random rules × 40 trials × 100 episodes"
+    if importlib.util.find_spec("jax") is None or not JAX_PROGRAM.exists():
+        note = "needs JAX (pip install jax) and the benchmarks folder of the source repository"
+        return Row("against_jax", what, None, "times", 40, note=note)
+    batch = generation(random_learners("dsp", 0))
+    before = times(partial(cpu.run, batch), repeats)
+    done = subprocess.run(
+        [sys.executable, str(JAX_PROGRAM)], capture_output=True, text=True, check=True, env=environment()
+    )
+    after = times(partial(cpu.run, batch), repeats)
+    jax = json.loads(done.stdout)
+    ours = float(np.median(np.concatenate([before, after])))
+    samples = [seconds / ours for seconds in jax["all_seconds"]]
+    note = f"JAX {jax['seconds']:.2f} s, ours {ours * 1000:.0f} ms; compilation excluded in both"
+    return Row("against_jax", what, statistics.median(samples), "times", 40, samples=samples, note=note)
+
+
+_FIRST_CALL = """
+import time, distal
+began = time.perf_counter()
+distal.learn("paper:1", episodes=1, trials=1)
+print(time.perf_counter() - began)
+"""
+
+
+def _first_call() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = [float(python(_FIRST_CALL, NUMBA_CACHE_DIR=folder)) for _ in range(2)]
+    yield Row("compile", "first call ever, which compiles", seconds[0], "s", 30, at_least=False)
+    yield Row("cached", "first call of a later process", seconds[1], "s", at_least=False)
+
+
+_LONG_TEST = """
+import resource, distal
+from distal.bench import generation
+from distal.engines import cpu
+from dataclasses import replace
+cpu.run(replace(generation(distal.published_rules()), episodes=10_000))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def _memory() -> Row:
+    what = "peak memory of a 10,000-episode test of 15 rules × 40 trials, curves kept"
+    return Row("memory", what, float(python(_LONG_TEST)), "MB", 500, at_least=False)
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _spin() -> int:
+    """Keep one core busy for a while with arithmetic alone."""
+    x = np.uint64(1)
+    for _ in range(200_000_000):  # as long as a generation takes
+        x = x * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+    return int(x)
+
+
+def _in_two_threads(job: Callable[[], object]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(job) for _ in range(2)]:
+            future.result()

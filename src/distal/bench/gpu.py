@@ -1,0 +1,151 @@
+"""What is measured of the gpu engine, on the card at hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from distal import engines
+from distal.bench import JAX_PROGRAM, Row, alternating, environment, generation, python, times
+from distal.engines import Batch, gpu
+from distal.evolving import evolve
+from distal.experiments import RESAMPLE, random_learners
+from distal.rule import published_rules
+
+RULES = 15 * 14  # one generation of all fifteen runs
+GENERATION = f"one generation of fifteen runs: {RULES} random rules × 40 trials × 100 episodes"
+
+
+def run(quick: bool = False) -> Iterator[Row]:
+    """Yield every row as it is measured."""
+    gpu.check()
+    repeats = 5 if quick else 31
+    dsp, climbing = (
+        replace(generation(random_learners(kind, 0, RULES)), record=(100,)) for kind in ("dsp", "hc")
+    )
+    seconds = alternating([partial(gpu.run, dsp), partial(gpu.run, climbing)], repeats)
+    once = float(np.median(seconds[0]))
+    yield Row(
+        "generation", GENERATION, once * 1000, "ms", 12, at_least=False, samples=(seconds[0] * 1e3).tolist()
+    )
+    ratio = seconds[1] / seconds[0]
+    what = "time of the same for hill climbing, in DSP generations"
+    yield Row("climbing", what, float(np.median(ratio)), "times", 3, at_least=False, samples=ratio.tolist())
+    yield from _kernels(dsp)
+    if quick:
+        return
+    yield _against_jax(dsp, repeats)
+    yield _against_cpu(dsp, once)
+    yield _evolution()
+    yield _long_tests()
+    yield from _many(episodes_per_second=len(dsp) * 100 / once)
+    yield _first_call()
+
+
+def _kernels(batch: Batch) -> Iterator[Row]:
+    """Yield what the compiler made of the two kernels."""
+    layout = gpu.Layout(batch.settings.hidden)
+    for climbing, name in ((False, "DSP"), (True, "hill climbing")):
+        kernel, _ = gpu._kernel(tuple(gpu.definitions(batch.settings, climbing, keep_weights=False).items()))
+        yield Row(
+            f"registers_{'hc' if climbing else 'dsp'}",
+            f"registers a lane, {name}, 20 hidden neurons",
+            kernel.num_regs,
+            "",
+            at_least=False,
+            note=f"{layout.blocks * gpu.WARPS} warps a multiprocessor, {kernel.local_size_bytes} bytes "
+            f"spilled, shared memory {kernel.shared_size_bytes:,} bytes a block of {gpu.WARPS} warps",
+        )
+
+
+def _against_jax(batch: Batch, repeats: int) -> Row:
+    what = "faster than the JAX program on the same card, the same generation"
+    if importlib.util.find_spec("jax") is None or not JAX_PROGRAM.exists():
+        note = "needs JAX for CUDA and the benchmarks folder of the source repository"
+        return Row("against_jax", what, None, "times", 100, note=note)
+    before = times(partial(gpu.run, batch), repeats)
+    done = subprocess.run(
+        [sys.executable, str(JAX_PROGRAM), "--rules", str(RULES)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**environment(), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
+    )
+    ours = float(np.median(np.concatenate([before, times(partial(gpu.run, batch), repeats)])))
+    jax = json.loads(done.stdout)
+    samples = [seconds / ours for seconds in jax["all_seconds"]]
+    note = f"JAX {jax['seconds'] * 1e3:,.0f} ms on {jax['device']}, ours {ours * 1e3:.2f} ms; both compiled"
+    return Row("against_jax", what, float(np.median(samples)), "times", 100, samples=samples, note=note)
+
+
+def _against_cpu(batch: Batch, seconds: float) -> Row:
+    what = "faster than the cpu engine on all cores of this machine, the same generation"
+    if importlib.util.find_spec("numba") is None:
+        return Row("against_cpu", what, None, "times", note="needs Numba")
+    cpu = engines.load("cpu")
+    on_cpu = times(partial(cpu.run, batch, keep_weights=False, workers=None, progress=None), 3)
+    return Row(
+        "against_cpu", what, float(np.median(on_cpu)) / seconds, "times", samples=(on_cpu / seconds).tolist()
+    )
+
+
+def _evolution() -> Row:
+    what = "distal evolve --learner dsp --runs 15 --generations 300, start-up excluded"
+    samples = []
+    with tempfile.TemporaryDirectory() as folder:
+        for repeat in range(3):
+            began = time.perf_counter()
+            evolve("dsp", runs=15, generations=300, engine="gpu", out=Path(folder) / str(repeat))
+            samples.append(time.perf_counter() - began)
+    return Row("evolution", what, float(np.median(samples)), "s", 6, at_least=False, samples=samples)
+
+
+def _long_tests() -> Row:
+    what = "10,000-episode tests of fifteen rules, plain and resampled, all curves kept"
+    plain = replace(generation(published_rules()), episodes=10_000)
+    resampled = replace(plain, resample=RESAMPLE)
+    seconds = alternating([partial(gpu.run, plain), partial(gpu.run, resampled)], 3).sum(axis=0)
+    return Row(
+        "long_tests", what, float(np.median(seconds)), "s", 5, at_least=False, samples=seconds.tolist()
+    )
+
+
+def _many(episodes_per_second: float) -> Iterator[Row]:
+    count = 100_000
+    batch = replace(generation(random_learners("dsp", 0, count)), record=(100,))
+    seconds = times(partial(gpu.run, batch), 3)
+    rate = len(batch) * 100 / float(np.median(seconds))
+    yield Row(
+        "many",
+        f"one generation of {count:,} random rules × 40 trials: episodes a second, against {RULES} rules",
+        rate / episodes_per_second,
+        "times",
+        1,
+        samples=(len(batch) * 100 / seconds / episodes_per_second).tolist(),
+        note=f"{rate / 1e6:,.0f} million episodes a second, {np.median(seconds):.1f} s for all",
+    )
+
+
+_FIRST_CALL = """
+import os, tempfile, time
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
+began = time.perf_counter()
+import distal
+distal.learn("paper:1", episodes=1, trials=1, engine="gpu")
+print(time.perf_counter() - began)
+"""
+
+
+def _first_call() -> Row:
+    what = "first call ever: imports, start of the card, compilation"
+    return Row("first_call", what, float(python(_FIRST_CALL)), "s", at_least=False)
