@@ -15,7 +15,7 @@ that every engine gives the same bits (docs/exactness.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,25 +27,23 @@ ACTION = 2  # the action under outputs="random"
 SEED = 3  # the seed of a part of the work, from the seed of the whole
 
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
-_KEY_STEPS = (np.uint32(0x9E3779B9), np.uint32(0xBB67AE85))
+_KEY_STEPS = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
 _LOW_HALF = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
 
 
 def philox(counter: ArrayLike, key: ArrayLike) -> NDArray[np.uint32]:
     """Return Philox4x32-10 of counters (..., 4) and keys (..., 2), as words (..., 4)."""
     counters, keys = np.asarray(counter, np.uint32), np.asarray(key, np.uint32)
     shape = np.broadcast_shapes(counters.shape[:-1], keys.shape[:-1])
-    c0, c1, c2, c3 = np.moveaxis(np.broadcast_to(counters, (*shape, 4)), -1, 0)
-    k0, k1 = np.moveaxis(keys, -1, 0)
-    with np.errstate(over="ignore"):  # the key schedule counts modulo 2^32
-        for _ in range(10):
-            p0 = _MULTIPLIERS[0] * c0.astype(np.uint64)
-            p1 = _MULTIPLIERS[1] * c2.astype(np.uint64)
-            high0, low0 = (p0 >> np.uint64(32)).astype(np.uint32), (p0 & _LOW_HALF).astype(np.uint32)
-            high1, low1 = (p1 >> np.uint64(32)).astype(np.uint32), (p1 & _LOW_HALF).astype(np.uint32)
-            c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
-            k0, k1 = k0 + _KEY_STEPS[0], k1 + _KEY_STEPS[1]
-    return np.stack([c0, c1, c2, c3], axis=-1)
+    # Words stand in 64 bits, so that products need no conversion.
+    c0, c1, c2, c3 = np.moveaxis(np.broadcast_to(counters, (*shape, 4)).astype(np.uint64), -1, 0)
+    k0, k1 = np.moveaxis(keys.astype(np.uint64), -1, 0)
+    for _ in range(10):
+        p0, p1 = _MULTIPLIERS[0] * c0, _MULTIPLIERS[1] * c2
+        c0, c1, c2, c3 = (p1 >> _32) ^ c1 ^ k0, p1 & _LOW_HALF, (p0 >> _32) ^ c3 ^ k1, p0 & _LOW_HALF
+        k0, k1 = k0 + _KEY_STEPS[0] & _LOW_HALF, k1 + _KEY_STEPS[1] & _LOW_HALF
+    return np.stack([c0, c1, c2, c3], axis=-1).astype(np.uint32)
 
 
 def _key(seed: int) -> NDArray[np.uint32]:
@@ -60,17 +58,22 @@ def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> ND
 
 
 def words_for(
-    seed: int, episode: int, lanes: range, draws: Mapping[int, int]
+    seed: int | Sequence[int], episode: int, lanes: range, draws: Mapping[int, int]
 ) -> tuple[NDArray[np.uint32], ...]:
-    """Return words for several purposes at once, so many draws for each; see `words`."""
+    """Return words for several purposes at once, so many draws for each; see `words`.
+
+    With many seeds, every array has one axis more, (seeds, lanes, draws).
+    """
     blocks = {purpose: -(-count // 4) for purpose, count in draws.items()}
     counter = np.empty((len(lanes), sum(blocks.values()), 4), np.uint32)
     counter[..., 0] = np.concatenate([np.arange(count) for count in blocks.values()])
     counter[..., 1] = np.asarray(lanes)[:, None]
     counter[..., 2] = episode
     counter[..., 3] = np.repeat(list(blocks), list(blocks.values()))
-    drawn = philox(counter, _key(seed)).reshape(len(lanes), -1)
-    return tuple(np.split(drawn, 4 * np.cumsum(list(blocks.values()))[:-1], axis=1))
+    key = _key(seed) if isinstance(seed, int) else np.stack([_key(one) for one in seed])[:, None, None]
+    drawn = philox(counter, key)
+    drawn = drawn.reshape(*drawn.shape[:-2], -1)
+    return tuple(np.split(drawn, 4 * np.cumsum(list(blocks.values()))[:-1], axis=-1))
 
 
 def uniform(bits: NDArray[np.uint32]) -> NDArray[np.float32]:

@@ -22,7 +22,7 @@ from distal import engines
 from distal.checks import integer, one_of
 from distal.draws import child_seed, child_seeds
 from distal.evaluation import MAX_COUNT, MAX_SEED, MAX_WORKERS, batch_of
-from distal.evolution import Evolution, Genotypes, Options
+from distal.evolution import Evolution, Genotypes, Options, chances
 from distal.learners import hill_climbing
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
@@ -275,11 +275,15 @@ def measure(
 
 def next_generation(config: Config, evolutions: list[Evolution], engine: str, workers: int | None) -> int:
     """Advance all runs by one generation; return the number of evaluations it took."""
-    asked = [evolution.ask() for evolution in evolutions]
+    first, options = evolutions[0], config.options
+    seeds_of_runs = [evolution.seed for evolution in evolutions]
+    children = options.population - options.elites
+    drawn = chances(seeds_of_runs, first.generation + 1, children, *config.genes)
+    asked = [evolution.ask(own) for evolution, own in zip(evolutions, drawn, strict=True)]
     n = len(asked[0])
     learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
-    run_seeds = np.array([evolution.seed for evolution in evolutions], np.uint64)
-    parts = [[evolutions[0].generation + 1, individual, EVALUATION] for individual in range(n)]
+    run_seeds = np.array(seeds_of_runs, np.uint64)
+    parts = [[first.generation + 1, individual, EVALUATION] for individual in range(n)]
     seeds = child_seeds(run_seeds[:, None], np.array(parts)[None]).ravel()
     fitness = measure(config, learners, seeds, config.trials, engine, workers).mean(axis=1)
     for k, evolution in enumerate(evolutions):

@@ -22,6 +22,7 @@ from distal.files import read_json, to_json, write_text
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
 FORMAT, VERSION = "distal-rule", 1
+_CHANGES = frozenset((-1, 0, 1))
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Rule:
         if len(self.delta_w) != ROWS:
             raise InputError(f"delta_w has {len(self.delta_w)} changes, expected {ROWS}")
         changes = tuple(self.delta_w)
-        if not all(type(change) is int and -1 <= change <= 1 for change in changes):
+        if set(map(type, changes)) != {int} or not _CHANGES.issuperset(changes):
             changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(changes))
         object.__setattr__(self, "delta_w", changes)
         for name in NUMBERS:

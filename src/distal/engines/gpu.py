@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,7 @@ def packed_learners(batch: Batch) -> tuple[NDArray[np.float32], NDArray[np.uint3
     rules = [learner for learner in batch.learners if isinstance(learner, Rule)]
     names = NUMBERS if rules else hill_climbing.NUMBERS
     numbers = np.zeros((len(batch.learners), 4), np.float32)
-    numbers[:, : len(names)] = [[getattr(one, name) for name in names] for one in batch.learners]
+    numbers[:, : len(names)] = np.array(list(map(attrgetter(*names), batch.learners)))
     changes = rule_changes(rules, backwards=True) if rules else np.zeros((len(batch.learners), 2), np.uint32)
     return numbers, changes
 

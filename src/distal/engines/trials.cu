@@ -11,7 +11,7 @@
 //   KEEP       1 if the best weights are kept
 //   WARPS      warps a block, BLOCKS blocks wanted on a multiprocessor
 //
-// Compiled without fused multiply-add: every + and × below is rounded on its own.
+// Compiled without fused multiply-add, and with subnormal numbers: every + and × is rounded on its own.
 // The words are those of the definition (docs/exactness.md); docs/performance.md
 // explains the design.
 
@@ -216,17 +216,6 @@ __device__ __forceinline__ void recurrent(const Weights &w, const State &state, 
         }
 }
 
-// The largest of 32 numbers.
-__device__ __forceinline__ int largest(int value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(ALL, value);
-#else
-    for (int apart = 16; apart; apart /= 2) value = max(value, __shfl_xor_sync(ALL, value, apart));
-    return value;
-#endif
-}
-
 // Compute the state that follows one with these wall bits, and its action (not with OUTPUTS 2).
 // `sum` holds the recurrent sums of the state before, and of the new one after.
 __device__ __forceinline__ State follow(
@@ -249,29 +238,23 @@ __device__ __forceinline__ State follow(
         next.bits[s] = __ballot_sync(ALL, me.is_hidden(s) && total > 0.0f);
     }
     recurrent(weights, next, sum);
-    int key = 0x80000000;
-    bool positive = false;
+    // Every lane gets the four output sums and chooses for itself.
+    float total[ACTIONS];
 #pragma unroll
-    for (int s = 0; s < SLOTS; s++)
-        if (me.is_output(s)) {
-            float total = sum[s] + weights[s][INPUTS] + 0.0f;  // the last makes −0 a 0
-            int bits = __float_as_int(total);
-            key = bits ^ (bits >> 31 & 0x7FFFFFFF);  // integers in the order of the floats
-            positive = total > 0.0f;
-        }
-    // Output k is in lane (HIDDEN + k) mod 32: a rotation brings it to bit k.
-    u32 active = 0, strongest = 0;
-    if (OUTPUTS != 2) {
-        int most = largest(key);
-        u32 first = __ballot_sync(ALL, key == most);
-        strongest = __ffs(__funnelshift_r(first, first, HIDDEN & 31) & 15) - 1;
+    for (int k = 0; k < ACTIONS; k++) {
+        const int slot = (HIDDEN + k) / 32, lane = (HIDDEN + k) % 32;
+        total[k] = __shfl_sync(ALL, sum[slot] + weights[slot][INPUTS], lane);
     }
+    const bool second = total[1] > total[0], fourth = total[3] > total[2];
+    const bool later = (fourth ? total[3] : total[2]) > (second ? total[1] : total[0]);
+    action = later ? 2 + fourth : second;  // the first, if equal
+    u32 active = 1u << action;
     if (OUTPUTS != 0) {
-        u32 found = __ballot_sync(ALL, positive);
-        active = __funnelshift_r(found, found, HIDDEN & 31) & 15;
+        active = 0;
+#pragma unroll
+        for (int k = 0; k < ACTIONS; k++) active |= (u32)(total[k] > 0.0f) << k;
     }
-    next.add_outputs(OUTPUTS == 0 ? 1u << strongest : active);
-    action = strongest;
+    next.add_outputs(active);
     return next;
 }
 
@@ -511,7 +494,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
     const u32 *tables,       // (learners, 2): the changes for m = −1, and for m = +1
-    const int *moves,        // (places · 4): see distal.engines.tables
+    const int *moves,        // (places · 4), aligned to 16 bytes: see distal.engines.tables
     const int *distances,    // (finals · cells)
     const int *recorded,     // (episodes of this launch): the column of `best`, or −1
     int *best,               // (trials, columns)
@@ -590,29 +573,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
             int period = 0, rounds = 0, left = 0, turn = 0;  // of a cycle, once one is found
             bool reached = false;
             uint4 words = make_uint4(0, 0, 0, 0);
-            while (true) {
+            while (step < STEPS) {
+                const int4 ahead = __ldg((const int4 *)moves + (spot >> 9));  // where the four actions lead
+                const u32 walls = spot & 7;
+                u32 action;
                 int weight = 1;
-                if (period == 0) {
-                    if (step == STEPS) {
-                        end = spot;
-                        break;
-                    }
-                    if (OUTPUTS != 2) {
-                        int place = spot >> 9;
-                        bool same = old_place == place;
-#pragma unroll
-                        for (int s = 0; s < SLOTS; s++) same = same && old.bits[s] == state.bits[s];
-                        u32 match = __ballot_sync(ALL, same);
-                        if (match) {
-                            period = ((step - __ffs(match)) & 31) + 1;
-                            rounds = (STEPS - step) / period;
-                            left = (STEPS - step) % period;
-                        } else if (me.lane == (step & 31)) {
-                            old_place = place;
-                            old = state;
-                        }
-                    }
-                }
                 if (period) {
                     if (turn == left) end = spot;
                     if (turn == (rounds ? period : left)) break;
@@ -621,17 +586,34 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
                 }
 
                 // The transition: remembered, or computed.
-                u32 walls = spot & 7, action;
                 bool same = event_walls == walls;
 #pragma unroll
                 for (int s = 0; s < SLOTS; s++) same = same && before.bits[s] == state.bits[s];
-                u32 match = __ballot_sync(ALL, same);
+                const u32 match = __ballot_sync(ALL, same);
+                if (OUTPUTS != 2 && match && period == 0) {
+                    // Who comes to a place in a state that was there before goes round in a circle from here.
+                    // (The transition is known then, unless the list was emptied: the next round will tell.)
+                    same = old_place == spot >> 9;
+#pragma unroll
+                    for (int s = 0; s < SLOTS; s++) same = same && old.bits[s] == state.bits[s];
+                    const u32 seen = __ballot_sync(ALL, same);
+                    if (seen) {
+                        period = ((step - __ffs(seen)) & 31) + 1;
+                        rounds = (STEPS - step) / period;
+                        left = (STEPS - step) % period;
+                        continue;
+                    }
+                }
+                if (OUTPUTS != 2 && me.lane == (step & 31)) {
+                    old_place = spot >> 9;
+                    old = state;
+                }
                 if (match) {
                     int u = __ffs(match) - 1;
                     if (me.lane == u) event_times += weight;
 #pragma unroll
                     for (int s = 0; s < SLOTS; s++) state.bits[s] = __shfl_sync(ALL, after.bits[s], u);
-                    action = OUTPUTS == 0 ? __ffs(state.outputs()) - 1 : __shfl_sync(ALL, event_action, u);
+                    action = __shfl_sync(ALL, event_action, u);
                     sum_is_of_state = false;
                 } else {
                     if (known == EVENTS) {
@@ -672,9 +654,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
                     for (u32 k = 0; k < choice; k++) active &= active - 1;
                     action = __ffs(active) - 1;
                 }
-                spot = moves[(spot >> 9) * 4 + action];
+                spot = action & 2 ? (action & 1 ? ahead.w : ahead.z) : (action & 1 ? ahead.y : ahead.x);
                 int entered = spot >> 3 & 63;
-                step++;
+                if (period == 0) step++;
                 if (entered) {
                     if (entered == goal + 1) {
                         reached = true;
@@ -684,6 +666,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
                 }
             }
 
+            if (period == 0) end = spot;
             const int ep = (reached ? step : STEPS + distances[goal * cells + (end >> 11)]) + 5 * pits;
             if (ep < lowest) {
                 lowest = ep;
