@@ -316,7 +316,7 @@ ROOMS = (
     ("the system", ("maze", "network", "traces", "rule"), "soft s-blue"),
     ("an episode", ("walk", "episode"), "soft s-blue"),
     ("between episodes", ("learners: dsp, hill_climbing",), "soft s-green"),
-    ("many trials", ("engines: reference, cpu",), "soft s-green"),
+    ("many trials", ("engines: reference, cpu, gpu",), "soft s-green"),
     ("a measurement", ("evaluation", "foreign"), "soft s-green"),
     ("evolution", ("evolution", "evolving", "runs"), "soft s-orange"),
     ("the paper", ("experiments", "comparison"), "soft s-orange"),
@@ -369,7 +369,67 @@ def rooms() -> Drawing:
     return d
 
 
+def warp() -> Drawing:
+    """Draw how a trial lies in a warp of the gpu engine."""
+    d = Drawing(720, 448, "One warp of 32 lanes runs one trial: lanes are neurons, registers are weights")
+    left, cell, top = 150, 17, 60
+    groups = (
+        (0, 20, "20 hidden neurons", "blue"),
+        (20, 24, "4 outputs", "orange"),
+        (24, 32, "idle", "faint"),
+    )
+    for first, last, name, colour in groups:
+        d.text(left + cell * (first + last) / 2, top - 26, name, "small muted")
+        for lane in range(first, last):
+            d.box(left + cell * lane, top - 16, cell - 2, 14, colour, 2)
+    d.text(left - 12, top - 5, "32 lanes", "small strong", "end")
+    rows = (("inputs, bias", 4), ("hidden", 20), ("outputs", 4))
+    y = top + 8
+    for name, count in rows:
+        height = 5 * count
+        d.text(left - 12, y + height / 2 + 4, name, "small muted", "end")
+        for lane in range(24):
+            absent = lane >= 20 and name != "hidden"
+            style = "soft s-faint" if absent else f"soft s-{'blue' if lane < 20 else 'orange'}"
+            d.box(left + cell * lane, y, cell - 2, height - 2, style, 2)
+        y += height + 3
+    d.text(left + cell * 28, top + 78, "weights: 28", "small muted")
+    d.text(left + cell * 28, top + 94, "registers a lane", "small muted")
+    steps = (
+        ("ballot", ("who fires:", "32 bits")),
+        ("look up", ("32 transitions,", "one in each lane")),
+        ("shuffle", ("four output sums", "→ an action")),
+        ("move", ("table in cache:", "place, walls")),
+    )
+    y = 300
+    for k, (name, about) in enumerate(steps):
+        x = 96 + 150 * k
+        d.node(x, y, 132, (name, *about))
+        if k + 1 < len(steps):
+            d.arrow([(x + 66, y), (x + 84, y)])
+    d.arrow([(546 + 66, y), (690, y), (690, y - 52), (96, y - 52), (96, y - 37)], "faint")
+    d.text(393, y - 60, "a step; when a place and a state recur, the rest is counted", "small muted")
+    d.text(96, 376, "then once an episode", "small strong", "start")
+    d.text(
+        96,
+        396,
+        "traces: a byte a transition, four to a word; dp4a adds four products at once",
+        "small",
+        "start",
+    )
+    d.text(
+        96,
+        414,
+        "update: two counts in a word, four comparisons in two subtractions, the rule in 32 bits",
+        "small",
+        "start",
+    )
+    d.text(96, 432, "norm: ordered sum, then a division that is exact", "small", "start")
+    return d
+
+
 FIGURES = {
+    "warp": warp,
     "network": network,
     "loop": loop,
     "trial": trial,

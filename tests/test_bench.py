@@ -81,9 +81,27 @@ def test_an_engine_that_is_not_measured_or_not_there_is_refused(capsys: pytest.C
         assert "engine gpu: CuPy is not installed" in capsys.readouterr().err
 
 
-def test_the_document_shows_the_run_that_is_kept() -> None:
-    kept = bench.load_report(ROOT / "benchmarks" / "results" / "cpu.json")
+@pytest.mark.parametrize("engine", ["cpu", "gpu"])
+def test_the_document_shows_the_run_that_is_kept(engine: str) -> None:
+    kept = bench.load_report(ROOT / "benchmarks" / "results" / f"{engine}.json")
     document = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
     assert kept["machine"]["processor"] in document
     for row in kept["results"]:
-        assert f"| {row['what']} | {row['value']:,.4g} {row['unit']} |" in document
+        value = f"{row['value']:,.4g} {row['unit']}".strip()
+        target = ""
+        if row["target"] is not None:
+            target = (
+                f"{'≥' if row['at_least'] else '≤'} {row['target']:,.4g}{'' if row['met'] else ', not met'}"
+            )
+        assert f"| {row['what']} | {value} | {target} |" in document
+        assert not row["note"] or f"- {row['name']}: {row['note']}." in document
+
+
+def test_the_document_names_the_last_tests_on_a_card() -> None:
+    kept = json.loads((ROOT / "benchmarks" / "results" / "gpu-tests.json").read_text())
+    document = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert kept["failed"] == 0
+    assert (
+        f"{kept['passed']} tests passed, 0 failed, {kept['batches_compared']:,} batches compared" in document
+    )
+    assert f"{kept['card']['card']}, {kept['date']}" in document

@@ -42,7 +42,8 @@ def run_shell(script: str, folder: Path) -> str:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    assert all(line.startswith("generation ") for line in done.stderr.splitlines()), done.stderr
+    told = ("generation ", "engine auto is ")  # progress, and which engine was chosen
+    assert all(line.startswith(told) for line in done.stderr.splitlines()), done.stderr
     return done.stdout
 
 
