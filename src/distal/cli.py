@@ -13,6 +13,7 @@ import signal
 import sys
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -31,6 +32,7 @@ from distal.maze import HEADINGS, Maze, triple_t_maze
 from distal.rule import evolved_fitness, evolved_rules, find_rule, published_fitness, published_rules
 from distal.runs import is_run_folder
 from distal.settings import READINGS, Settings
+from distal.spread import WorkError
 
 Command = Callable[[argparse.Namespace], None]
 
@@ -153,8 +155,9 @@ def run_learn(args: argparse.Namespace) -> None:
     """Train with a rule."""
     rule = find_rule(args.rule)
     maze = _maze(args.maze, args.heading)
-    with terminal.progress("learning", args.episodes * args.trials * len(maze.finals)) as progress:
-        result = learn(rule, maze=maze, progress=progress, **_options(args))
+    total = args.episodes * args.trials * len(maze.finals)
+    with _executor(args) as executor, terminal.progress("learning", total) as progress:
+        result = learn(rule, maze=maze, progress=progress, executor=executor, **_options(args))
     _show(result, args)
 
 
@@ -176,8 +179,9 @@ def run_climb(args: argparse.Namespace) -> None:
                 )
         climber = HillClimbing(**given)
     maze = _maze(args.maze, args.heading)
-    with terminal.progress("climbing", args.episodes * args.trials * len(maze.finals)) as progress:
-        result = climb(climber, maze=maze, progress=progress, **_options(args))
+    total = args.episodes * args.trials * len(maze.finals)
+    with _executor(args) as executor, terminal.progress("climbing", total) as progress:
+        result = climb(climber, maze=maze, progress=progress, executor=executor, **_options(args))
     _show(result, args)
 
 
@@ -245,7 +249,11 @@ def run_evolve(args: argparse.Namespace) -> None:
         name: value for name, value in vars(args).items() if value is not None and name in EVOLVE_OPTIONS
     }
     hint = f"go on with: distal evolve --resume {shlex.quote(args.resume or args.out or '')}"
-    with _hint_on_interrupt(hint), terminal.evolution_progress() as progress:
+    with (
+        _how_to_go_on(hint),
+        _executor(args) as executor,
+        terminal.evolution_progress(_crew(executor)) as progress,
+    ):
         if args.resume is not None:
             given.update(out=args.out, force=args.force or None)
             for name, value in given.items():
@@ -257,6 +265,7 @@ def run_evolve(args: argparse.Namespace) -> None:
                 generations=args.generations,
                 engine=args.engine,
                 workers=args.workers,
+                executor=executor,
                 progress=progress,
             )
         else:
@@ -267,7 +276,7 @@ def run_evolve(args: argparse.Namespace) -> None:
             maze = _maze(given.pop("maze", None), given.pop("heading", "north"))
             evolved = evolve(
                 **given, maze=maze, out=args.out, force=args.force, engine=args.engine, workers=args.workers,
-                progress=progress,
+                executor=executor, progress=progress,
             )  # fmt: skip
     out = args.resume or args.out
     if args.json:
@@ -313,13 +322,14 @@ def run_reproduce(args: argparse.Namespace) -> None:
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
     check_folder(Path(out), claim(scale, args.rules, args.seed, in_force, maze), args.force)
-    seconds = estimated_seconds(stages, maze, in_force, args.engine, args.workers)
-    terminal.show_plan(stages, seconds, out)
-    with _hint_on_interrupt("the same command goes on"), terminal.stage_progress() as progress:
-        result = reproduce(
-            args.scale, rules=args.rules, seed=args.seed, out=out, force=args.force, maze=maze,
-            engine=args.engine, workers=args.workers, progress=progress, **settings,
-        )  # fmt: skip
+    with _how_to_go_on("the same command goes on"), _executor(args) as executor:
+        run = engines.runner(args.engine, args.workers, executor)
+        terminal.show_plan(stages, estimated_seconds(stages, maze, in_force, run), out)
+        with terminal.stage_progress(_crew(executor)) as progress:
+            result = reproduce(
+                args.scale, rules=args.rules, seed=args.seed, out=out, force=args.force, maze=maze,
+                engine=args.engine, workers=args.workers, executor=executor, progress=progress, **settings,
+            )  # fmt: skip
     lines = compare(result)
     page = report.write(result, out, lines)
     if args.json:
@@ -334,15 +344,38 @@ def run_bench(args: argparse.Namespace) -> None:
     from distal.engines import gpu  # noqa: PLC0415
 
     one_of("engine", args.engine, ("cpu", "gpu"))
+    if args.cluster is not None and args.engine == "gpu":
+        raise InputError("--cluster spreads work over processors; leave out --engine gpu")
     card = gpu.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None
-    rows = list(terminal.watched(bench.run(args.engine, quick=args.quick), "measuring"))
+    measured = bench.run(args.engine, quick=args.quick, cluster=args.cluster)
+    rows = list(terminal.watched(measured, "measuring"))
     if args.json:
         _print_json(bench.report(rows, card))
     else:
         terminal.show_bench(rows, machine(), card)
     if earlier is not None:
         terminal.show_change(bench.compare(rows, earlier), earlier, to_stderr=args.json)
+
+
+@contextmanager
+def _executor(args: argparse.Namespace) -> Iterator[Executor | None]:
+    """Lend the workers of the cluster that was asked for, if one was."""
+    if args.cluster is None:
+        yield None
+        return
+    if args.engine == "gpu":
+        raise InputError("--cluster spreads work over processors; leave out --engine gpu")
+    from distal.cluster import Cluster  # noqa: PLC0415 - imports Dask, an extra
+
+    with Cluster(args.cluster) as cluster:
+        terminal.show_cluster(cluster)
+        yield cluster
+
+
+def _crew(executor: Executor | None) -> Callable[[], int] | None:
+    """Return what says how many workers an executor has."""
+    return None if executor is None else lambda: getattr(executor, "workers", 0)
 
 
 def _maze(file: str | None, heading: str) -> Maze:
@@ -470,6 +503,9 @@ def _parser() -> Parser:
     )
     bench.add_argument("--engine", default=engines.DEFAULT, metavar="NAME", help="cpu, gpu (cpu)")
     bench.add_argument(
+        "--cluster", metavar="ADDRESS", help="measure a Dask cluster instead: tcp://…, a file, or local:N"
+    )
+    bench.add_argument(
         "--quick", action="store_true", help="few repeats, and only the rows that take seconds"
     )
     bench.add_argument(
@@ -503,6 +539,11 @@ def _add_engine(command: Parser) -> None:
     )
     command.add_argument(
         "--workers", type=whole, metavar="N", help="how much to run at once (the engine's choice)"
+    )
+    command.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="let a Dask cluster do the work: tcp://…, a scheduler file, or local:N for N processes here",
     )
 
 
@@ -629,6 +670,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         sys.stderr.write(f"distal: error: {error}\n")
         return 2
+    except WorkError as error:
+        sys.stderr.write(f"distal: error: {error}\n")
+        return 1
     except KeyboardInterrupt as interrupt:
         sys.stderr.write("; ".join(["distal: interrupted", *map(str, interrupt.args)]) + "\n")
         return 130
@@ -648,12 +692,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _hint_on_interrupt(hint: str) -> Iterator[None]:
-    """Let an interrupt say how to go on."""
+def _how_to_go_on(hint: str) -> Iterator[None]:
+    """Let an interrupt, or the loss of a cluster, say how to go on."""
     try:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(hint) from None
+    except WorkError as error:
+        raise WorkError(f"{error}; {hint}") from error
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.checks import InputError, integer
 from distal.draws import child_seeds
-from distal.engines import Batch, Progress
+from distal.engines import Batch, Progress, Runner
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
 from distal.network import Weights
@@ -27,7 +28,6 @@ from distal.rule import Rule, find_rule
 from distal.settings import Settings, SettingsDict
 
 MAX_SEED = 2**64 - 1
-MAX_WORKERS = 1024
 MAX_POINTS = 2**33  # curves of 32 GiB
 MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the generator's counter
 
@@ -138,6 +138,7 @@ def learn(
     maze: Maze | None = None,
     engine: str = engines.DEFAULT,
     workers: int | None = None,
+    executor: Executor | None = None,
     keep_weights: bool = False,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
@@ -148,16 +149,17 @@ def learn(
     of a rule file; `trials`
     counts per final position; `resample` draws fresh weights every so many
     episodes; further keywords are those of `Settings`. `progress` is called with
-    the number of episodes run since its last call.
+    the number of episodes run since its last call. `executor`, anything that follows
+    `concurrent.futures.Executor`, lets its workers do the work; `workers` says how
+    many there are, if it does not.
     """
     if not isinstance(rule, Rule | str | Path):
         raise InputError(
             f"rule is {rule!r}, expected a Rule, paper:1 to paper:15, evolved:1 to evolved:15 or a file"
         )
     learner = rule if isinstance(rule, Rule) else find_rule(str(rule))
-    return _evaluate(
-        learner, episodes, trials, resample, seed, maze, engine, workers, keep_weights, progress, settings
-    )
+    run = engines.runner(engine, workers, executor)
+    return _evaluate(learner, episodes, trials, resample, seed, maze, run, keep_weights, progress, settings)
 
 
 def climb(
@@ -170,6 +172,7 @@ def climb(
     maze: Maze | None = None,
     engine: str = engines.DEFAULT,
     workers: int | None = None,
+    executor: Executor | None = None,
     keep_weights: bool = False,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
@@ -177,9 +180,8 @@ def climb(
     """Train fresh networks by hill climbing; arguments and result are those of `learn`."""
     if not isinstance(climber, HillClimbing):
         raise InputError(f"climber is {climber!r}, expected HillClimbing(sigma, alpha_h, alpha_o)")
-    return _evaluate(
-        climber, episodes, trials, resample, seed, maze, engine, workers, keep_weights, progress, settings
-    )
+    run = engines.runner(engine, workers, executor)
+    return _evaluate(climber, episodes, trials, resample, seed, maze, run, keep_weights, progress, settings)
 
 
 def batch_of(
@@ -222,8 +224,7 @@ def _evaluate(
     resample: int | None,
     seed: int,
     maze: Maze | None,
-    engine: str,
-    workers: int | None,
+    run: Runner,
     keep_weights: bool,
     progress: Progress | None,
     settings: SettingsDict,
@@ -236,8 +237,6 @@ def _evaluate(
     trials = integer("trials", trials, 1, MAX_COUNT)
     seed = integer("seed", seed, 0, MAX_SEED)
     resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
-    workers = None if workers is None else integer("workers", workers, 1, MAX_WORKERS)
-    engine = engines.resolve(engine)
     finals = len(maze.finals)
     if trials * finals * episodes > MAX_POINTS:
         raise InputError(
@@ -253,7 +252,7 @@ def _evaluate(
         settings=in_force,
         resample=resample,
     )
-    outcome = engines.load(engine).run(batch, keep_weights=keep_weights, workers=workers, progress=progress)
+    outcome = run.run(batch, keep_weights, progress)
     return Result(
         best=outcome.best,
         learner=learner,
@@ -262,8 +261,8 @@ def _evaluate(
         trials=trials,
         resample=resample,
         seed=seed,
-        engine=engine,
-        workers=workers,
+        engine=run.engine,
+        workers=run.workers,
         hidden=outcome.hidden,
         output=outcome.output,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -21,7 +22,8 @@ import distal
 from distal import engines
 from distal.checks import integer, one_of
 from distal.draws import child_seed, child_seeds
-from distal.evaluation import MAX_COUNT, MAX_SEED, MAX_WORKERS, batch_of
+from distal.engines import Runner
+from distal.evaluation import MAX_COUNT, MAX_SEED, batch_of
 from distal.evolution import Evolution, Genotypes, Options, chances
 from distal.learners import hill_climbing
 from distal.learners.hill_climbing import HillClimbing
@@ -171,6 +173,7 @@ def evolve(
     force: bool = False,
     engine: str = engines.DEFAULT,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Evolved:
@@ -191,11 +194,11 @@ def evolve(
         settings=Settings.of(settings, inspect.signature(evolve).parameters),
         maze=triple_t_maze() if maze is None else maze,
     )
-    engine = check_engine(engine, workers)
+    run = engines.runner(engine, workers, executor)
     if out is None:
-        return _run(config, None, engine, workers, progress)
+        return _run(config, None, run, progress)
     with RunFolder.create(out, config.to_dict(), force) as folder:
-        return _run(config, folder, engine, workers, progress)
+        return _run(config, folder, run, progress)
 
 
 def resume(
@@ -204,10 +207,11 @@ def resume(
     generations: int | None = None,
     engine: str = engines.DEFAULT,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Evolved:
     """Go on with the runs in a folder, to `generations` if given; a finished run is only read."""
-    engine = check_engine(engine, workers)
+    run = engines.runner(engine, workers, executor)
     with RunFolder.open(out) as folder:
         config = folder.parsed(Config.from_dict)
         if generations is not None and generations != config.generations:
@@ -215,7 +219,7 @@ def resume(
             integer("generations", generations, done, MAX_COUNT)
             config = replace(config, generations=generations)
             folder.extend(config.to_dict())
-        return _run(config, folder, engine, workers, progress)
+        return _run(config, folder, run, progress)
 
 
 def summary(out: str | Path) -> dict[str, Any]:
@@ -247,33 +251,23 @@ def run_seed(config: Config, run: int) -> int:
     return child_seed(config.seed, run, LEARNERS.index(config.learner), RUN)
 
 
-def check_engine(engine: str, workers: int | None) -> str:
-    """Refuse an engine or a number of workers before any work is done; return the engine that is meant."""
-    engine = engines.resolve(engine)
-    if workers is not None:
-        integer("workers", workers, 1, MAX_WORKERS)
-    return engine
-
-
 def measure(
     config: Config,
     learners: Sequence[Rule | HillClimbing],
     seeds: NDArray[np.uint64],
     trials: int,
-    engine: str,
-    workers: int | None,
+    run: Runner,
 ) -> NDArray[np.int32]:
     """Return the best EPs of every learner, (learners, trials)."""
     batch = batch_of(
         learners, seeds, trials=trials, episodes=config.episodes, maze=config.maze, settings=config.settings,
         record=(config.episodes,),
     )  # fmt: skip
-    outcome = engines.load(engine).run(batch, keep_weights=False, workers=workers, progress=None)
-    final: NDArray[np.int32] = outcome.best[:, -1].reshape(len(learners), -1)
+    final: NDArray[np.int32] = run.run(batch).best[:, -1].reshape(len(learners), -1)
     return final
 
 
-def next_generation(config: Config, evolutions: list[Evolution], engine: str, workers: int | None) -> int:
+def next_generation(config: Config, evolutions: list[Evolution], run: Runner) -> int:
     """Advance all runs by one generation; return the number of evaluations it took."""
     first, options = evolutions[0], config.options
     seeds_of_runs = [evolution.seed for evolution in evolutions]
@@ -285,36 +279,34 @@ def next_generation(config: Config, evolutions: list[Evolution], engine: str, wo
     run_seeds = np.array(seeds_of_runs, np.uint64)
     parts = [[first.generation + 1, individual, EVALUATION] for individual in range(n)]
     seeds = child_seeds(run_seeds[:, None], np.array(parts)[None]).ravel()
-    fitness = measure(config, learners, seeds, config.trials, engine, workers).mean(axis=1)
+    fitness = measure(config, learners, seeds, config.trials, run).mean(axis=1)
     for k, evolution in enumerate(evolutions):
         evolution.tell(asked[k], fitness[k * n : (k + 1) * n])
     return len(learners)
 
 
-def winners_of(
-    config: Config, evolutions: list[Evolution], engine: str, workers: int | None
-) -> tuple[Winner, ...]:
+def winners_of(config: Config, evolutions: list[Evolution], run: Runner) -> tuple[Winner, ...]:
     """Measure every run's best individual on fresh trials."""
     learners = [config.decode(e.best)[0] for e in evolutions if e.best is not None]
     seeds = np.array([child_seed(e.seed, 0, 0, REMEASUREMENT) for e in evolutions], np.uint64)
     trials = -(-REMEASURED // len(config.maze.finals))
-    final = measure(config, learners, seeds, trials, engine, workers)
+    final = measure(config, learners, seeds, trials, run)
     errors = final.std(axis=1, ddof=1) / np.sqrt(final.shape[1])
     winners = []
-    for run, (evolution, learner) in enumerate(zip(evolutions, learners, strict=True)):
+    for number, (evolution, learner) in enumerate(zip(evolutions, learners, strict=True)):
         named = (
-            replace(learner, name=f"run {run + 1}, seed {config.seed}")
+            replace(learner, name=f"run {number + 1}, seed {config.seed}")
             if isinstance(learner, Rule)
             else learner
         )
         winners.append(
             Winner(
-                run=run + 1,
+                run=number + 1,
                 learner=named,
                 generation=evolution.best_generation,
                 selected=evolution.best_fitness,
-                remeasured=float(final[run].mean()),
-                standard_error=float(errors[run]),
+                remeasured=float(final[number].mean()),
+                standard_error=float(errors[number]),
             )
         )
     return tuple(winners)
@@ -344,14 +336,13 @@ def _rows(evolutions: list[Evolution]) -> Iterator[tuple[Any, ...]]:
 def _run(
     config: Config,
     folder: RunFolder | None,
-    engine: str,
-    workers: int | None,
+    run: Runner,
     progress: Callable[[Step], None] | None,
 ) -> Evolved:
     """Run all generations that are missing, keep them, and find the winners."""
     discrete, continuous = config.genes
     evolutions = [
-        Evolution(discrete, continuous, run_seed(config, run), config.options) for run in range(config.runs)
+        Evolution(discrete, continuous, run_seed(config, k), config.options) for k in range(config.runs)
     ]
     history: list[tuple[Any, ...]] = []
     seconds = 0.0
@@ -363,7 +354,7 @@ def _run(
 
     while evolutions[0].generation < config.generations:
         began = time.perf_counter()
-        evaluations = next_generation(config, evolutions, engine, workers)
+        evaluations = next_generation(config, evolutions, run)
         rows = list(_rows(evolutions))
         took = time.perf_counter() - began
         history += rows
@@ -386,7 +377,7 @@ def _run(
     if folder is not None and folder.state and folder.state["winners"] is not None:
         winners = tuple(Winner.from_dict(entry) for entry in folder.state["winners"])
     if winners is None:
-        winners = winners_of(config, evolutions, engine, workers)
+        winners = winners_of(config, evolutions, run)
     if folder is not None:
         folder.finish([winner.to_dict() for winner in winners])
     values = np.array([row[2:5] for row in history]).reshape(config.generations + 1, config.runs, 3)

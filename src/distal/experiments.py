@@ -13,6 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
@@ -25,9 +26,10 @@ from numpy.typing import NDArray
 import distal
 from distal import draws, engines
 from distal.checks import InputError, integer, one_of
+from distal.engines import Runner
 from distal.evaluation import MAX_SEED, batch_of
 from distal.evolution import Options, first_population
-from distal.evolving import Config, Evolved, Step, check_engine, evolve, resume
+from distal.evolving import Config, Evolved, Step, evolve, resume
 from distal.files import read_json, to_json, write_array, write_text
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
@@ -184,23 +186,20 @@ def plan(scale: Scale, rules: str, maze: Maze) -> list[Stage]:
     return stages
 
 
-def estimated_seconds(
-    stages: list[Stage], maze: Maze, settings: Settings, engine: str, workers: int | None
-) -> dict[str, float]:
+def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: Runner) -> dict[str, float]:
     """Measure both learners for a moment and say how long each stage may take."""
     rates = {}
+    slow = run.engine == "reference"
+    count = {"reference": 1, "gpu": 15 * PAPER.population}.get(run.engine, PAPER.population)
     for kind in ("dsp", "hc"):
-        few = random_learners(
-            kind, 0, {"reference": 1, "gpu": 15 * PAPER.population}.get(engine, PAPER.population)
-        )
+        few = random_learners(kind, 0, count)
         batch = batch_of(
-            few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=100 if engine != "reference" else 5,
-            maze=maze, settings=settings,
+            few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=5 if slow else 100, maze=maze,
+            settings=settings,
         )  # fmt: skip
-        module = engines.load(engine)
         for _ in range(2):  # the first may compile
             began = time.perf_counter()
-            module.run(batch, keep_weights=False, workers=workers, progress=None)
+            run.run(batch)
             rates[kind] = len(batch) * batch.episodes / (time.perf_counter() - began)
     return {stage.name: stage.episodes / rates[stage.learner] for stage in stages}
 
@@ -224,6 +223,7 @@ def reproduce(
     maze: Maze | None = None,
     engine: str = engines.DEFAULT,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Reproduction:
@@ -231,12 +231,12 @@ def reproduce(
 
     With `out`, stages that the folder already holds are read, others are run and
     stored. A folder made with other options is refused unless `force`. The report is
-    written by `Reproduction.write_report`.
+    written by `Reproduction.write_report`. `executor` is as in `learn`.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
     one_of("rules", rules, ("evolved", "published"))
     integer("seed", seed, 0, MAX_SEED)
-    engine = check_engine(engine, workers)
+    run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, inspect.signature(reproduce).parameters)
     folder = None if out is None else new_folder(out)
     lock = None if folder is None else lock_folder(folder)
@@ -247,8 +247,8 @@ def reproduce(
             seed=seed,
             settings=in_force,
             maze=triple_t_maze() if maze is None else maze,
-            engine=engine,
-            workers=workers,
+            runner=run,
+            executor=executor,
             progress=progress,
             folder=folder,
         ).run(force)
@@ -302,8 +302,8 @@ class _Work:
     seed: int
     settings: Settings
     maze: Maze
-    engine: str
-    workers: int | None
+    runner: Runner
+    executor: Executor | None
     progress: Callable[[Event], None] | None
     folder: Path | None
 
@@ -326,7 +326,7 @@ class _Work:
             resample = RESAMPLE if resampled else None
             curves[name] = self._test(f"test_{name}", learners[kind], number, self.scale.episodes, resample)
         result = Reproduction(
-            self.scale, self.seed, self.rules, self.settings, self.maze, self.engine,
+            self.scale, self.seed, self.rules, self.settings, self.maze, self.runner.engine,
             evolved, learners, curves, {}, self.seconds,
         )  # fmt: skip
         both = {kind: learners[kind][result.best(kind)] for kind in ("dsp", "hc")}
@@ -366,7 +366,10 @@ class _Work:
             detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
             self._tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
 
-        run: dict[str, Any] = {"engine": self.engine, "workers": self.workers, "progress": told}
+        run: dict[str, Any] = {
+            "engine": self.runner.engine, "workers": self.runner.workers, "executor": self.executor,
+            "progress": told,
+        }  # fmt: skip
         config = Config(
             kind, self.scale.runs, self.scale.generations, TRIALS, 100, self.seed,
             settings=self.settings, maze=self.maze,
@@ -433,9 +436,7 @@ class _Work:
             self._tell(stage, done / (len(batch) * episodes))
 
         began = time.perf_counter()
-        outcome = engines.load(self.engine).run(
-            batch, keep_weights=False, workers=self.workers, progress=advance
-        )
+        outcome = self.runner.run(batch, progress=advance)
         self._took(stage.name, time.perf_counter() - began)
         curves = outcome.best.reshape(len(learners), -1, episodes)
         if path is not None:

@@ -34,6 +34,7 @@ from distal.settings import READINGS
 
 if TYPE_CHECKING:
     from distal.bench import Row
+    from distal.cluster import Cluster
     from distal.film import Scene
     from distal.watch import Watched
 
@@ -201,8 +202,8 @@ def show_film(scenes: Sequence[Scene], files: Sequence[str]) -> None:
 
 
 @contextmanager
-def evolution_progress() -> Iterator[Callable[[Step], None]]:
-    """Show every generation: a bar on a terminal, else a line now and then."""
+def evolution_progress(crew: Callable[[], int] | None = None) -> Iterator[Callable[[Step], None]]:
+    """Show every generation: a bar on a terminal, else a line now and then; `crew` counts workers."""
     bar = Progress(
         TextColumn("generation"),
         BarColumn(),
@@ -216,7 +217,7 @@ def evolution_progress() -> Iterator[Callable[[Step], None]]:
 
     def told(step: Step) -> None:
         rate = step.evaluations / step.seconds
-        text = f"best {min(step.best):.2f}  mean {step.mean:.2f}  {rate:.0f} evaluations/s"
+        text = f"best {min(step.best):.2f}  mean {step.mean:.2f}  {rate:.0f} evaluations/s{_on(crew)}"
         if live:
             bar.start()
             bar.update(task, completed=step.generation, total=step.generations, description=text)
@@ -235,8 +236,11 @@ def evolution_progress() -> Iterator[Callable[[Step], None]]:
 
 
 @contextmanager
-def stage_progress() -> Iterator[Callable[[Event], None]]:
-    """Show the stages of a reproduction: a bar each on a terminal, else a line as each begins and ends."""
+def stage_progress(crew: Callable[[], int] | None = None) -> Iterator[Callable[[Event], None]]:
+    """Show the stages of a reproduction: a bar each on a terminal, else a line as each begins and ends.
+
+    `crew` counts workers.
+    """
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=12),
@@ -256,7 +260,7 @@ def stage_progress() -> Iterator[Callable[[Event], None]]:
             bar.start()
             if name not in tasks:
                 tasks[name] = bar.add_task(event.stage.label, total=1, detail="")
-            bar.update(tasks[name], completed=event.done, detail=event.detail)
+            bar.update(tasks[name], completed=event.done, detail=f"{event.detail}{_on(crew)}")
         elif name not in began:
             began[name] = time.monotonic()
             sys.stderr.write(f"{event.stage.title} ...\n")
@@ -269,6 +273,22 @@ def stage_progress() -> Iterator[Callable[[Event], None]]:
     finally:
         if live:  # elsewhere, stopping a bar prints an empty line
             bar.stop()
+
+
+def _on(crew: Callable[[], int] | None) -> str:
+    """Say how many workers are at work, where that may change."""
+    if crew is None:
+        return ""
+    count = crew()
+    return f"  on {count} worker{'' if count == 1 else 's'}"
+
+
+def show_cluster(cluster: Cluster) -> None:
+    """Print which cluster does the work, on stderr."""
+    sys.stderr.write(
+        f"cluster {cluster.address}:{_on(lambda: cluster.workers).removeprefix('  on')}, "
+        f"dashboard {cluster.dashboard}\n"
+    )
 
 
 def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:

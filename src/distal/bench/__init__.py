@@ -2,8 +2,8 @@
 
 Machines differ and are noisy, so a bare time says little. Every row is a ratio, or
 a time beside one; what is compared runs alternately, and medians of repeats are
-reported. Nothing here is a test: a slow machine fails no one. `cpu` and `gpu` hold
-what is measured of each engine.
+reported. Nothing here is a test: a slow machine fails no one. `cpu`, `gpu` and
+`cluster` hold what is measured of each.
 """
 
 from __future__ import annotations
@@ -58,11 +58,14 @@ class Row:
         return self.value >= self.target if self.at_least else self.value <= self.target
 
 
-def run(engine: str = "cpu", quick: bool = False) -> Iterator[Row]:
-    """Measure an engine, yielding every row as it is done.
+def run(engine: str = "cpu", quick: bool = False, cluster: str | None = None) -> Iterator[Row]:
+    """Measure an engine, or a cluster, yielding every row as it is done.
 
     `quick` takes few repeats and leaves out the slow rows.
     """
+    if cluster is not None:
+        measured: Iterator[Row] = import_module("distal.bench.cluster").run(cluster, quick)
+        return measured
     name = one_of("engine", engine, ("cpu", "gpu"))
     rows: Iterator[Row] = import_module(f"distal.bench.{name}").run(quick)
     return rows

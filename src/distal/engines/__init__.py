@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.checks import InputError, one_of
+from distal.checks import InputError, integer, one_of
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze
 from distal.rule import Rule
@@ -22,6 +23,7 @@ from distal.settings import Settings
 ENGINES = ("cpu", "gpu", "reference")
 AUTO = "auto"  # gpu where it can run, else cpu
 DEFAULT = "cpu"
+MAX_WORKERS = 1024
 
 _log = logging.getLogger("distal")
 
@@ -113,3 +115,27 @@ def resolve(name: str) -> str:
 def load(name: str) -> Engine:
     """Import an engine by name."""
     return cast(Engine, import_module(f"distal.engines.{resolve(name)}"))
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """An engine and how it is to be used: by so many workers, or by those of an executor."""
+
+    engine: str
+    workers: int | None
+    module: Engine
+
+    def run(self, batch: Batch, keep_weights: bool = False, progress: Progress | None = None) -> Trials:
+        """Run all trials of a batch."""
+        return self.module.run(batch, keep_weights=keep_weights, workers=self.workers, progress=progress)
+
+
+def runner(engine: str, workers: int | None = None, executor: Executor | None = None) -> Runner:
+    """Return what runs batches; refuse an engine or a number of workers before any work is done."""
+    engine = resolve(engine)
+    workers = None if workers is None else integer("workers", workers, 1, MAX_WORKERS)
+    if executor is None:
+        return Runner(engine, workers, load(engine))
+    from distal.spread import Spread  # noqa: PLC0415 - it imports this module
+
+    return Runner(engine, workers, Spread(executor, engine))

@@ -1,0 +1,80 @@
+"""What is measured of a cluster: the cost of handing tasks over, and how much of the workers is used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from distal.bench import Row, alternating, generation
+from distal.cluster import Cluster
+from distal.engines import cpu
+from distal.experiments import random_learners
+from distal.machine import available_cores
+from distal.spread import TASK, Spread
+
+EMPTY_TASKS = 200
+
+
+def run(address: str, quick: bool = False) -> Iterator[Row]:
+    """Yield every row as it is measured."""
+    repeats = 2 if quick else 11
+    with Cluster(address) as cluster:
+        spread = Spread(cluster, "cpu")
+        small = generation(random_learners("dsp", 0, 2))
+        spread.run(small, keep_weights=False, workers=None, progress=None)  # the workers load the engine
+        yield _overhead(cluster)
+        yield from _efficiency(cluster, spread, repeats, quick)
+
+
+def _overhead(cluster: Cluster) -> Row:
+    """Time tasks that do nothing, one after another on each worker."""
+    samples = []
+    for _ in range(5):
+        began = time.perf_counter()
+        futures = [cluster.submit(_nothing, k) for k in range(EMPTY_TASKS)]
+        for future in futures:
+            future.result()
+        samples.append((time.perf_counter() - began) / EMPTY_TASKS * 1000)
+    what = "handing over a task and its result, which the scheduler does for one after another"
+    return Row("overhead", what, float(np.median(samples)), "ms", at_least=False, samples=samples)
+
+
+def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> Iterator[Row]:
+    """Compare with the same work in one process that uses one core."""
+    workers = min(cluster.workers, available_cores())
+    batch = generation(random_learners("dsp", 0, 60 if quick else 210), trials=5 if quick else 20)
+    batch = replace(batch, record=(batch.episodes,))  # as an evolution asks for it
+    together = partial(spread.run, batch, keep_weights=False, workers=None, progress=None)
+    tasks, computed = spread.tasks, spread.computed
+    threads = partial(cpu.run, batch, workers=workers)
+    seconds = alternating([partial(cpu.run, batch, workers=1), together, threads], repeats)
+    tasks, computed = spread.tasks - tasks, spread.computed - computed
+    one, spread_out, threaded = np.median(seconds, axis=1).tolist()
+    ratio = seconds[0] / seconds[1] / workers
+    yield Row(
+        "efficiency",
+        f"time of one process on one core, over {workers} × that of {workers} workers; {len(batch):,} trials",
+        one / spread_out / workers,
+        "",
+        0.9,
+        samples=ratio.tolist(),
+        note=f"medians: {one:.2f} s in one process, {spread_out:.2f} s on the cluster; the machine itself: "
+        f"{workers} threads of one process reach {one / threaded / workers:.2f}",
+    )
+    yield Row(
+        "task",
+        f"a task, computing alone; {TASK:g} s is aimed at",
+        computed / tasks,
+        "s",
+        at_least=False,
+        note=f"{tasks / (repeats + 1):.0f} tasks for each run",
+    )
+
+
+def _nothing(number: int) -> int:
+    """Return at once."""
+    return number

@@ -1,0 +1,144 @@
+"""A Dask cluster as an executor: one that is running somewhere, or one on this machine.
+
+Scheduling, moving data, retrying and noticing lost workers are Dask's. Needs the
+extra `cluster`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import distal
+from distal.checks import InputError, integer
+from distal.engines import MAX_WORKERS
+from distal.spread import WorkError
+
+T = TypeVar("T")
+
+LOCAL = "local:"
+RETRIES = 2  # of a task that raises; one that is lost with its worker is run again anyway
+CONNECT = 10  # seconds to find the scheduler
+PATIENCE = 5.0  # seconds to find it again
+
+
+class Cluster(Executor):
+    """Workers of a Dask cluster; leave it with `with`, or `shutdown`.
+
+    `address` is that of a running scheduler ("tcp://host:8786"), the path of the
+    scheduler file that it wrote, or "local:N" for N processes on this machine, which
+    end with the cluster.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import dask  # noqa: PLC0415 - an extra
+            import distributed  # noqa: PLC0415
+        except ImportError:
+            raise InputError("Dask is not installed: pip install 'distal[cluster]'") from None
+        for name in list(logging.root.manager.loggerDict):
+            if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said by `check`
+        self.address = address
+        self._cluster: Any = None
+        self._lost_since: float | None = None
+        self._count, self._counted = 1, 0.0
+        if address.startswith(LOCAL):
+            number = address.removeprefix(LOCAL)
+            count = integer("N in local:N", int(number) if number.isdecimal() else number, 1, MAX_WORKERS)
+            # Samples of what workers are doing, a hundred times a second, would cost more than they tell.
+            dask.config.set({"distributed.worker.profile.enabled": False})
+            self._cluster = distributed.LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+            self.client = distributed.Client(self._cluster)
+        else:
+            self.client = self._connect(distributed, address)
+        try:
+            self._check_versions()
+        except BaseException:
+            self.shutdown()
+            raise
+        self._executor = self.client.get_executor(retries=RETRIES, pure=False)
+
+    @staticmethod
+    def _connect(distributed: Any, address: str) -> Any:
+        given: dict[str, Any] = {"address": address}
+        if "://" not in address:
+            if not Path(address).is_file():
+                raise InputError(
+                    f"cluster {address!r} is neither an address like tcp://host:8786, nor a scheduler file, "
+                    "nor local:N"
+                )
+            given = {"scheduler_file": address}
+        try:
+            return distributed.Client(**given, timeout=CONNECT, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            what = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(f"no Dask scheduler answers at {address!r}: {what}") from None
+
+    def _check_versions(self) -> None:
+        """Refuse workers with another version of Distal, or without it."""
+        for worker, version in self.client.run(_version, on_error="return").items():
+            if isinstance(version, BaseException):
+                raise InputError(f"worker {worker} cannot import Distal ({version}); install it there")
+            if version != distal.__version__:
+                raise InputError(
+                    f"worker {worker} has Distal {version}, this is {distal.__version__}; "
+                    "install the same version everywhere"
+                )
+
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's dashboard."""
+        return str(self.client.dashboard_link)
+
+    @property
+    def workers(self) -> int:
+        """The number of threads that take tasks, asked for at most once a second."""
+        if time.monotonic() - self._counted > 1:
+            known = self.client.scheduler_info(n_workers=-1).get("workers", {})
+            self._count = sum(worker["nthreads"] for worker in known.values())
+            self._counted = time.monotonic()
+        return self._count
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Hand a task over."""
+        self.check()
+        future: Future[T] = self._executor.submit(fn, *args, **kwargs)
+        return future
+
+    def check(self, lost: bool = False) -> None:
+        """Raise if the scheduler has been out of reach for longer than a hiccup."""
+        if self.client.status == "running" and not lost:
+            self._lost_since = None
+            return
+        now = time.monotonic()
+        self._lost_since = self._lost_since or now
+        if lost or self.client.status == "closed" or now - self._lost_since > PATIENCE:
+            raise WorkError(f"the Dask scheduler at {self.address!r} is gone")
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Cancel what is outstanding and let go of the cluster; end it, if it is our own."""
+        executor = getattr(self, "_executor", None)
+        if executor is not None and self.client.status == "running":
+            executor.shutdown(wait=False)
+        self.client.close(timeout=2)
+        if self._cluster is not None:
+            self._cluster.close(timeout=5)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shutdown()
+
+
+def _version() -> str:
+    """Return the version of Distal on a worker."""
+    return distal.__version__

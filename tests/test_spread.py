@@ -1,0 +1,400 @@
+"""Work spread over executors and Dask clusters: the same bytes, whatever happens to the workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import distal
+from distal import HillClimbing, InputError, Settings, spread
+from distal.cli import main
+from distal.engines import Batch, cpu
+from distal.evaluation import batch_of
+from distal.experiments import random_learners
+from distal.spread import Spread, WorkError, part, run_block
+from tests.test_maze import T
+
+ROOT = Path(__file__).parent.parent
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
+
+EVOLVE = ["evolve", "--runs", "4", "--generations", "12", "--seed", "3"]
+
+
+def some_batch(n: int = 6, **options: Any) -> Batch:
+    return batch_of(
+        random_learners("dsp", 1, n), np.arange(n, dtype=np.uint64), trials=1,
+        **{"episodes": 8, "maze": T, "settings": Settings(steps=9, hidden=5), **options},
+    )  # fmt: skip
+
+
+class Reordering(Executor):
+    """Runs tasks some time later, the last that was handed over first; may run one twice."""
+
+    def __init__(self, twice: bool = False) -> None:
+        self.waiting: list[tuple[Future[Any], Callable[[], Any]]] = []
+        self.twice, self.lock, self.ended = twice, threading.Lock(), False
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self.lock:
+            self.waiting.append((future, lambda: fn(*args, **kwargs)))
+        return future
+
+    def _work(self) -> None:
+        while not self.ended:
+            time.sleep(0.002)
+            with self.lock:
+                taken, self.waiting = self.waiting, []
+            for future, job in reversed(taken):
+                if self.twice:
+                    job()  # lost on its way back, and done again
+                future.set_result(job())
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self.ended = True
+
+
+# ---------------------------------------------------------------- any executor
+
+
+@given(st.integers(1, 40), st.data())
+def test_parts_of_a_batch_hold_every_trial_with_its_own_learner(n: int, data: st.DataObject) -> None:
+    batch = some_batch(n)
+    cuts = sorted({0, len(batch), *data.draw(st.lists(st.integers(0, len(batch)), max_size=5))})
+    for first, last in pairwise(cuts):
+        own = part(batch, first, last)
+        assert len(own.learners) == len(set(batch.learner[first:last].tolist()))
+        for k in range(last - first):
+            assert own.learners[own.learner[k]] is batch.learners[batch.learner[first + k]]
+            assert (own.goal[k], own.seed[k]) == (batch.goal[first + k], batch.seed[first + k])
+
+
+@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(3), Reordering, lambda: Reordering(twice=True)])
+@pytest.mark.parametrize("kind", ["dsp", "hc"])
+def test_neither_workers_nor_order_nor_repetition_change_a_bit(
+    make: Callable[[], Executor], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spread, "FIRST_PACE", 200)  # many small tasks
+    monkeypatch.setattr(spread, "SHORTEST", 0.001)
+    monkeypatch.setattr(spread, "TASK", 0.002)
+    batch = some_batch(30, record=(1, 8))
+    if kind == "hc":
+        batch = batch_of(
+            random_learners("hc", 1, 30), np.arange(30, dtype=np.uint64), trials=1, episodes=8, maze=T,
+            settings=Settings(steps=9, hidden=5), record=(1, 8),
+        )  # fmt: skip
+    alone = cpu.run(batch, keep_weights=True)
+    told: list[int] = []
+    with make() as executor:
+        engine = Spread(executor, "cpu")
+        together = engine.run(batch, keep_weights=True, workers=2, progress=told.append)
+    assert engine.tasks > 5
+    assert sum(told) == len(batch) * 8
+    for name in ("best", "hidden", "output"):
+        assert getattr(together, name).tobytes() == getattr(alone, name).tobytes()
+
+
+def test_python_functions_take_an_executor() -> None:
+    options: dict[str, Any] = {"maze": T, "steps": 9, "hidden": 5, "episodes": 20, "seed": 7}
+    climber = HillClimbing(0.2, 0.2, 0.2)
+    with ThreadPoolExecutor(2) as pool:
+        assert (
+            distal.learn("paper:1", executor=pool, **options).best == distal.learn("paper:1", **options).best
+        ).all()
+        assert (
+            distal.climb(climber, executor=pool, **options).best == distal.climb(climber, **options).best
+        ).all()
+        spread_out = distal.evolve("dsp", runs=2, generations=3, executor=pool, **options)
+    alone = distal.evolve("dsp", runs=2, generations=3, **options)
+    assert [winner.to_dict() for winner in spread_out.winners] == [
+        winner.to_dict() for winner in alone.winners
+    ]
+    assert (spread_out.mean == alone.mean).all()
+
+
+def test_a_process_pool_will_do_and_a_reproduction_is_the_same(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"rules": "published", "maze": T, "steps": 9, "hidden": 5}
+    from distal.experiments import SCALES, Scale
+
+    tiny = Scale("quick", runs=1, generations=1, episodes=100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SCALES, "quick", tiny)
+        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+            spread_out = distal.reproduce(executor=pool, out=tmp_path / "a", **options)
+        alone = distal.reproduce(out=tmp_path / "b", **options)
+    for test, curves in alone.curves.items():
+        assert (spread_out.curves[test] == curves).all()
+
+
+def test_tasks_become_as_long_as_they_should_be() -> None:
+    batch = some_batch(400)
+    with ThreadPoolExecutor(2) as pool:
+        engine = Spread(pool, "cpu")
+        engine.pace[type(batch.learners[0]), batch.settings] = 1.0  # an episode a second: a trial a task
+        engine.run(batch, keep_weights=False, workers=2, progress=None)
+        slow = engine.tasks
+        engine.run(batch, keep_weights=False, workers=2, progress=None)
+    assert slow > 2 * (engine.tasks - slow)  # the second time the workers' pace is known
+
+
+def test_a_task_that_fails_is_named_with_its_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = some_batch()
+
+    def broken(*args: Any) -> Any:
+        raise ValueError("no such luck")
+
+    monkeypatch.setattr(spread, "run_block", broken)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(WorkError) as failure:
+        Spread(pool, "cpu").run(batch, keep_weights=False, workers=1, progress=None)
+    assert "ValueError: no such luck" in str(failure.value)
+    assert f"seeds {batch.seed[0]} to " in str(failure.value)
+
+
+def test_a_worker_with_another_version_refuses_and_names_both() -> None:
+    with pytest.raises(spread.WrongVersion, match=rf"a worker has Distal {distal.__version__}, this is 9\.9"):
+        run_block(some_batch(), "cpu", False, "9.9")
+
+
+def test_what_is_no_executor_is_refused() -> None:
+    wrong: Any = 3
+    with pytest.raises(InputError, match=r"executor is 3, expected what follows concurrent\.futures"):
+        distal.learn("paper:1", executor=wrong)
+
+
+def test_a_pool_that_was_shut_down_is_said_to_be() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(WorkError, match="the executor takes no more work"):
+        distal.learn("paper:1", executor=pool, maze=T)
+
+
+# ---------------------------------------------------------------- a Dask cluster of several processes
+
+
+class Processes:
+    """A scheduler and its workers, each a process of its own that can be killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.workers = folder, list[subprocess.Popen[bytes]]()
+        self.file = folder / "scheduler.json"
+        options = ["--no-dashboard", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(self.file)]
+        self.scheduler = self._start("dask_scheduler", *options)
+        wait_until(lambda: self.file.exists() and self.file.read_text().endswith("}"))
+        self.address = json.loads(self.file.read_text())["address"]
+
+    def _start(self, program: str, *options: str, **variables: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{program}", *options],
+            cwd=self.folder, env={**os.environ, **variables}, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def add_workers(self, count: int = 1, **variables: str) -> None:
+        """Start workers without a nanny, so that what is killed stays dead."""
+        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder)]
+        for _ in range(count):
+            self.workers.append(self._start("dask_worker", str(self.address), *options, **variables))
+
+    def kill_workers(self, count: int) -> None:
+        for _ in range(count):
+            worker = self.workers.pop()
+            worker.kill()
+            worker.wait()
+
+    def close(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    cluster = Processes(folder)
+    yield cluster
+    cluster.close()
+
+
+def distal_command(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "distal", *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of runs that must be the same however they came about."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "seconds.csv")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("local") / "runs"
+    assert main([*EVOLVE, "--out", str(folder)]) == 0
+    return contents(folder)
+
+
+def generations(folder: Path) -> int:
+    """Return how many generations are on disk."""
+    try:
+        return int(json.loads((folder / "state.json").read_text())["runs"][0]["generation"])
+    except (OSError, ValueError):
+        return -1
+
+
+def test_a_worker_killed_all_killed_and_others_come_and_the_bytes_are_the_same(
+    processes: Processes, tmp_path: Path, expected: dict[str, bytes]
+) -> None:
+    processes.add_workers(3)
+    out = tmp_path / "runs"
+    command = distal_command(*EVOLVE, "--out", str(out), "--cluster", str(processes.file))
+    wait_until(lambda: generations(out) >= 0)
+    processes.kill_workers(1)
+    wait_until(lambda: generations(out) >= 3 or command.poll() is not None)
+    processes.kill_workers(2)
+    time.sleep(0.5)
+    processes.add_workers(2)
+    _, error = command.communicate(timeout=60)
+    assert command.returncode == 0, error
+    assert contents(out) == expected
+    assert "workers, dashboard" in error
+    assert "on 3 workers" in error or "on 2 workers" in error or "on 1 worker" in error
+
+
+def test_when_the_scheduler_is_lost_one_line_says_so_and_the_run_is_resumed_locally(
+    processes: Processes, tmp_path: Path, expected: dict[str, bytes]
+) -> None:
+    processes.add_workers(2)
+    out = tmp_path / "runs"
+    command = distal_command(*EVOLVE, "--out", str(out), "--cluster", str(processes.address))
+    wait_until(lambda: generations(out) >= 1)
+    processes.scheduler.kill()
+    _, error = command.communicate(timeout=60)
+    assert command.returncode == 1
+    last = error.strip().splitlines()[-1]
+    assert last.startswith(
+        f"distal: error: the Dask scheduler at '{processes.address}' is gone; go on with: "
+    )
+    assert "Traceback" not in error
+    assert main(["evolve", "--resume", str(out)]) == 0
+    assert contents(out) == expected
+
+
+def test_a_worker_of_another_version_is_refused_at_once_with_both_versions(
+    processes: Processes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(ROOT / "src", other, ignore=shutil.ignore_patterns("__pycache__"))
+    init = other / "distal" / "__init__.py"
+    init.write_text(init.read_text().replace(distal.__version__, "0.0.9"))
+    processes.add_workers(1, PYTHONPATH=str(other))
+    from distributed import Client
+
+    with Client(processes.address, set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=30)
+    out = tmp_path / "runs"
+    assert main([*EVOLVE, "--out", str(out), "--cluster", str(processes.address)]) == 2
+    error = capsys.readouterr().err
+    assert f"has Distal 0.0.9, this is {distal.__version__}; install the same version everywhere" in error
+    assert not out.exists() or not any(out.iterdir())
+
+
+def test_an_interrupt_cancels_the_work_and_leaves_no_process_behind(tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    command = distal_command(*EVOLVE, "--generations", "5000", "--out", str(out), "--cluster", "local:2")
+    wait_until(lambda: generations(out) >= 1)
+    children = children_of(command.pid)
+    assert len(children) >= 2
+    command.send_signal(signal.SIGINT)
+    _, error = command.communicate(timeout=30)
+    assert command.returncode == 130
+    assert (
+        error.strip().splitlines()[-1].startswith("distal: interrupted; go on with: distal evolve --resume")
+    )
+    assert "Traceback" not in error
+    wait_until(lambda: not any(alive(child) for child in children), 15)
+
+
+def children_of(process: int) -> list[int]:
+    """Return all processes that descend from one."""
+    found, left = [], [process]
+    while left:
+        parent = left.pop()
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdecimal():
+                try:
+                    own = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                except (OSError, IndexError):
+                    continue
+                if own == parent:
+                    found.append(int(entry.name))
+                    left.append(int(entry.name))
+    return found
+
+
+def alive(process: int) -> bool:
+    try:
+        return (Path("/proc") / str(process) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("local:0", "N in local:N is 0, expected a whole number from 1 to 1024"),
+        ("local:many", "N in local:N is 'many', expected a whole number"),
+        ("nowhere", "cluster 'nowhere' is neither an address like tcp://host:8786, nor a scheduler file"),
+    ],
+)
+def test_a_cluster_that_cannot_be_is_refused_in_one_line(
+    address: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["learn", "paper:1", "--cluster", address]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_scheduler_that_does_not_answer_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("distal.cluster.CONNECT", 1)
+    assert main(["learn", "paper:1", "--cluster", "tcp://127.0.0.1:9"]) == 2
+    assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in capsys.readouterr().err
+
+
+@given(st.integers(1, 2**31))
+@hypothesis_settings(max_examples=3)
+def test_without_a_card_engine_gpu_and_a_cluster_do_not_go_together(seed: int) -> None:
+    assert main(["learn", "paper:1", "--engine", "gpu", "--cluster", "local:1", "--seed", str(seed)]) == 2
