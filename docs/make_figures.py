@@ -316,7 +316,7 @@ ROOMS = (
     ("the system", ("maze", "network", "traces", "rule"), "soft s-blue"),
     ("an episode", ("walk", "episode"), "soft s-blue"),
     ("between episodes", ("learners: dsp, hill_climbing",), "soft s-green"),
-    ("many trials", ("engines: reference, cpu, gpu",), "soft s-green"),
+    ("many trials", ("engines", "spread, cluster"), "soft s-green"),
     ("a measurement", ("evaluation", "foreign"), "soft s-green"),
     ("evolution", ("evolution", "evolving", "runs"), "soft s-orange"),
     ("the paper", ("experiments", "comparison"), "soft s-orange"),

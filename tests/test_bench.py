@@ -81,10 +81,12 @@ def test_an_engine_that_is_not_measured_or_not_there_is_refused(capsys: pytest.C
         assert "engine gpu: CuPy is not installed" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("engine", ["cpu", "gpu"])
-def test_the_document_shows_the_run_that_is_kept(engine: str) -> None:
-    kept = bench.load_report(ROOT / "benchmarks" / "results" / f"{engine}.json")
-    document = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("measured", "page"), [("cpu", "performance"), ("gpu", "performance"), ("cluster", "cluster")]
+)
+def test_the_document_shows_the_run_that_is_kept(measured: str, page: str) -> None:
+    kept = bench.load_report(ROOT / "benchmarks" / "results" / f"{measured}.json")
+    document = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     assert kept["machine"]["processor"] in document
     for row in kept["results"]:
         value = f"{row['value']:,.4g} {row['unit']}".strip()
@@ -95,6 +97,14 @@ def test_the_document_shows_the_run_that_is_kept(engine: str) -> None:
             )
         assert f"| {row['what']} | {value} | {target} |" in document
         assert not row["note"] or f"- {row['name']}: {row['note']}." in document
+
+
+def test_a_quick_run_measures_a_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
+    assert main(["bench", "--cluster", "local:1", "--quick", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["results"]}
+    assert list(rows) == ["overhead", "efficiency", "speedup", "episode", "task"]
+    assert all(row["value"] > 0 for row in rows.values())
 
 
 def test_the_document_names_the_last_tests_on_a_card() -> None:

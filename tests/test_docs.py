@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DOCUMENTS = [
     "README.md",
+    "docs/cluster.md",
     "docs/compare.md",
     "docs/getting-started.md",
     "docs/inside-a-rule.md",
@@ -42,7 +43,7 @@ def run_shell(script: str, folder: Path) -> str:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    told = ("generation ", "engine auto is ")  # progress, and which engine was chosen
+    told = ("generation ", "engine auto is ", "cluster ")  # progress, and who does the work
     assert all(line.startswith(told) for line in done.stderr.splitlines()), done.stderr
     return done.stdout
 

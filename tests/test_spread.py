@@ -35,7 +35,7 @@ from tests.test_maze import T
 ROOT = Path(__file__).parent.parent
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
 
-EVOLVE = ["evolve", "--runs", "4", "--generations", "12", "--seed", "3"]
+EVOLVE = ["evolve", "--runs", "4", "--generations", "8", "--episodes", "60", "--seed", "3"]
 
 
 def some_batch(n: int = 6, **options: Any) -> Batch:

@@ -21,6 +21,15 @@ from distal.spread import WorkError
 
 T = TypeVar("T")
 
+# Dask looks at itself many times a second, which on a machine that is busy computing costs a twentieth
+# of its two cores. A cluster of our own does so less often.
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "5s",
+}
+
 LOCAL = "local:"
 RETRIES = 2  # of a task that raises; one that is lost with its worker is run again anyway
 CONNECT = 10  # seconds to find the scheduler
@@ -51,8 +60,7 @@ class Cluster(Executor):
         if address.startswith(LOCAL):
             number = address.removeprefix(LOCAL)
             count = integer("N in local:N", int(number) if number.isdecimal() else number, 1, MAX_WORKERS)
-            # Samples of what workers are doing, a hundred times a second, would cost more than they tell.
-            dask.config.set({"distributed.worker.profile.enabled": False})
+            dask.config.set(QUIET)
             self._cluster = distributed.LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,

@@ -44,7 +44,7 @@ def _overhead(cluster: Cluster) -> Row:
 
 
 def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> Iterator[Row]:
-    """Compare with the same work in one process that uses one core."""
+    """Compare with the same work in one process, on as many cores and on one."""
     workers = min(cluster.workers, available_cores())
     batch = generation(random_learners("dsp", 0, 60 if quick else 210), trials=5 if quick else 20)
     batch = replace(batch, record=(batch.episodes,))  # as an evolution asks for it
@@ -54,17 +54,27 @@ def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> 
     seconds = alternating([partial(cpu.run, batch, workers=1), together, threads], repeats)
     tasks, computed = spread.tasks - tasks, spread.computed - computed
     one, spread_out, threaded = np.median(seconds, axis=1).tolist()
-    ratio = seconds[0] / seconds[1] / workers
+    lost = 1 - computed / (repeats + 1) / (workers * spread_out)
     yield Row(
         "efficiency",
-        f"time of one process on one core, over {workers} × that of {workers} workers; {len(batch):,} trials",
-        one / spread_out / workers,
+        f"the same work in one process on the same {workers} cores: its time over the cluster's",
+        threaded / spread_out,
         "",
         0.9,
-        samples=ratio.tolist(),
-        note=f"medians: {one:.2f} s in one process, {spread_out:.2f} s on the cluster; the machine itself: "
-        f"{workers} threads of one process reach {one / threaded / workers:.2f}",
+        samples=(seconds[2] / seconds[1]).tolist(),
+        note=f"medians: {threaded:.2f} s in one process, {spread_out:.2f} s on the cluster; {len(batch):,} "
+        f"trials; workers without a task for {max(lost, 0):.1%} of the time",
     )
+    yield Row(
+        "speedup",
+        f"one process on one core: its time over that of {workers} workers",
+        one / spread_out,
+        "times",
+        samples=(seconds[0] / seconds[1]).tolist(),
+        note=f"{one:.2f} s on one core; {workers} threads of one process: {one / threaded:.2f} times",
+    )
+    episodes = len(batch) * batch.episodes
+    yield Row("episode", "an episode in one process on one core", one / episodes * 1e6, "µs", at_least=False)
     yield Row(
         "task",
         f"a task, computing alone; {TASK:g} s is aimed at",
