@@ -54,7 +54,7 @@ def test_the_change_is_printed_against_a_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        bench, "run", lambda engine, quick: iter([Row("against_jax", "as JAX", 1.0, "times", 40)])
+        bench, "run", lambda engine, quick, cluster: iter([Row("against_jax", "as JAX", 1.0, "times", 40)])
     )
     kept = ROOT / "benchmarks" / "results" / "cpu.json"
     assert main(["bench", "--against", str(kept)]) == 0
