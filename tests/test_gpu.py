@@ -7,6 +7,8 @@ their summary in benchmarks/results/gpu-tests.json.
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -215,6 +217,28 @@ def test_only_the_episodes_that_are_asked_for_come_back(engine: str) -> None:
     whole = run(batch, **options).best
     some = run(replace(batch, record=(1, 4, 9)), **options).best
     assert (some == whole[:, [0, 3, 8]]).all()
+
+
+def test_the_core_needs_nothing_but_numpy() -> None:
+    script = """
+import sys
+
+class Nowhere:
+    names = "numba llvmlite matplotlib rich scipy gymnasium PIL distributed dask cupy".split()
+
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in self.names:
+            raise ImportError(f"{name} is not here", name=name)
+
+sys.meta_path.insert(0, Nowhere())
+import distal, distal.engines.gpu, distal.evolving, distal.experiments, distal.spread
+print(distal.learn("paper:1", episodes=1, trials=1, steps=5, engine="reference").fitness)
+evolved = distal.evolve("hc", runs=1, generations=0, trials=1, episodes=1, steps=5, engine="reference")
+print(len(evolved.winners))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "1"
 
 
 # ---------------------------------------------------------------- on a card
