@@ -244,10 +244,12 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
 
 def distal_command(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
+        # in a group of its own, so that it can be interrupted as from a terminal
         [sys.executable, "-m", "distal", *arguments],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
 
 
@@ -335,7 +337,7 @@ def test_an_interrupt_cancels_the_work_and_leaves_no_process_behind(tmp_path: Pa
     wait_until(lambda: generations(out) >= 1)
     children = children_of(command.pid)
     assert len(children) >= 2
-    command.send_signal(signal.SIGINT)
+    os.killpg(command.pid, signal.SIGINT)  # as a terminal does: all processes get it
     _, error = command.communicate(timeout=30)
     assert command.returncode == 130
     assert (
@@ -369,9 +371,38 @@ def alive(process: int) -> bool:
         return False
 
 
+@pytest.mark.parametrize("seconds", [0.9, 1.3, 1.7])
+def test_an_interrupt_while_the_cluster_starts_is_one_line_too(seconds: float, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    command = distal_command(*EVOLVE, "--out", str(out), "--cluster", "local:2")
+    time.sleep(seconds)
+    children = children_of(command.pid)
+    os.killpg(command.pid, signal.SIGINT)
+    _, error = command.communicate(timeout=30)
+    assert command.returncode == 130, error
+    assert "Traceback" not in error
+    assert error.strip().splitlines()[-1].startswith("distal: interrupted")
+    assert ("--resume" in error) == (out / "config.json").exists()
+    wait_until(lambda: not any(alive(child) for child in children), 15)
+
+
+@pytest.mark.parametrize("content", ["{}", "no", '{"address": 5}', "[]"])
+def test_a_scheduler_file_that_is_none_is_refused(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scheduler.json"
+    path.write_text(content)
+    assert main(["learn", "paper:1", "--cluster", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert "scheduler file" in error
+    assert error.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("address", "message"),
     [
+        ("foo://127.0.0.1:1", "cluster 'foo://127.0.0.1:1' is no address of a scheduler, expected tcp://"),
+        ("tcp://localhost", "cluster 'tcp://localhost' is no address of a scheduler"),
         ("local:0", "N in local:N is 0, expected a whole number from 1 to 1024"),
         ("local:many", "N in local:N is 'many', expected a whole number"),
         ("nowhere", "cluster 'nowhere' is neither an address like tcp://host:8786, nor a scheduler file"),

@@ -250,7 +250,7 @@ def run_evolve(args: argparse.Namespace) -> None:
     }
     hint = f"go on with: distal evolve --resume {shlex.quote(args.resume or args.out or '')}"
     with (
-        _how_to_go_on(hint),
+        _how_to_go_on(hint, Path(args.resume or args.out or "") / "config.json"),
         _executor(args) as executor,
         terminal.evolution_progress(_crew(executor)) as progress,
     ):
@@ -692,14 +692,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _how_to_go_on(hint: str) -> Iterator[None]:
-    """Let an interrupt, or the loss of a cluster, say how to go on."""
+def _how_to_go_on(hint: str, begun: Path | None = None) -> Iterator[None]:
+    """Let an interrupt, or the loss of a cluster, say how to go on, if the file `begun` is there."""
     try:
         yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(hint) from None
-    except WorkError as error:
-        raise WorkError(f"{error}; {hint}") from error
+    except (KeyboardInterrupt, WorkError) as error:
+        if begun is not None and not begun.exists():
+            raise
+        said = [str(error)] if isinstance(error, WorkError) else []
+        raise type(error)("; ".join([*said, hint])) from None
 
 
 @contextmanager

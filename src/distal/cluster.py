@@ -7,9 +7,15 @@ extra `cluster`.
 from __future__ import annotations
 
 import logging
+import os
+import re
+import signal
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -17,6 +23,7 @@ from typing import Any, TypeVar
 import distal
 from distal.checks import InputError, integer
 from distal.engines import MAX_WORKERS
+from distal.files import read_json
 from distal.spread import WorkError
 
 T = TypeVar("T")
@@ -31,6 +38,7 @@ QUIET = {
 }
 
 LOCAL = "local:"
+ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?")
 RETRIES = 2  # of a task that raises; one that is lost with its worker is run again anyway
 CONNECT = 10  # seconds to find the scheduler
 PATIENCE = 5.0  # seconds to find it again
@@ -55,20 +63,24 @@ class Cluster(Executor):
                 logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said by `check`
         self.address = address
         self._cluster: Any = None
+        self.client: Any = None
         self._lost_since: float | None = None
         self._count, self._counted = 1, 0.0
-        if address.startswith(LOCAL):
-            number = address.removeprefix(LOCAL)
-            count = integer("N in local:N", int(number) if number.isdecimal() else number, 1, MAX_WORKERS)
-            dask.config.set(QUIET)
-            self._cluster = distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            )  # fmt: skip
-            self.client = distributed.Client(self._cluster)
-        else:
-            self.client = self._connect(distributed, address)
         try:
+            with _quietly():
+                if address.startswith(LOCAL):
+                    number = address.removeprefix(LOCAL)
+                    count = integer(
+                        "N in local:N", int(number) if number.isdecimal() else number, 1, MAX_WORKERS
+                    )
+                    dask.config.set(QUIET)
+                    self._cluster = distributed.LocalCluster(
+                        n_workers=count, threads_per_worker=1, processes=True,
+                        dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, preload=[__name__],
+                    )  # fmt: skip
+                    self.client = distributed.Client(self._cluster, set_as_default=False)
+                else:
+                    self.client = self._connect(distributed, address)
             self._check_versions()
         except BaseException:
             self.shutdown()
@@ -84,10 +96,17 @@ class Cluster(Executor):
                     f"cluster {address!r} is neither an address like tcp://host:8786, nor a scheduler file, "
                     "nor local:N"
                 )
+            data = read_json(address, "scheduler file")
+            if not isinstance(data, dict) or not isinstance(data.get("address"), str):
+                raise InputError(
+                    f"scheduler file {address!r} names no address; was it written by dask scheduler?"
+                )
             given = {"scheduler_file": address}
+        elif not ADDRESS.fullmatch(address):
+            raise InputError(f"cluster {address!r} is no address of a scheduler, expected tcp://host:8786")
         try:
             return distributed.Client(**given, timeout=CONNECT, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
+        except Exception as error:
             what = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InputError(f"no Dask scheduler answers at {address!r}: {what}") from None
 
@@ -134,10 +153,11 @@ class Cluster(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Cancel what is outstanding and let go of the cluster; end it, if it is our own."""
-        executor = getattr(self, "_executor", None)
-        if executor is not None and self.client.status == "running":
-            executor.shutdown(wait=False)
-        self.client.close(timeout=2)
+        if self.client is not None:
+            executor = getattr(self, "_executor", None)
+            if executor is not None and self.client.status == "running":
+                executor.shutdown(wait=False)
+            self.client.close(timeout=2)
         if self._cluster is not None:
             self._cluster.close(timeout=5)
 
@@ -145,6 +165,36 @@ class Cluster(Executor):
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.shutdown()
+
+
+def dask_setup(worker: object) -> None:
+    """Let a worker of our own ignore Ctrl-C, which a terminal sends to all its processes: it ends with us."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Start processes without their complaints on stderr, and with Ctrl-C held back until they are there."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    sys.stderr.flush()
+    nowhere, kept = os.open(os.devnull, os.O_WRONLY), os.dup(2)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    except Exception:
+        if not held:  # a worker that was interrupted while it started is no error of its own
+            raise
+    finally:
+        os.dup2(kept, 2)
+        os.close(nowhere)
+        os.close(kept)
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise KeyboardInterrupt
 
 
 def _version() -> str:

@@ -12,7 +12,7 @@ Every other file is byte for byte the same whether or not the work was interrupt
 Rows are appended and synced before the state that counts them is renamed into place,
 so the state never knows of more than the rows hold; what lies beyond it is cut off.
 Generations that take milliseconds are written a few at a time, twice a second: a
-process that is killed loses no more than that, one that is interrupted nothing.
+process that is killed loses no more than that.
 The state carries checksums of itself, of the configuration and of the rows.
 """
 

@@ -8,6 +8,7 @@ changes a byte.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
@@ -27,6 +28,7 @@ FIRST_PACE = 200_000  # episodes of 100 steps a second, while nothing is known o
 AHEAD = 2  # tasks for each worker that are handed over, the one it runs included
 LAST_SHARE = 2  # a task is at most such a part of what a worker will still have to do
 WORKERS = 8  # where an executor does not say how many it has
+CANCELLING = 2.0  # seconds at most
 POLL = 0.2  # seconds between looks at the executor's health
 
 
@@ -83,7 +85,9 @@ class Spread:
     @property
     def workers(self) -> int:
         """The number of workers, as far as the executor says."""
-        own = getattr(self.executor, "workers", None) or getattr(self.executor, "_max_workers", None)
+        own = getattr(self.executor, "workers", None)
+        if own is None:
+            own = getattr(self.executor, "_max_workers", None)
         return max(1, own) if isinstance(own, int) else WORKERS
 
     def run(
@@ -122,8 +126,7 @@ class Spread:
                     if progress is not None:
                         progress(done)
         except BaseException:
-            for future in waiting:
-                future.cancel()
+            _cancel(list(waiting))
             raise
         in_order = [parts[begin] for begin in sorted(parts)]
         return Trials(
@@ -164,6 +167,13 @@ class Spread:
                 raise
             where = f"trials {begin} to {end - 1}, seeds {batch.seed[begin]} to {batch.seed[end - 1]}"
             raise WorkError(f"a task failed ({where}): {type(error).__name__}: {error}") from error
+
+
+def _cancel(futures: list[Future[Block]]) -> None:
+    """Cancel what is outstanding, in at most a moment: an executor in trouble may not answer."""
+    cancelling = threading.Thread(target=lambda: [future.cancel() for future in futures], daemon=True)
+    cancelling.start()
+    cancelling.join(CANCELLING)
 
 
 def _joined(arrays: list[NDArray[np.float32] | None]) -> NDArray[np.float32] | None:
