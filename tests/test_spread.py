@@ -29,7 +29,7 @@ from distal.cli import main
 from distal.engines import Batch, cpu
 from distal.evaluation import batch_of
 from distal.experiments import random_learners
-from distal.spread import Spread, WorkError, part, run_block
+from distal.spread import Spread, WorkError, run_block
 from tests.test_maze import T
 
 ROOT = Path(__file__).parent.parent
@@ -81,7 +81,7 @@ def test_parts_of_a_batch_hold_every_trial_with_its_own_learner(n: int, data: st
     batch = some_batch(n)
     cuts = sorted({0, len(batch), *data.draw(st.lists(st.integers(0, len(batch)), max_size=5))})
     for first, last in pairwise(cuts):
-        own = part(batch, first, last)
+        own = batch.part(first, last)
         assert len(own.learners) == len(set(batch.learner[first:last].tolist()))
         for k in range(last - first):
             assert own.learners[own.learner[k]] is batch.learners[batch.learner[first + k]]

@@ -9,7 +9,6 @@ import argparse
 import io
 import os
 import shlex
-import signal
 import sys
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import distal
-from distal import engines, terminal
+from distal import engines, interrupts, terminal
 from distal.checks import InputError, one_of, suggestion
 from distal.evaluation import Result, climb, learn
 from distal.evolving import evolve, resume, summary
@@ -248,37 +247,28 @@ def run_evolve(args: argparse.Namespace) -> None:
     given = {
         name: value for name, value in vars(args).items() if value is not None and name in EVOLVE_OPTIONS
     }
-    hint = f"go on with: distal evolve --resume {shlex.quote(args.resume or args.out or '')}"
+    if args.resume is not None:
+        given.update(out=args.out, force=args.force or None)
+        for name, value in given.items():
+            if name != "generations" and value is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(f"{option} cannot be given with --resume; only --generations can")
+    elif args.out is None:
+        raise InputError("no folder for the runs; name one with --out DIR (or go on with --resume DIR)")
+    else:
+        given["maze"] = _maze(given.pop("maze", None), given.pop("heading", "north"))
+    out = args.resume if args.resume is not None else args.out
+    hint = f"go on with: distal evolve --resume {shlex.quote(out)}"
     with (
-        _how_to_go_on(hint, Path(args.resume or args.out or "") / "config.json"),
+        _how_to_go_on(hint, Path(out) / "config.json"),
         _executor(args) as executor,
         terminal.evolution_progress(_crew(executor)) as progress,
     ):
+        who: dict[str, Any] = {"engine": args.engine, "workers": args.workers, "executor": executor}
         if args.resume is not None:
-            given.update(out=args.out, force=args.force or None)
-            for name, value in given.items():
-                if name != "generations" and value is not None:
-                    option = f"--{name.replace('_', '-')}"
-                    raise InputError(f"{option} cannot be given with --resume; only --generations can")
-            evolved = resume(
-                args.resume,
-                generations=args.generations,
-                engine=args.engine,
-                workers=args.workers,
-                executor=executor,
-                progress=progress,
-            )
+            evolved = resume(args.resume, generations=args.generations, progress=progress, **who)
         else:
-            if args.out is None:
-                raise InputError(
-                    "no folder for the runs; name one with --out DIR (or go on with --resume DIR)"
-                )
-            maze = _maze(given.pop("maze", None), given.pop("heading", "north"))
-            evolved = evolve(
-                **given, maze=maze, out=args.out, force=args.force, engine=args.engine, workers=args.workers,
-                executor=executor, progress=progress,
-            )  # fmt: skip
-    out = args.resume or args.out
+            evolved = evolve(**given, out=args.out, force=args.force, progress=progress, **who)
     if args.json:
         winners = [winner.to_dict() for winner in evolved.winners]
         _print_json(
@@ -344,8 +334,7 @@ def run_bench(args: argparse.Namespace) -> None:
     from distal.engines import gpu  # noqa: PLC0415
 
     one_of("engine", args.engine, ("cpu", "gpu"))
-    if args.cluster is not None and args.engine == "gpu":
-        raise InputError("--cluster spreads work over processors; leave out --engine gpu")
+    _check_cluster(args)
     card = gpu.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None
     measured = bench.run(args.engine, quick=args.quick, cluster=args.cluster)
@@ -358,14 +347,18 @@ def run_bench(args: argparse.Namespace) -> None:
         terminal.show_change(bench.compare(rows, earlier), earlier, to_stderr=args.json)
 
 
+def _check_cluster(args: argparse.Namespace) -> None:
+    if args.cluster is not None and args.engine == "gpu":
+        raise InputError("--cluster spreads work over processors; leave out --engine gpu")
+
+
 @contextmanager
 def _executor(args: argparse.Namespace) -> Iterator[Executor | None]:
     """Lend the workers of the cluster that was asked for, if one was."""
+    _check_cluster(args)
     if args.cluster is None:
         yield None
         return
-    if args.engine == "gpu":
-        raise InputError("--cluster spreads work over processors; leave out --engine gpu")
     from distal.cluster import Cluster  # noqa: PLC0415 - imports Dask, an extra
 
     with Cluster(args.cluster) as cluster:
@@ -662,7 +655,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         args = _parser().parse_args(arguments)
         if hasattr(args, "engine"):
-            with _interrupts_deferred():
+            with interrupts.held():  # some large packages take it for a missing module, or swallow it
                 args.engine = engines.resolve(args.engine)
                 engines.load(args.engine)
         args.run(args)
@@ -701,23 +694,6 @@ def _how_to_go_on(hint: str, begun: Path | None = None) -> Iterator[None]:
             raise
         said = [str(error)] if isinstance(error, WorkError) else []
         raise type(error)("; ".join([*said, hint])) from None
-
-
-@contextmanager
-def _interrupts_deferred() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is over.
-
-    For the import of large packages, some of which take an interrupt for a missing
-    module, or swallow it.
-    """
-    held: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if held:
-        raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import os
 import re
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -21,6 +20,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 import distal
+from distal import interrupts
 from distal.checks import InputError, integer
 from distal.engines import MAX_WORKERS
 from distal.files import read_json
@@ -175,26 +175,19 @@ def dask_setup(worker: object) -> None:
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Start processes without their complaints on stderr, and with Ctrl-C held back until they are there."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    held: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
-    sys.stderr.flush()
-    nowhere, kept = os.open(os.devnull, os.O_WRONLY), os.dup(2)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    except Exception:
-        if not held:  # a worker that was interrupted while it started is no error of its own
-            raise
-    finally:
-        os.dup2(kept, 2)
-        os.close(nowhere)
-        os.close(kept)
-        signal.signal(signal.SIGINT, before)
-    if held:
-        raise KeyboardInterrupt
+    with interrupts.held() as came:
+        sys.stderr.flush()
+        nowhere, kept = os.open(os.devnull, os.O_WRONLY), os.dup(2)
+        os.dup2(nowhere, 2)
+        try:
+            yield
+        except Exception:
+            if not came:  # a worker that was interrupted while it started is no error of its own
+                raise
+        finally:
+            os.dup2(kept, 2)
+            os.close(nowhere)
+            os.close(kept)
 
 
 def _version() -> str:

@@ -21,6 +21,7 @@ from distal import engines
 from distal.checks import InputError, integer
 from distal.draws import child_seeds
 from distal.engines import Batch, Progress, Runner
+from distal.learners import name_of
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
 from distal.network import Weights
@@ -117,7 +118,7 @@ class Result:
         error = self.standard_error
         spread = f" ± {error:.2f} (standard error)" if error is not None else ""
         curve = ", ".join(f"{value:.2f} at {mark:,}" for mark, value in self.checkpoints.items())
-        name = (self.learner.name or "rule") if isinstance(self.learner, Rule) else "hill climbing"
+        name = name_of(self.learner)
         return "\n".join(
             [
                 f"{name}: {len(self.best)} trials of {self.episodes:,} episodes, seed {self.seed}",
@@ -217,6 +218,26 @@ def batch_of(
     )
 
 
+def checked_maze(maze: Maze | None) -> Maze:
+    """Return the maze, or the triple T-maze for None; refuse what is none."""
+    maze = triple_t_maze() if maze is None else maze
+    if not isinstance(maze, Maze):
+        raise InputError(f"maze is {maze!r}, expected a Maze; read one with Maze.from_file")
+    return maze
+
+
+def checked_numbers(
+    episodes: int, trials: int, seed: int, resample: int | None, most_episodes: int = MAX_COUNT
+) -> tuple[int, int, int, int | None]:
+    """Return the numbers that every evaluation has, as plain integers within their bounds."""
+    return (
+        integer("episodes", episodes, 1, most_episodes),
+        integer("trials", trials, 1, MAX_COUNT),
+        integer("seed", seed, 0, MAX_SEED),
+        None if resample is None else integer("resample", resample, 1, MAX_COUNT),
+    )
+
+
 def _evaluate(
     learner: Rule | HillClimbing,
     episodes: int,
@@ -230,13 +251,8 @@ def _evaluate(
     settings: SettingsDict,
 ) -> Result:
     in_force = Settings.of(settings, inspect.signature(learn).parameters)
-    maze = triple_t_maze() if maze is None else maze
-    if not isinstance(maze, Maze):
-        raise InputError(f"maze is {maze!r}, expected a Maze; read one with Maze.from_file")
-    episodes = integer("episodes", episodes, 1, MAX_COUNT)
-    trials = integer("trials", trials, 1, MAX_COUNT)
-    seed = integer("seed", seed, 0, MAX_SEED)
-    resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
+    maze = checked_maze(maze)
+    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
     finals = len(maze.finals)
     if trials * finals * episodes > MAX_POINTS:
         raise InputError(

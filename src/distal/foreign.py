@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import learners
-from distal.checks import InputError, integer
+from distal.checks import InputError
 from distal.draws import child_seed
 from distal.engines import Progress
-from distal.evaluation import MAX_COUNT, MAX_SEED
-from distal.learners import Learner
+from distal.evaluation import checked_numbers
+from distal.learners import Learner, name_of
 from distal.learners.hill_climbing import HillClimbing
 from distal.network import Weights
 from distal.rule import Rule, find_rule
@@ -156,7 +156,7 @@ class EnvResult:
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
         trials, episodes = self.best.shape
-        name = (self.learner.name or "rule") if isinstance(self.learner, Rule) else "hill climbing"
+        name = name_of(self.learner)
         first, last = self.ep[:, 0].mean(), self.ep[:, -1].mean()
         cut = f"\n{self.cut:,} of {self.ep.size:,} episodes were cut off after {self.settings.steps} steps"
         return (
@@ -193,10 +193,7 @@ def learn_env(
     if not isinstance(learner, Rule | HillClimbing | str | Path):
         raise InputError(f"learner is {learner!r}, expected a Rule, the name of one, or HillClimbing(...)")
     chosen = learner if isinstance(learner, Rule | HillClimbing) else find_rule(str(learner))
-    episodes = integer("episodes", episodes, 1, MAX_COUNT)
-    trials = integer("trials", trials, 1, MAX_COUNT)
-    seed = integer("seed", seed, 0, MAX_SEED)
-    resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
+    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
     if (
         not isinstance(tasks, list | tuple)
         or not all(isinstance(task, Mapping) for task in tasks)

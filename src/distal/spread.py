@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,18 +57,6 @@ def run_block(batch: Batch, engine: str, keep_weights: bool, version: str) -> Bl
     return Block(trials, time.perf_counter() - began)
 
 
-def part(batch: Batch, first: int, last: int) -> Batch:
-    """Return trials first … last − 1 of a batch, with no more learners than they need."""
-    needed, learner = np.unique(batch.learner[first:last], return_inverse=True)
-    return replace(
-        batch,
-        learners=tuple(batch.learners[k] for k in needed),
-        learner=learner.astype(np.int32),
-        goal=batch.goal[first:last],
-        seed=batch.seed[first:last],
-    )
-
-
 class Spread:
     """An engine that lets the workers of an executor run another engine."""
 
@@ -111,7 +99,7 @@ class Spread:
                     left = (len(batch) - first) * batch.episodes / pace / count  # seconds, for each worker
                     seconds = max(SHORTEST, min(TASK, left / LAST_SHARE))
                     last = min(len(batch), first + max(1, round(seconds * pace / batch.episodes)))
-                    waiting[self._submit(part(batch, first, last), keep_weights)] = first, last
+                    waiting[self._submit(batch.part(first, last), keep_weights)] = first, last
                     first = last
                 for future in self._finished(waiting):
                     begin, end = waiting.pop(future)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, Unpack
@@ -18,13 +18,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.checks import InputError, integer
+from distal.checks import InputError
 from distal.engines import Batch, Progress, naming, reference
-from distal.evaluation import MAX_COUNT, MAX_SEED, batch_of
+from distal.evaluation import batch_of, checked_maze, checked_numbers
 from distal.files import read_json, write_text
-from distal.learners import Learner, hill_climbing
+from distal.learners import Learner, hill_climbing, name_of
 from distal.learners.hill_climbing import HillClimbing
-from distal.maze import Maze, triple_t_maze
+from distal.maze import Maze
 from distal.rule import Rule, find_rule
 from distal.settings import Settings, SettingsDict
 
@@ -151,12 +151,8 @@ def trials(
     `learn`, and the trial is the first one that `learn` runs towards this goal.
     """
     in_force = Settings.of(settings, ("goal", "episodes", "resample", "seed", "maze", "progress"))
-    maze = triple_t_maze() if maze is None else maze
-    if not isinstance(maze, Maze):
-        raise InputError(f"maze is {maze!r}, expected a Maze; read one with Maze.from_file")
-    episodes = integer("episodes", episodes, 1, MAX_EPISODES)
-    seed = integer("seed", seed, 0, MAX_SEED)
-    resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
+    maze = checked_maze(maze)
+    episodes, _, seed, resample = checked_numbers(episodes, 1, seed, resample, MAX_EPISODES)
     number = _goal(goal, maze)
     batches = []
     for one in (_learner(given) for given in (learner, against) if given is not None):
@@ -164,15 +160,7 @@ def trials(
             [one], np.array([seed], np.uint64), trials=1, episodes=episodes, maze=maze, settings=in_force,
             resample=resample,
         )  # fmt: skip
-        trial = slice(number, number + 1)
-        batches.append(
-            replace(
-                all_goals,
-                learner=all_goals.learner[trial],
-                goal=all_goals.goal[trial],
-                seed=all_goals.seed[trial],
-            )
-        )
+        batches.append(all_goals.part(number, number + 1))
     return tuple(batches)
 
 
@@ -193,7 +181,7 @@ def watch(
                 curve[k] = episode.ep
                 if progress is not None:
                     progress(1)
-    names = [_name(batch.learners[0]) for batch in batches]
+    names = [name_of(batch.learners[0], "unnamed rule") for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
         names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
     return Watched(tuple(names), batches, seed, eps)
@@ -228,10 +216,6 @@ def _learner(given: object) -> Learner:
     raise InputError(
         f"learner is {given!r}, expected a Rule, HillClimbing, paper:1, evolved:1, {HILL_CLIMBING} or a file"
     )
-
-
-def _name(learner: Learner) -> str:
-    return (learner.name or "unnamed rule") if isinstance(learner, Rule) else "hill climbing"
 
 
 def _goal(goal: str | int | None, maze: Maze) -> int:

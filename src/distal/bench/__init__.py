@@ -8,6 +8,7 @@ reported. Nothing here is a test: a slow machine fails no one. `cpu`, `gpu` and
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -155,3 +157,35 @@ def environment() -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join([path, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
     }
+
+
+def against_jax(
+    what: str,
+    target: float,
+    job: Callable[[], object],
+    repeats: int,
+    tell: Callable[[dict[str, Any], float], str],
+    needs: str,
+    options: Sequence[str] = (),
+    **variables: str,
+) -> Row:
+    """Compare a job with the JAX program, which runs between two halves of its repeats.
+
+    `tell` makes the note, from what the program printed and our seconds.
+    """
+    if find_spec("jax") is None or not JAX_PROGRAM.exists():
+        note = f"needs {needs} and the benchmarks folder of the source repository"
+        return Row("against_jax", what, None, "times", target, note=note)
+    before = times(job, repeats)
+    done = subprocess.run(
+        [sys.executable, str(JAX_PROGRAM), *options],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**environment(), **variables},
+    )
+    ours = float(np.median(np.concatenate([before, times(job, repeats)])))
+    jax = json.loads(done.stdout)
+    samples = [seconds / ours for seconds in jax["all_seconds"]]
+    value = float(np.median(samples))
+    return Row("against_jax", what, value, "times", target, samples=samples, note=tell(jax, ours))

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from distal import network
-from distal.bench import JAX_PROGRAM, Row, alternating, environment, generation, python, times
+from distal.bench import Row, against_jax, alternating, generation, python, times
 from distal.engines import Batch, cpu, reference
 from distal.experiments import random_learners
 from distal.machine import available_cores
@@ -119,21 +114,17 @@ def _sizes(repeats: int) -> Iterator[Row]:
 
 
 def _against_jax(repeats: int) -> Row:
-    what = "faster than the JAX program, all cores, a generation: 14 random rules × 40 trials × 100 episodes"
-    if importlib.util.find_spec("jax") is None or not JAX_PROGRAM.exists():
-        note = "needs JAX (pip install jax) and the benchmarks folder of the source repository"
-        return Row("against_jax", what, None, "times", 40, note=note)
     batch = generation(random_learners("dsp", 0))
-    before = times(partial(cpu.run, batch), repeats)
-    done = subprocess.run(
-        [sys.executable, str(JAX_PROGRAM)], capture_output=True, text=True, check=True, env=environment()
+    return against_jax(
+        "faster than the JAX program, all cores, a generation: 14 random rules × 40 trials × 100 episodes",
+        40,
+        partial(cpu.run, batch),
+        repeats,
+        lambda jax, ours: (
+            f"JAX {jax['seconds']:.2f} s, ours {ours * 1000:.0f} ms; compilation excluded in both"
+        ),
+        needs="JAX (pip install jax)",
     )
-    after = times(partial(cpu.run, batch), repeats)
-    jax = json.loads(done.stdout)
-    ours = float(np.median(np.concatenate([before, after])))
-    samples = [seconds / ours for seconds in jax["all_seconds"]]
-    note = f"JAX {jax['seconds']:.2f} s, ours {ours * 1000:.0f} ms; compilation excluded in both"
-    return Row("against_jax", what, statistics.median(samples), "times", 40, samples=samples, note=note)
 
 
 _FIRST_CALL = """

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from distal import engines
-from distal.bench import JAX_PROGRAM, Row, alternating, environment, generation, python, times
+from distal.bench import Row, against_jax, alternating, generation, python, times
 from distal.engines import Batch, gpu
 from distal.evolving import evolve
 from distal.experiments import RESAMPLE, random_learners
@@ -69,23 +66,18 @@ def _kernels(batch: Batch) -> Iterator[Row]:
 
 
 def _against_jax(batch: Batch, repeats: int) -> Row:
-    what = "faster than the JAX program on the same card, the same generation"
-    if importlib.util.find_spec("jax") is None or not JAX_PROGRAM.exists():
-        note = "needs JAX for CUDA and the benchmarks folder of the source repository"
-        return Row("against_jax", what, None, "times", 100, note=note)
-    before = times(partial(gpu.run, batch), repeats)
-    done = subprocess.run(
-        [sys.executable, str(JAX_PROGRAM), "--rules", str(RULES)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**environment(), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
+    return against_jax(
+        "faster than the JAX program on the same card, the same generation",
+        100,
+        partial(gpu.run, batch),
+        repeats,
+        lambda jax, ours: (
+            f"JAX {jax['seconds'] * 1e3:,.0f} ms on {jax['device']}, ours {ours * 1e3:.2f} ms; both compiled"
+        ),
+        needs="JAX for CUDA",
+        options=("--rules", str(RULES)),
+        XLA_PYTHON_CLIENT_PREALLOCATE="false",
     )
-    ours = float(np.median(np.concatenate([before, times(partial(gpu.run, batch), repeats)])))
-    jax = json.loads(done.stdout)
-    samples = [seconds / ours for seconds in jax["all_seconds"]]
-    note = f"JAX {jax['seconds'] * 1e3:,.0f} ms on {jax['device']}, ours {ours * 1e3:.2f} ms; both compiled"
-    return Row("against_jax", what, float(np.median(samples)), "times", 100, samples=samples, note=note)
 
 
 def _against_cpu(batch: Batch, seconds: float) -> Row:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Protocol, cast
@@ -50,6 +50,17 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.seed)
+
+    def part(self, first: int, last: int) -> Batch:
+        """Return trials first … last − 1, with no more learners than they need."""
+        needed, learner = np.unique(self.learner[first:last], return_inverse=True)
+        return replace(
+            self,
+            learners=tuple(self.learners[k] for k in needed),
+            learner=learner.astype(np.int32),
+            goal=self.goal[first:last],
+            seed=self.seed[first:last],
+        )
 
     @property
     def recorded(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 This file is the host's side: it packs a batch into flat arrays, sends it to the
 card in slices that take about half a second, and unpacks what comes back. What
-runs on the card is in `trials.cu`, compiled by CuPy for the settings at hand.
+runs on the card is in `trials.cu`, compiled for the card and the settings at hand.
 """
 
 from __future__ import annotations

@@ -19,6 +19,11 @@ from distal.settings import Settings
 Learner = Rule | HillClimbing
 
 
+def name_of(learner: Learner, unnamed: str = "rule") -> str:
+    """Return what a learner is called."""
+    return (learner.name or unnamed) if isinstance(learner, Rule) else "hill climbing"
+
+
 def episodes(
     learner: Learner, task: Task[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
