@@ -7,14 +7,15 @@ the paper's appendix.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distal.checks import InputError, integer, suggestion, unit_interval
 from distal.files import read_json, to_json, write_text
@@ -22,6 +23,7 @@ from distal.files import read_json, to_json, write_text
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
 FORMAT, VERSION = "distal-rule", 1
+PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
 _CHANGES = frozenset((-1, 0, 1))
 
 
@@ -54,6 +56,12 @@ class Rule:
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
         if not isinstance(self.name, str):
             raise InputError(f"name is {self.name!r}, expected text")
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The rule as `PACKED` describes it, for what takes many rules at once."""
+        numbers = np.array([getattr(self, name) for name in NUMBERS], np.float64)
+        return numbers.tobytes() + np.array(self.delta_w, np.int8).tobytes()
 
     def __str__(self) -> str:
         """Return the rule as the paper prints it: its numbers, then its 32 rows."""
@@ -105,6 +113,11 @@ class Rule:
     def save(self, path: str | Path) -> None:
         """Write a rule file; an interrupted write leaves the old file as it was."""
         write_text(path, to_json(self.to_dict()) + "\n")
+
+
+def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
+    """Return rules as an array of `PACKED`."""
+    return np.frombuffer(b"".join([rule.packed for rule in rules]), PACKED)
 
 
 def published_rule(number: int) -> Rule:

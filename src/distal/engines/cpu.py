@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from distal.engines import Batch, Progress, Trials, kernels, naming
 from distal.engines.kernels import Options
-from distal.engines.tables import maze_tables, rule_changes
+from distal.engines.tables import maze_tables, packed_changes
 from distal.learners import hill_climbing
 from distal.machine import available_cores
 from distal.network import OUTPUTS, incoming
@@ -114,7 +114,7 @@ class _Job:
         self.numbers = np.array(
             [[getattr(one, name) for name in names] for one in batch.learners], np.float32
         )
-        self.tables = rule_changes(rules).view(np.int32)
+        self.tables = packed_changes(rules).view(np.int32)
         self.maze = maze_tables(batch.maze, settings.blocked)
         self.options = Options(
             hidden=hidden,

@@ -13,26 +13,26 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.checks import InputError
 from distal.engines import Batch, Progress, Trials
-from distal.engines.tables import maze_tables, rule_changes
+from distal.engines.tables import maze_tables
 from distal.files import write_bytes
 from distal.learners import hill_climbing
 from distal.maze import Maze
 from distal.network import FEED, INPUTS, OUTPUTS, incoming
-from distal.rule import NUMBERS, Rule
+from distal.rule import Rule, packed_rules
 from distal.settings import READINGS, Settings
 
 _log = logging.getLogger("distal")
@@ -40,12 +40,15 @@ _log = logging.getLogger("distal")
 MAX_HIDDEN = 64  # more weights than the registers of a warp hold
 CAPABILITY = (6, 1)  # of the oldest cards that have the instructions
 LANES = 32
-WARPS = 4  # a block
+REGISTERS = 2**14  # of each of the four parts of a multiprocessor, given to warps in eights a lane
 SLICE = 0.5  # seconds that one launch should take: progress and Ctrl-C wait for its end
 FIRST_SLICE = 1_000_000  # episodes of 100 steps, while nothing is known of the card's pace
 FILLING = 16_384  # trials that keep a large card busy
-PIECES = 8  # parts of a launch's episodes between which trials take turns, if there are many of them
+PIECE = 4  # episodes of a trial's first piece of work, which shows whether it takes long
+QUEUE = 16  # trials a warp, from which on this would gain nothing
 SHARE = 0.6  # of the free memory
+SMALL = 2**28  # bytes that are taken without asking how much is free
+ALIGNED = 256  # bytes, as the card aligns memory itself
 
 
 def check() -> None:
@@ -121,9 +124,9 @@ class Layout:
 
     @property
     def blocks(self) -> int:
-        """Blocks that shall fit on a multiprocessor: what the registers allow."""
-        registers = min(self.slots * (incoming(self.hidden) + 16) + 36, 255)
-        return max(1, min(8, 65_536 // (WARPS * LANES * (-(-registers // 8) * 8))))
+        """Blocks, of a warp each, that shall fit on a multiprocessor: what the registers allow."""
+        registers = min(self.slots * (incoming(self.hidden) + 16) + 52, 255)
+        return min(32, 4 * (REGISTERS // (LANES * (-(-registers // 8) * 8))))
 
     def unpack(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Turn weights as they lie in lanes, (trials, size), into matrices (see `network`)."""
@@ -134,14 +137,24 @@ class Layout:
         return rows[:, : self.hidden].copy(), np.concatenate([from_hidden, bias], axis=2)
 
 
-def packed_learners(batch: Batch) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """Return the learners' numbers (learners, 4) and, for rules, their changes (learners, 2)."""
-    rules = [learner for learner in batch.learners if isinstance(learner, Rule)]
-    names = NUMBERS if rules else hill_climbing.NUMBERS
-    numbers = np.zeros((len(batch.learners), 4), np.float32)
-    numbers[:, : len(names)] = np.array(list(map(attrgetter(*names), batch.learners)))
-    changes = rule_changes(rules, backwards=True) if rules else np.zeros((len(batch.learners), 2), np.uint32)
-    return numbers, changes
+def packed_learners(batch: Batch) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the learners' numbers (learners, 4) and, for rules, what they add to weights (learners, 2, 16).
+
+    The latter is η times the change, for m = −1 and m = +1 and every number that the
+    four trace bits form.
+    """
+    count = len(batch.learners)
+    numbers = np.zeros((count, 4), np.float32)
+    added = np.zeros((count, 2, 16), np.float32)
+    if isinstance(batch.learners[0], Rule):
+        rules = packed_rules(cast(Iterable[Rule], batch.learners))
+        numbers[:] = rules["numbers"]
+        changes = rules["delta_w"].reshape(count, 16, 2).transpose(0, 2, 1)
+        np.multiply(changes, numbers[:, :1, None], out=added)
+    else:
+        names = hill_climbing.NUMBERS
+        numbers[:, : len(names)] = [attrgetter(*names)(climber) for climber in batch.learners]
+    return numbers, added
 
 
 def definitions(settings: Settings, climbing: bool, keep_weights: bool) -> dict[str, int]:
@@ -155,7 +168,6 @@ def definitions(settings: Settings, climbing: bool, keep_weights: bool) -> dict[
         "NORMALISE": READINGS["normalise"].index(settings.normalise),
         "STEPS": settings.steps,
         "KEEP": int(keep_weights),
-        "WARPS": WARPS,
         "BLOCKS": Layout(settings.hidden).blocks,
     }
 
@@ -221,50 +233,43 @@ def run(
 def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None) -> Trials:
     settings, layout = batch.settings, Layout(batch.settings.hidden)
     climbing = not isinstance(batch.learners[0], Rule)
-    kernel, pace = _kernel(tuple(definitions(settings, climbing, keep_weights).items()))
-    numbers, changes = (cupy.asarray(array) for array in packed_learners(batch))
+    kernel = _kernel(tuple(definitions(settings, climbing, keep_weights).items()))
     moves, distances, start, cells = _maze(batch.maze, settings.blocked)
-    column = batch.columns
+    numbers, added = packed_learners(batch)
     width = len(batch.recorded)
-
-    grid = _multiprocessors() * layout.blocks
-    counts = cupy.empty(grid * WARPS * layout.size, np.int32)
     best = np.empty((len(batch), width), np.int32)
     kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
 
-    each = 4 * (6 + width + layout.size * (2 if keep_weights else 1))  # bytes a trial
-    free, _ = cupy.cuda.runtime.memGetInfo()
-    free += cupy.get_default_memory_pool().free_bytes()
-    room = int(SHARE * free) // each
-    if room < 1:
-        raise cupy.cuda.memory.OutOfMemoryError(each, 0)
-    for first, last, episode, until in slices(len(batch), batch.episodes, room, pace):
+    each = 4 * (8 + width + layout.size * (2 if keep_weights else 1))  # bytes a trial
+    for first, last, episode, until in slices(len(batch), batch.episodes, _room(cupy, len(batch), each), kernel.pace):
         n = last - first
         if episode == 0:
-            learner, goal, seed = (
-                cupy.asarray(array[first:last]) for array in (batch.learner, batch.goal, batch.seed)
-            )
-            memory, done = cupy.empty((n, 2), np.int32), cupy.empty(n + 1, np.int32)
+            inputs, at = _upload(
+                cupy, batch.learner[first:last], batch.goal[first:last], batch.seed[first:last], numbers, added,
+                batch.columns,
+            )  # fmt: skip
+            memory = cupy.empty((n, 2), np.int32)
+            queue = cupy.empty(1 + 2 * n, np.int32)
             weights = cupy.empty((n, layout.size), np.float32)
             on_card = cupy.empty((n, width), np.int32)
             kept_on_card = cupy.empty((n, layout.size), np.float32) if keep_weights else memory
         began = time.perf_counter()
-        done.fill(0)  # the last is the number of the next piece of work
-        piece = until - episode if n <= grid * WARPS else -(-(until - episode) // PIECES)
-        kernel(
-            (grid,),
-            (LANES * WARPS,),
+        queue.data.memset_async(0, queue.nbytes)
+        piece = PIECE if kernel.warps < n < QUEUE * kernel.warps else until - episode
+        kernel.function(
+            (min(n, kernel.warps),),
+            (LANES,),
             (
-                learner, goal, seed, numbers, changes, moves, distances,
-                cupy.asarray(column[episode:until]), on_card, memory, weights, kept_on_card, counts,
-                done[n:], done, np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
+                *at[:5], moves, distances, at[5] + np.uint64(4 * episode),
+                on_card, memory, weights, kept_on_card, queue, *(queue.data.ptr + np.uint64([4, 4 + 4 * n])),
+                np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
                 np.int32(batch.resample or 0), np.int32(width), np.int32(cells), np.int32(start),
             ),
         )  # fmt: skip
         cupy.cuda.get_current_stream().synchronize()
-        pace.learn(n * (until - episode), time.perf_counter() - began)
+        kernel.pace.learn(n * (until - episode), time.perf_counter() - began)
         if until == batch.episodes:
-            best[first:last] = on_card.get()
+            on_card.get(out=best[first:last])
             if kept is not None:
                 kept[first:last] = kept_on_card.get()
         if progress is not None:
@@ -273,9 +278,43 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None)
     return Trials(best, hidden, output)
 
 
+def _room(cupy: Any, trials: int, each: int) -> int:
+    """Return how many trials, of so many bytes each, may be on the card at once."""
+    if trials * each < SMALL:  # asking the card takes a while
+        return trials
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    free += cupy.get_default_memory_pool().free_bytes()
+    room = int(SHARE * free) // each
+    if room < 1:
+        raise cupy.cuda.memory.OutOfMemoryError(each, 0)
+    return room
+
+
+def _upload(cupy: Any, *arrays: NDArray[Any]) -> tuple[Any, NDArray[np.uint64]]:
+    """Copy arrays to the card in one piece, since every copy takes its time; return it and where they lie."""
+    starts = np.cumsum([0, *(-(-array.nbytes // ALIGNED) * ALIGNED for array in arrays)])
+    size = int(starts[-1])
+    page = cupy.cuda.alloc_pinned_memory(size)  # the pool's, and back in it when the copy has been made
+    together = np.frombuffer(page, np.uint8, size)
+    for array, at in zip(arrays, starts, strict=False):
+        together[at : at + array.nbytes].view(array.dtype)[:] = array.reshape(-1)
+    there = cupy.empty(size, np.uint8)
+    there.set(together)
+    return there, starts.astype(np.uint64) + np.uint64(there.data.ptr)
+
+
+class _Kernel(NamedTuple):
+    """A kernel that is ready to run, the warps of it that the card holds, and its pace."""
+
+    function: Any
+    multiprocessors: int
+    warps: int
+    pace: Pace
+
+
 @cache
-def _kernel(constants: tuple[tuple[str, int], ...]) -> tuple[Any, Pace]:
-    """Return the kernel for these constants, compiled now or kept from an earlier run, and its pace."""
+def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
+    """Return the kernel for these constants, compiled now or kept from an earlier run."""
     import cupy  # noqa: PLC0415 - an extra
 
     source = (resources.files("distal.engines") / "trials.cu").read_text(encoding="utf-8")
@@ -296,7 +335,10 @@ def _kernel(constants: tuple[tuple[str, int], ...]) -> tuple[Any, Pace]:
         seconds = time.perf_counter() - began
         if seconds > 1:
             _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)
-    return cupy.RawModule(path=str(kept)).get_function("run_trials"), Pace(dict(constants)["STEPS"])
+    function = cupy.RawModule(path=str(kept)).get_function("run_trials")
+    blocks = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, LANES, 0)
+    multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    return _Kernel(function, multiprocessors, blocks * multiprocessors, Pace(dict(constants)["STEPS"]))
 
 
 def _compiled(nvrtc: Any, source: str, options: list[str]) -> bytes:
@@ -328,17 +370,11 @@ def _temporary_folder() -> Path:
     return Path(folder.name)
 
 
-@cache
-def _multiprocessors() -> int:
-    import cupy  # noqa: PLC0415 - an extra
-
-    return int(cupy.cuda.Device().attributes["MultiProcessorCount"])
-
-
 @lru_cache(maxsize=16)
 def _maze(maze: Maze, blocked: str) -> tuple[Any, Any, int, int]:
     """Return the tables of a maze on the card, its start and its number of cells."""
     import cupy  # noqa: PLC0415 - an extra
 
     tables = maze_tables(maze, blocked)
-    return cupy.asarray(tables.moves), cupy.asarray(tables.distances), tables.start, tables.cells
+    moves, start = (spot >> 3 << 4 | 8 | spot & 7 for spot in (tables.moves, tables.start))  # with the bias
+    return cupy.asarray(moves), cupy.asarray(tables.distances), start, tables.cells

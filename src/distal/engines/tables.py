@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.maze import HEADINGS, TURNS, Maze
-from distal.rule import Rule
+from distal.rule import Rule, packed_rules
 
 
 class MazeTables(NamedTuple):
@@ -21,17 +21,13 @@ class MazeTables(NamedTuple):
     cells: int
 
 
-def rule_changes(rules: Sequence[Rule], backwards: bool = False) -> NDArray[np.uint32]:
+def packed_changes(rules: Sequence[Rule]) -> NDArray[np.uint32]:
     """Pack the changes of rules, (rules, 2): sixteen for m = −1 in 32 bits, and those for m = +1.
 
-    Every change is a signed number of two bits; that of trace bits 0000 is at the top,
-    or at the bottom with `backwards`.
+    Every change is a signed number of two bits; that of trace bits 0000 is at the top.
     """
-    code = np.array([rule.delta_w for rule in rules], np.int64).reshape(len(rules), 16, 2) & 3
-    place = 2 * np.arange(16)
-    packed: NDArray[np.uint32] = (
-        (code << (place if backwards else 30 - place)[:, None]).sum(axis=1).astype(np.uint32)
-    )
+    code = packed_rules(rules)["delta_w"].reshape(-1, 16, 2).astype(np.int64) & 3
+    packed: NDArray[np.uint32] = (code << 30 - 2 * np.arange(16)[:, None]).sum(axis=1).astype(np.uint32)
     return packed
 
 

@@ -9,7 +9,7 @@
 //   NORMALISE  0 neuron, 1 layer, 2 none
 //   STEPS      steps per episode
 //   KEEP       1 if the best weights are kept
-//   WARPS      warps a block, BLOCKS blocks wanted on a multiprocessor
+//   BLOCKS     blocks, of one warp each, wanted on a multiprocessor
 //
 // Compiled without fused multiply-add, and with subnormal numbers: every + and × is rounded on its own.
 // The words are those of the definition (docs/exactness.md); docs/performance.md
@@ -22,27 +22,21 @@ typedef unsigned long long u64;
 #define ACTIONS 4
 #define FEED (INPUTS + 1)
 #define COLUMNS (FEED + HIDDEN + ACTIONS)        // incoming entries of a hidden neuron
-#define SLOTS ((HIDDEN + ACTIONS + 31) / 32)     // neurons a lane; lane l has l, l + 32, ...
-#define EVENTS 32                                // transitions that are remembered, one a lane
-#define WORDS (EVENTS / 4)                       // four events a word, a byte each
-#define ROW 12                                   // words of a row in shared memory, whole 16-byte pieces
-#define ROWS (COLUMNS + HIDDEN)                  // what feeds hidden neurons, then hidden as outputs see it
+#define GROUPS ((COLUMNS + 3) / 4)               // of four columns
+#define NEURONS (HIDDEN + ACTIONS)
+#define SLOTS ((NEURONS + 31) / 32)              // neurons a lane; lane l has l, l + 32, ...
+#define BITS ((NEURONS + FEED + (OUTPUTS == 1 ? 2 : 0) + 31) / 32)  // words of a record
+#define ROOM (STEPS > 128 ? 128 : (STEPS + 31) / 32 * 32)           // steps that are remembered
+#define WORDS (ROOM / 32)
+#define SEEN (4 * GROUPS)                        // rows of hidden neurons as outputs see them, after those of columns
+#define PARTS (NORMALISE == 1 ? 3 : 1)           // of a neuron's weights, each with a norm
+#define LONG (STEPS / 3)                         // steps to compute in an episode of a trial that takes long
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
 
 #define WEIGHTS 0
 #define NOISE 1
 #define ACTION 2
-
-struct Event {       // one transition of the automaton, as it lies in shared memory
-    u32 before[SLOTS], after[SLOTS];
-    u32 walls, times;
-};
-
-struct Shared {      // of one warp
-    u32 rows[ROWS][ROW];
-    Event events[EVENTS];
-};
 
 // ---------------------------------------------------------------- random numbers
 
@@ -104,6 +98,18 @@ __device__ __forceinline__ float2 normals(u32 radius_word, u32 angle_word)
 // neuron has no entries but those from the hidden neurons and its bias, which stands where theirs does.
 typedef float Weights[SLOTS][COLUMNS];
 
+// The lower n bits.
+__device__ __forceinline__ u32 below(int n)
+{
+    return n <= 0 ? 0 : n >= 32 ? ALL : (1u << n) - 1;
+}
+
+// The part of a neuron's weights, for their norms, that column c belongs to.
+__device__ __forceinline__ constexpr int part_of(int c)
+{
+    return PARTS == 1 || c < FEED ? 0 : c < FEED + HIDDEN ? 1 : 2;
+}
+
 struct Lane {
     int lane;
 
@@ -120,6 +126,15 @@ struct Lane {
         if (c >= FEED && c < FEED + HIDDEN) return neuron(slot) < HIDDEN + ACTIONS && neuron(slot) != c - FEED;
         return is_hidden(slot) || (c == INPUTS && is_output(slot));
     }
+
+    // The same for 32 columns from `first` on, a bit each.
+    __device__ __forceinline__ u32 synapses(int slot, int first) const
+    {
+        const int n = neuron(slot), self = FEED + n - first;
+        if (n < HIDDEN) return self >= 0 && self < 32 ? ~(1u << self) : ALL;
+        if (n < NEURONS) return below(FEED + HIDDEN - first) & ~below(FEED - first) | (first ? 0 : 1 << INPUTS);
+        return 0;
+    }
 };
 
 // Draw four entries from `block` on: uniform weights, or normal deviates.
@@ -131,7 +146,8 @@ __device__ __forceinline__ float4 four(u32 block, int neuron, u32 episode, u32 p
     return make_float4(a.x, a.y, b.x, b.y);
 }
 
-__device__ __forceinline__ float pick(float4 v, int k)
+template <class Four>
+__device__ __forceinline__ auto &pick(Four &v, int k)
 {
     return k == 0 ? v.x : k == 1 ? v.y : k == 2 ? v.z : v.w;
 }
@@ -181,30 +197,153 @@ __device__ __forceinline__ void load(const Lane me, Weights &w, const float *fro
 
 // ---------------------------------------------------------------- the network
 
-// All activations, one bit a neuron: hidden 0 … H−1, then the outputs.
-struct State {
-    u32 bits[SLOTS];
+// A step, one bit a neuron: hidden 0 … H−1, outputs, then what was sensed: three walls and the bias
+// (and the action, where the outputs do not tell it). A state is a record of which the neurons alone are set.
+struct Record {
+    u32 bits[BITS];
 
     __device__ __forceinline__ bool active(int neuron) const { return bits[neuron >> 5] >> (neuron & 31) & 1; }
-    __device__ __forceinline__ u32 outputs() const
+
+    // Four bits from `at` on.
+    __device__ __forceinline__ u32 get(int at) const
     {
-        u32 low = bits[HIDDEN >> 5] >> (HIDDEN & 31);
-#if (HIDDEN & 31) > 28
-        low |= bits[(HIDDEN >> 5) + 1] << (32 - (HIDDEN & 31));
-#endif
+        u32 low = bits[at >> 5] >> (at & 31);
+        if ((at & 31) > 28 && (at >> 5) + 1 < BITS) low |= bits[(at >> 5) + 1] << (32 - (at & 31));
         return low & 15;
     }
-    __device__ __forceinline__ void add_outputs(u32 active)
+    __device__ __forceinline__ void put(int at, u32 value)
     {
-        bits[HIDDEN >> 5] |= active << (HIDDEN & 31);
-#if (HIDDEN & 31) > 28
-        bits[(HIDDEN >> 5) + 1] |= active >> (32 - (HIDDEN & 31));
-#endif
+        bits[at >> 5] |= value << (at & 31);
+        if ((at & 31) > 28 && (at >> 5) + 1 < BITS) bits[(at >> 5) + 1] |= value >> (32 - (at & 31));
+    }
+    __device__ __forceinline__ Record with(int at, u32 value) const
+    {
+        Record r = *this;
+        r.put(at, value);
+        return r;
+    }
+    __device__ __forceinline__ Record state() const
+    {
+        Record r;
+#pragma unroll
+        for (int b = 0; b < BITS; b++) {
+            const int n = NEURONS - 32 * b;
+            r.bits[b] = n >= 32 ? bits[b] : n > 0 ? bits[b] & ((1u << n) - 1) : 0;
+        }
+        return r;
+    }
+    __device__ __forceinline__ Record operator^(const Record &other) const
+    {
+        Record r;
+#pragma unroll
+        for (int b = 0; b < BITS; b++) r.bits[b] = bits[b] ^ other.bits[b];
+        return r;
+    }
+    __device__ __forceinline__ bool operator==(const Record &other) const
+    {
+        bool same = true;
+#pragma unroll
+        for (int b = 0; b < BITS; b++) same = same && bits[b] == other.bits[b];
+        return same;
     }
 };
 
+// An episode, as far as it lies in the past: so many steps, of which those from `from` on were taken
+// 1 + rounds times, and the first `left` of them once more.
+struct Walk {
+    int events, from, rounds, left;
+    int steps;  // all that were taken
+};
+
+struct __align__(16) Shared {
+    u32 rows[WORDS + 1][SEEN + 4 * GROUPS];  // of a neuron, or input, as pre-synaptic: its activity, a bit a step
+    u32 own[WORDS + 1][SLOTS][32];      // … of the lane's neurons as post-synaptic
+    u32 totals[SEEN + 4 * GROUPS];      // … its active steps << 16
+    float4 changes[SLOTS][GROUPS][32];  // of weights; before that, counts of steps in which both were active
+    u32 past[BITS][1 + ROOM];           // records of the steps, after that of the one before
+    int spots[ROOM + 1];                // where the steps began, and the last ended
+    Walk walk;
+    float change[2][16];                // of weights, by m and trace bits
+
+    __device__ __forceinline__ Record record(int at) const
+    {
+        Record r;
+#pragma unroll
+        for (int b = 0; b < BITS; b++) r.bits[b] = past[b][1 + at];
+        return r;
+    }
+    __device__ __forceinline__ void keep(int at, const Record &r)
+    {
+#pragma unroll
+        for (int b = 0; b < BITS; b++) past[b][1 + at] = r.bits[b];
+    }
+};
+
+// Keep a number or an address: the compiler would find it anew at every use, which takes longer than the use.
+__device__ __forceinline__ int held(int number)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+r"(number));
+#endif
+    return number;
+}
+__device__ __forceinline__ Shared &held(Shared &memory)
+{
+#ifdef __CUDA_ARCH__
+    u32 address = (u32)__cvta_generic_to_shared(&memory);
+    asm volatile("" : "+r"(address));
+    return *(Shared *)__cvta_shared_to_generic(address);
+#else
+    return memory;
+#endif
+}
+
+__device__ __forceinline__ int multiprocessor()
+{
+    int number = 0;
+#ifdef __CUDA_ARCH__
+    asm("mov.u32 %0, %%smid;" : "=r"(number));
+#endif
+    return number;
+}
+
+template <class T>
+__device__ __forceinline__ T *held(T *address)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("add.u64 %0, %0, %1;" : "+l"(address) : "l"((u64)(multiprocessor() >> 20)));  // 0, but who knows
+#endif
+    return address;
+}
+
+// The place of the highest bit that is set.
+__device__ __forceinline__ u32 highest(u32 bits)
+{
+#ifdef __CUDA_ARCH__
+    u32 place;
+    asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(bits));
+    return place;
+#else
+    return 31 - __clz(bits);
+#endif
+}
+
+// The output that won in a remembered step, as a neuron.
+__device__ __forceinline__ u32 winner_of(const Record &r)
+{
+    if (OUTPUTS == 1) return HIDDEN + (r.get(NEURONS + FEED) & 3);
+    if ((HIDDEN & 31) <= 28) return HIDDEN / 32 * 32 + highest(r.bits[HIDDEN / 32] & 15u << (HIDDEN & 31));
+    return HIDDEN + highest(r.get(HIDDEN));
+}
+
+// Where an action leads.
+__device__ __forceinline__ int chosen(int4 ahead, u32 action)
+{
+    return action & 2 ? (action & 1 ? ahead.w : ahead.z) : (action & 1 ? ahead.y : ahead.x);
+}
+
 // Σ over active hidden neurons, in ascending order.
-__device__ __forceinline__ void recurrent(const Weights &w, const State &state, float (&sum)[SLOTS])
+__device__ __forceinline__ void recurrent(const Weights &w, const Record &state, float (&sum)[SLOTS])
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) sum[s] = 0.0f;
@@ -216,171 +355,95 @@ __device__ __forceinline__ void recurrent(const Weights &w, const State &state, 
         }
 }
 
-// Compute the state that follows one with these wall bits, and its action (not with OUTPUTS 2).
-// `sum` holds the recurrent sums of the state before, and of the new one after.
-__device__ __forceinline__ State follow(
-    const Lane me, const Weights &weights, const State &state, u32 walls, float alpha_h, float alpha_o, float (&sum)[SLOTS], u32 &action)
+// The sum that decides whether a lane's neuron becomes active; `sum` is that over the hidden neurons.
+__device__ __forceinline__ float excitation(
+    const float (&w)[COLUMNS], u32 sensed, u32 outputs, float sum, float alpha_h, float alpha_o)
 {
-    State next;
-    u32 outputs = state.outputs();
+    float from_inputs = 0.0f, from_outputs = 0.0f;
+    if (sensed & 1) from_inputs += w[0];
+    if (sensed & 2) from_inputs += w[1];
+    if (sensed & 4) from_inputs += w[2];
+    from_inputs += w[3];
+#pragma unroll
+    for (int k = 0; k < ACTIONS; k++)
+        if (outputs >> k & 1) from_outputs += w[FEED + HIDDEN + k];
+    return from_inputs + alpha_h * sum + alpha_o * from_outputs;
+}
+
+// Compute the state that follows one, with what is sensed, and where its action leads (not with OUTPUTS 2).
+// `sum` holds the recurrent sums of the state before, and of the new one after.
+__device__ __forceinline__ Record follow(
+    const Weights &w, const Record &state, u32 sensed, float alpha_h, float alpha_o, int4 ahead, float (&sum)[SLOTS], int &spot)
+{
+    Record next;
+#pragma unroll
+    for (int b = 0; b < BITS; b++) next.bits[b] = 0;
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
-        const float *w = weights[s];
-        float from_inputs = 0.0f, from_outputs = 0.0f;
-        if (walls & 1) from_inputs += w[0];
-        if (walls & 2) from_inputs += w[1];
-        if (walls & 4) from_inputs += w[2];
-        from_inputs += w[3];
-#pragma unroll
-        for (int k = 0; k < ACTIONS; k++)
-            if (outputs >> k & 1) from_outputs += w[FEED + HIDDEN + k];
-        float total = from_inputs + alpha_h * sum[s] + alpha_o * from_outputs;
-        next.bits[s] = __ballot_sync(ALL, me.is_hidden(s) && total > 0.0f);
+        float total = excitation(w[s], sensed, state.get(HIDDEN), sum[s], alpha_h, alpha_o);
+        next.bits[s] = __ballot_sync(ALL, total > 0.0f) & below(HIDDEN - 32 * s);
     }
-    recurrent(weights, next, sum);
-    // Every lane gets the four output sums and chooses for itself.
+    recurrent(w, next, sum);
+    // Every lane gets the four output sums and chooses for itself: the first, if equal.
     float total[ACTIONS];
 #pragma unroll
     for (int k = 0; k < ACTIONS; k++) {
         const int slot = (HIDDEN + k) / 32, lane = (HIDDEN + k) % 32;
-        total[k] = __shfl_sync(ALL, sum[slot] + weights[slot][INPUTS], lane);
+        total[k] = __shfl_sync(ALL, sum[slot] + w[slot][INPUTS], lane);
     }
     const bool second = total[1] > total[0], fourth = total[3] > total[2];
     const bool later = (fourth ? total[3] : total[2]) > (second ? total[1] : total[0]);
-    action = later ? 2 + fourth : second;  // the first, if equal
-    u32 active = 1u << action;
-    if (OUTPUTS != 0) {
-        active = 0;
+    const int low = second ? ahead.y : ahead.x, high = fourth ? ahead.w : ahead.z;
+    spot = later ? high : low;
+    if (OUTPUTS == 0) {
+        const u32 one = second ? 2 : 1, other = fourth ? 8 : 4;
+        next.put(HIDDEN, later ? other : one);
+    } else {
+        u32 active = 0;
 #pragma unroll
         for (int k = 0; k < ACTIONS; k++) active |= (u32)(total[k] > 0.0f) << k;
+        next.put(HIDDEN, active);
+        if (OUTPUTS == 1) next.put(NEURONS + FEED, later ? 2 + fourth : second);
     }
-    next.add_outputs(active);
+    next.put(NEURONS, sensed);
     return next;
+}
+
+// What is wrong about a record that should follow the state before; 0 if nothing is. `sum` holds the recurrent
+// sums of that state, and those of the record after.
+__device__ __forceinline__ u32 differing(
+    const Weights &w, const Record &before, const Record &record, float alpha_h, float alpha_o, float (&sum)[SLOTS])
+{
+    u32 wrong = 0;
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++) {
+        float total = excitation(w[s], record.get(NEURONS), before.get(HIDDEN), sum[s], alpha_h, alpha_o);
+        wrong |= (__ballot_sync(ALL, total > 0.0f) ^ record.bits[s]) & below(HIDDEN - 32 * s);
+    }
+    recurrent(w, record, sum);
+    // No output before the one that won has as large a sum, and none after it a larger one.
+    const int winner = winner_of(record), slot = HIDDEN / 32;
+    float own[SLOTS];
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++) own[s] = sum[s] + w[s][INPUTS];
+    const bool beyond = (HIDDEN & 31) > 28 && winner >= 32 * (slot + 1);
+    const float largest = __shfl_sync(ALL, beyond ? own[SLOTS - 1] : own[slot], winner & 31);
+#pragma unroll
+    for (int s = slot; s < SLOTS; s++) {
+        const u32 outputs = below(NEURONS - 32 * s) & ~below(HIDDEN - 32 * s);
+        const u32 as_large = __ballot_sync(ALL, own[s] >= largest), larger = __ballot_sync(ALL, own[s] > largest);
+        wrong |= (as_large & below(winner - 32 * s) | larger) & outputs;
+        if (OUTPUTS != 0) wrong |= (__ballot_sync(ALL, own[s] > 0.0f) ^ record.bits[s]) & outputs;
+    }
+    return wrong;
 }
 
 // ---------------------------------------------------------------- the DSP update
 
-// Steps in which a lane's neurons were active, as a byte for every event: 0 to 255, and what is above.
-struct Traces {
-    u32 low[SLOTS][WORDS];
-#if STEPS > 255
-    u32 high[SLOTS][WORDS];
-#endif
-};
-
-// The same in all: as pre-synaptic neurons, as post-synaptic ones, and the input with the lane's number.
+// Active steps of the lane's neurons and inputs: as pre-synaptic ones, and as post-synaptic ones.
 struct Totals {
-    u32 pre[SLOTS], post[SLOTS], input;
+    u32 pre[BITS], post[SLOTS];
 };
-
-// Turn the transitions that were taken into words, four events each: rows in shared memory for neurons
-// as pre-synaptic ones (a byte 0 or 1), registers for the lane's own as post-synaptic ones (times taken).
-__device__ __forceinline__ void build(Shared &mine, const Lane me, int known, Traces &t, Totals &total)
-{
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-        u32 before[SLOTS], after[SLOTS], input = 0, times = 0, times_high = 0;
-#pragma unroll
-        for (int s = 0; s < SLOTS; s++) before[s] = after[s] = 0;
-        if (4 * i < known) {
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                const Event &event = mine.events[4 * i + j];
-#pragma unroll
-                for (int s = 0; s < SLOTS; s++) {
-                    before[s] |= (event.before[s] >> me.lane & 1) << 8 * j;
-                    after[s] |= (event.after[s] >> me.lane & 1) << 8 * j;
-                }
-                input |= ((event.walls | 1 << INPUTS) >> me.lane & 1) << 8 * j;
-                times |= (event.times & 255) << 8 * j;
-                times_high |= (event.times >> 8) << 8 * j;
-            }
-        }
-#pragma unroll
-        for (int s = 0; s < SLOTS; s++) {
-            int n = me.neuron(s);
-            u32 pre = CURRENT ? after[s] : before[s];
-            u32 own = after[s] * 255;
-            t.low[s][i] = own & times;
-            total.pre[s] = __dp4a(pre, times, total.pre[s]);
-            total.post[s] = __dp4a(after[s], times, total.post[s]);
-#if STEPS > 255
-            t.high[s][i] = own & times_high;
-            total.pre[s] += 256 * __dp4a(pre, times_high, 0u);
-            total.post[s] += 256 * __dp4a(after[s], times_high, 0u);
-#endif
-            if (4 * i < known || i < 3) {  // the first 16 bytes of a row are always read
-                if (n < HIDDEN + ACTIONS) mine.rows[FEED + n][1 + i] = pre;
-                if (n < HIDDEN) mine.rows[COLUMNS + n][1 + i] = after[s];
-            }
-        }
-        total.input = __dp4a(input, times, total.input);
-#if STEPS > 255
-        total.input += 256 * __dp4a(input, times_high, 0u);
-#endif
-        if ((4 * i < known || i < 3) && me.lane < FEED) mine.rows[me.lane][1 + i] = input;
-    }
-#pragma unroll
-    for (int s = 0; s < SLOTS; s++) {
-        int n = me.neuron(s);
-        if (n < HIDDEN + ACTIONS) mine.rows[FEED + n][0] = total.pre[s] << 16;
-        if (n < HIDDEN) mine.rows[COLUMNS + n][0] = total.post[s] << 16;
-    }
-    if (me.lane < FEED) mine.rows[me.lane][0] = total.input << 16;
-    __syncwarp();
-}
-
-// The row that column c of a neuron reads: outputs see the hidden neurons of the same step.
-__device__ __forceinline__ const u32 *row(const Shared &mine, const Lane me, int s, int c)
-{
-    int r = me.is_output(s) && c >= FEED && c < FEED + HIDDEN ? COLUMNS + c - FEED : c;
-    return mine.rows[r];
-}
-
-// Steps in which both neurons of a synapse were active, and those of the pre-synaptic one << 16.
-__device__ __forceinline__ int both(const u32 *row, const Traces &t, int s, int known, int &pre)
-{
-    uint4 a = *(const uint4 *)row;
-    pre = (int)a.x;
-    u32 count = __dp4a(a.w, t.low[s][2], __dp4a(a.z, t.low[s][1], __dp4a(a.y, t.low[s][0], 0u)));
-#if STEPS > 255
-    count += 256 * __dp4a(a.w, t.high[s][2], __dp4a(a.z, t.high[s][1], __dp4a(a.y, t.high[s][0], 0u)));
-#endif
-    if (known > 12) {
-        uint4 b = *(const uint4 *)(row + 4);
-        count = __dp4a(b.w, t.low[s][6], __dp4a(b.z, t.low[s][5], __dp4a(b.y, t.low[s][4],
-                __dp4a(b.x, t.low[s][3], count))));
-#if STEPS > 255
-        count += 256 * __dp4a(b.w, t.high[s][6], __dp4a(b.z, t.high[s][5], __dp4a(b.y, t.high[s][4],
-                 __dp4a(b.x, t.high[s][3], 0u))));
-#endif
-        if (known > 28) {
-            count = __dp4a(row[8], t.low[s][7], count);
-#if STEPS > 255
-            count += 256 * __dp4a(row[8], t.high[s][7], 0u);
-#endif
-        }
-    }
-    return count;
-}
-
-// More than 32 transitions: add what is there to counts in memory and go on with an empty list.
-__device__ __noinline__ Totals flush(Shared &mine, const Lane me, int known, Totals total, int *counts, bool first)
-{
-    Traces t;
-    build(mine, me, known, t, total);
-#pragma unroll
-    for (int s = 0; s < SLOTS; s++)
-#pragma unroll 1
-        for (int c = 0; c < COLUMNS; c++) {
-            int pre, *to = counts + (s * COLUMNS + c) * 32 + me.lane;
-            int count = both(row(mine, me, s, c), t, s, known, pre);
-            *to = first ? count : *to + count;
-        }
-    __syncwarp();
-    return total;
-}
 
 // The largest count whose frequency is not above θ, or −1: the division is the definition's.
 __device__ __forceinline__ int threshold(float theta, int steps, int lane)
@@ -392,95 +455,232 @@ __device__ __forceinline__ int threshold(float theta, int steps, int lane)
 }
 
 // The upper bits of the four half-words of two numbers, each as a byte 0 or −1.
-__device__ __forceinline__ u32 signs(int a, int b)
+__device__ __forceinline__ int signs(int a, int b)
 {
-    u32 bytes;
+#ifdef __CUDA_ARCH__
+    int bytes;
     asm("prmt.b32 %0, %1, %2, 0xFDB9;" : "=r"(bytes) : "r"(a), "r"(b));  // bit 3 of a digit copies the sign
     return bytes;
+#else
+    return (a >> 15 & 1) * 0xFF | (a >> 31 & 1) * 0xFF00 | (b >> 15 & 1) * 0xFF0000 | (b >> 31 & 1) * 0xFF000000;
+#endif
 }
 
-// w / norm, rounded to nearest, for a norm and a quotient far from the ends of the range. `inverse` is
-// 1 / norm, rounded. The residuals are exact, which is what the fused operation is for; a second step
-// makes the quotient the correctly rounded one (Markstein).
-__device__ __forceinline__ float divided(float w, float norm, float inverse)
+// Turn a matrix of bits round: bit k of lane l becomes bit l of lane k.
+__device__ __forceinline__ u32 transposed(u32 x, int lane)
 {
-    float q = w * inverse;
-    q = __fmaf_rn(__fmaf_rn(-q, norm, w), inverse, q);
+    u32 mask = 0x0000FFFF;
+#pragma unroll
+    for (int k = 16; k; k >>= 1, mask ^= mask << k) {
+        const u32 other = __shfl_xor_sync(ALL, x, k);
+        x = lane & k ? x & ~mask | other >> k & mask : x & mask | other << k & ~mask;
+    }
+    return x;
+}
+
+// Write the activity of all neurons and inputs into rows, a bit a step, and that of the steps of a circle into
+// another, from its first step on. Adds to the totals.
+__device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &walk, Totals &total)
+{
+    u32 now[BITS], pre[BITS], now_before[BITS], pre_before[BITS];
+#pragma unroll
+    for (int b = 0; b < BITS; b++) {
+        now[b] = mine.past[b][0] >> me.lane << 31;
+        pre[b] = 0;
+    }
+    __syncwarp();
+    // Words of 32 steps, and one more for the circle, which is shorter than a word.
+    const int words = (walk.events + 31) >> 5, from = walk.from - 32 * (words - 1);
+#pragma unroll 1
+    for (int word = 0; word <= words; word++) {
+        const bool circle = word == words;
+        const int kept = circle ? WORDS : word;
+        const u32 mask = below(circle ? walk.events - walk.from : walk.events - 32 * word), more = circle ? below(walk.left) : 0;
+        const int times = circle ? walk.rounds : 1;
+#pragma unroll
+        for (int b = 0; b < BITS; b++) {
+            const int source = 32 * b + me.lane;
+            u32 n, p;
+            if (circle) {
+                n = from >= 0 ? now[b] >> from : __funnelshift_r(now_before[b], now[b], from);
+                p = from >= 0 ? pre[b] >> from : __funnelshift_r(pre_before[b], pre[b], from);
+            } else {
+                n = transposed(mine.past[b][1 + 32 * word + me.lane], me.lane);
+                p = CURRENT || source >= NEURONS ? n : n << 1 | now[b] >> 31;
+                now_before[b] = now[b];
+                pre_before[b] = pre[b];
+                now[b] = n;
+                pre[b] = p;
+            }
+            total.pre[b] += times * __popc(p & mask) + __popc(p & more);
+            if (b < SLOTS) {
+                total.post[b] += times * __popc(n & mask) + __popc(n & more);
+                mine.own[kept][b][me.lane] = n & mask;
+            }
+            if (source < NEURONS + FEED) mine.rows[kept][source < NEURONS ? FEED + source : source - NEURONS] = p;
+            if (source < HIDDEN) mine.rows[kept][SEEN + source] = n;
+        }
+    }
+}
+
+// The row from which the lane's neuron gets a group of its columns: outputs see the hidden neurons of the
+// same step.
+__device__ __forceinline__ int row_of(const Lane me, int slot, int group)
+{
+    return 4 * group + (group && me.is_output(slot) ? SEEN - FEED : 0);
+}
+
+// Count, for every synapse, the steps in which both its neurons were active, and add the counts to those in
+// `changes`, where there are some already if `begun`.
+__device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, Totals &total)
+{
+    const Walk walk = mine.walk;
+    build(mine, me, walk, total);
+    __syncwarp();
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++)
+#pragma unroll 1
+        for (int g = 0; g < GROUPS; g++) {
+            uint4 *to = (uint4 *)&mine.changes[s][g][me.lane];
+            uint4 n = begun ? *to : make_uint4(0, 0, 0, 0);
+#pragma unroll 1
+            for (int word = 0; 32 * word < walk.events; word++) {
+                const uint4 rows = *(const uint4 *)(mine.rows[word] + row_of(me, s, g));
+#pragma unroll
+                for (int k = 0; k < 4; k++) pick(n, k) += __popc(pick(rows, k) & mine.own[word][s][me.lane]);
+            }
+            *to = n;
+        }
+}
+
+// The same for the last steps of an episode, and from the counts the changes of the weights. A count above
+// `limit` is frequent; lanes 0 … 15 have the change for trace bits 1111 … 0000.
+__device__ __forceinline__ void decide(Shared &mine, const Lane me, bool begun, Totals &total, int limit, float change)
+{
+    const Walk walk = mine.walk;
+    build(mine, me, walk, total);
+#pragma unroll
+    for (int b = 0; b < BITS; b++) {
+        const int source = 32 * b + me.lane;
+        if (source < NEURONS + FEED) mine.totals[source < NEURONS ? FEED + source : source - NEURONS] = total.pre[b] << 16;
+        if (source < HIDDEN) mine.totals[SEEN + source] = total.post[b] << 16;
+    }
+    __syncwarp();
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++) {
+        // Two counts in a word, and four comparisons in two subtractions: a half's upper bit says "not above".
+        const int limits = (limit + 0x8000) * 0x10001;
+        const int rest = limits - (int)(total.post[s] | (walk.steps - total.post[s]) << 16);
+        const u32 own = mine.own[0][s][me.lane], own_circle = mine.own[WORDS][s][me.lane];
+        const u32 own_more = own_circle & below(walk.left);
+        u32 exists = 0;
+#pragma unroll 1
+        for (int g = 0; g < GROUPS; g++) {
+            if ((g & 7) == 0) exists = me.synapses(s, 4 * g);
+            const int row = row_of(me, s, g);
+            const uint4 rows = *(const uint4 *)(mine.rows[0] + row), circle = *(const uint4 *)(mine.rows[WORDS] + row);
+            const uint4 pre = *(const uint4 *)(mine.totals + row);
+            uint4 n = make_uint4(0, 0, 0, 0);
+            if (STEPS > ROOM && begun) n = *(const uint4 *)&mine.changes[s][g][me.lane];
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                pick(n, k) += __popc(pick(rows, k) & own) + walk.rounds * __popc(pick(circle, k) & own_circle) + __popc(pick(circle, k) & own_more);
+#pragma unroll 1
+            for (int word = 1; 32 * word < walk.events; word++) {
+                const uint4 further = *(const uint4 *)(mine.rows[word] + row);
+#pragma unroll
+                for (int k = 0; k < 4; k++) pick(n, k) += __popc(pick(further, k) & mine.own[word][s][me.lane]);
+            }
+            float4 decided;
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                const int p1 = (int)(pick(pre, k) - pick(n, k) * 65535);  // 11 | 10 << 16
+                const int bits = signs(limits - p1, rest + p1);           // not 11, not 10, not 01, not 00
+                const float c = __shfl_sync(ALL, change, __dp4a(bits, (int)0xF8FCFEFF, 0));
+                pick(decided, k) = exists >> k & 1 ? c : 0.0f;
+            }
+            mine.changes[s][g][me.lane] = decided;
+            exists >>= 4;
+        }
+    }
+}
+
+// w / norm, rounded to nearest, for a norm and a quotient far from the ends of the range. `inverse` and
+// `more` together are 1 / norm to 48 bits, so the first quotient is off by little more than half a unit;
+// its residual is exact, which is what the fused operation is for, and corrects it (Markstein).
+__device__ __forceinline__ float divided(float w, float norm, float inverse, float more)
+{
+    float q = __fmaf_rn(w, inverse, w * more);
     return __fmaf_rn(__fmaf_rn(-q, norm, w), inverse, q);
 }
 
-__device__ __forceinline__ void update(
-    Shared &mine, const Lane me, Weights &w, int known, Totals total, int *counts, bool flushed, int steps,
-    int limit, float eta, u32 table)
+// The same for any float: twice the digits and two more are enough for a second rounding to do no harm.
+__device__ __forceinline__ float divided_in_double(float w, double norm, double inverse)
 {
-    Traces t;
-    build(mine, me, known, t, total);
+    double q = w * inverse;
+    return (float)__fma_rn(__fma_rn(-q, norm, (double)w), inverse, q);
+}
+
+// Add the changes to the weights, and divide every neuron's by their norm.
+__device__ __forceinline__ void update(const Shared &mine, const Lane me, Weights &w)
+{
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
-        bool hidden = me.is_hidden(s), output = me.is_output(s);
-        float rate = hidden || output ? eta : 0.0f, feeding = hidden ? eta : 0.0f;
-        // Two counts in a word, and four comparisons in two subtractions: a half's upper bit says "not above".
-        int limits = (limit + 0x8000) * 0x10001;
-        int rest = limits - (int)(total.post[s] | (steps - total.post[s]) << 16);
+        const bool output = me.is_output(s);
         float squares[3] = {0.0f, 0.0f, 0.0f}, bias = 0.0f;
         u32 smallest = ALL;
 #pragma unroll
-        for (int c = 0; c < COLUMNS; c++) {
-            const int part = c < FEED ? 0 : c < FEED + HIDDEN ? 1 : 2;
-            int pre, count = both(row(mine, me, s, c), t, s, known, pre);
-            if (flushed) count += counts[(s * COLUMNS + c) * 32 + me.lane];
-            int p1 = pre - count * 65535;                        // 11 | 10 << 16
-            u32 bits = signs(limits - p1, rest + p1);            // not 11, not 10, not 01, not 00
-            int change = table << __dp4a((int)bits, (int)0xF0F8FCFE, 0);
-            bool changes = change & 0x40000000;
-            if (part == 1) changes = changes && me.neuron(s) != c - FEED;
-            float own = part == 1 || c == INPUTS ? rate : feeding;
-            float delta = __int_as_float(__float_as_int(own) | (change & 0x80000000));
-            float changed = w[s][c] + (changes ? delta : 0.0f);
-            w[s][c] = changed;
-            if (NORMALISE != 2) {
+        for (int g = 0; g < GROUPS; g++) {
+            const float4 change = mine.changes[s][g][me.lane];
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                const int c = 4 * g + k;
+                if (c >= COLUMNS) continue;
+                const float changed = w[s][c] + pick(change, k);
+                w[s][c] = changed;
+                if (NORMALISE == 2) continue;
                 float square = changed * changed;
                 if (c == INPUTS) {  // an output's bias comes last
                     bias = output ? square : 0.0f;
                     square = output ? 0.0f : square;
                 }
-                squares[NORMALISE == 1 ? part : 0] += square;
+                squares[part_of(c)] += square;
                 smallest = min(smallest, 2 * __float_as_uint(changed) - 1);
             }
         }
         if (NORMALISE == 2) continue;
-        squares[NORMALISE == 1 ? 1 : 0] += bias;
-        float norm[3], inverse[3];
+        squares[part_of(FEED)] += bias;
+        float norm[3], inverse[3], more[3];
         bool far = smallest >= (27u << 24) - 1;  // |w| ≥ 2^-100, or 0
 #pragma unroll
-        for (int part = 0; part < (NORMALISE == 1 ? 3 : 1); part++) {
+        for (int part = 0; part < PARTS; part++) {
             norm[part] = __fsqrt_rn(squares[part]);
             if (norm[part] == 0.0f) norm[part] = 1.0f;
             inverse[part] = __frcp_rn(norm[part]);
+            more[part] = __fmaf_rn(-inverse[part], norm[part], 1.0f) * inverse[part];
             far = far && norm[part] > 0x1p-60f && norm[part] < 0x1p20f;
         }
         if (__all_sync(ALL, far)) {
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) {
-                const int part = NORMALISE == 1 ? (c < FEED ? 0 : c < FEED + HIDDEN ? 1 : 2) : 0;
-                float n = norm[part], i = inverse[part];
-                if (NORMALISE == 1 && c == INPUTS && output) n = norm[1], i = inverse[1];
-                w[s][c] = divided(w[s][c], n, i);
+                const bool other = PARTS > 1 && c == INPUTS && output;
+                const int part = part_of(c), with = part_of(FEED);
+                w[s][c] = divided(w[s][c], other ? norm[with] : norm[part], other ? inverse[with] : inverse[part],
+                                  other ? more[with] : more[part]);
             }
-        } else {
-            // Weights that a rule never changes shrink until they are subnormal, and then 0. This is rare, and
-            // goes through memory: 28 copies of a full division would not fit into the cache of instructions.
-            float *spare = (float *)counts + s * COLUMNS * 32 + me.lane;
+        } else {  // weights that a rule never changes shrink until they are subnormal, and then 0
+            double exact[3], inverted[3];
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) spare[c * 32] = w[s][c];
-#pragma unroll 1
+            for (int part = 0; part < PARTS; part++) {
+                exact[part] = norm[part];
+                inverted[part] = 1.0 / exact[part];
+            }
+#pragma unroll
             for (int c = 0; c < COLUMNS; c++) {
-                float n = norm[0];
-                if (NORMALISE == 1 && (c >= FEED || (c == INPUTS && output))) n = c < FEED + HIDDEN ? norm[1] : norm[2];
-                spare[c * 32] = __fdiv_rn(spare[c * 32], n);
+                const bool other = PARTS > 1 && c == INPUTS && output;
+                const int part = part_of(c), with = part_of(FEED);
+                w[s][c] = divided_in_double(w[s][c], other ? exact[with] : exact[part], other ? inverted[with] : inverted[part]);
             }
-#pragma unroll
-            for (int c = 0; c < COLUMNS; c++) w[s][c] = spare[c * 32];
         }
     }
 }
@@ -488,44 +688,50 @@ __device__ __forceinline__ void update(
 // ---------------------------------------------------------------- trials
 
 // In all arrays by trial, a lane's weights lie at ((trial · SLOTS + slot) · COLUMNS + column) · 32 + lane.
-extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
+extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const int *learner_of,   // (trials)
     const int *goal_of,      // (trials)
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
-    const u32 *tables,       // (learners, 2): the changes for m = −1, and for m = +1
-    const int *moves,        // (places · 4), aligned to 16 bytes: see distal.engines.tables
+    const float *changes,    // (learners, 2, 16): η times the changes for m = −1, and for m = +1
+    const int4 *moves,       // (places): where the four actions lead; a spot is place << 10 | entered << 4 | 8 | walls
     const int *distances,    // (finals · cells)
     const int *recorded,     // (episodes of this launch): the column of `best`, or −1
     int *best,               // (trials, columns)
     int *memory,             // (trials, 2): lowest EP; EP before, or best of the climb
     float *all_weights,      // (trials, …): as they run, or the best of the climb
     float *all_kept,         // (trials, …): of the lowest EP
-    int *all_counts,         // (warps, …)
     int *next,               // the next piece of work to be taken
+    int *claimed,            // (trials): pieces of a trial that have been taken
     volatile int *done,      // (trials): the episodes that a trial has behind it
-    int trials, int first, int last,   // episodes first … last − 1 are run
-    int piece,               // … so many at a time
+    int trials, int first, int last,   // episodes first … last − 1 are run:
+    int piece,                         // so many in a first piece, twice as many in the next, and so on
     int resample, int columns, int cells, int start)
 {
-    __shared__ __align__(16) Shared shared[WARPS];
-    const int warp = threadIdx.x >> 5;
-    Shared &mine = shared[warp];
-    const Lane me = {(int)(threadIdx.x & 31)};
+    __shared__ Shared memory_of_the_warp;
+    Shared &mine = held(memory_of_the_warp);
+    moves = held(moves);
+    const Lane me = {held((int)(threadIdx.x & 31))};
     Weights w;
     const int size = SLOTS * COLUMNS * 32;
-    int *counts = all_counts + (size_t)(blockIdx.x * WARPS + warp) * size;
 
     // Some trials take ten times as long as others, and the last to be begun would be waited for. So a
     // piece of work is a few episodes of a trial, and all trials have their first piece before any has its
-    // second. Weights wait in memory meanwhile (read past the first cache, which another warp does not see).
+    // second; but who finds that a trial takes long does all of it at once. Weights wait in memory
+    // meanwhile (read past the first cache, which another warp does not see).
     while (true) {
         int work = 0;
         if (me.lane == 0) work = atomicAdd(next, 1);
         work = __shfl_sync(ALL, work, 0);
-        const int trial = work % trials, begin = first + work / trials * piece, end_of_piece = min(last, begin + piece);
+        const int trial = work % trials, turn = work / trials;
+        if (turn > 24) return;
+        const int begin = first + piece * ((1 << turn) - 1);
+        int until = min(last, begin + (piece << turn));
         if (begin >= last) return;
-        if (begin > first) {
+        int taken = 0;
+        if (me.lane == 0) taken = atomicMax(claimed + trial, turn + 1);
+        if (__shfl_sync(ALL, taken, 0) > turn) continue;
+        if (turn) {
             if (me.lane == 0)
                 while (done[trial] < begin) __nanosleep(500);
             __threadfence();
@@ -533,9 +739,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
         }
 
         // What is needed once an episode is read again each time: registers are scarcer than reads.
-        const int learner = learner_of[trial], goal = goal_of[trial];
+        const int learner = learner_of[trial];
         const float *number = numbers + 4 * learner;
         const float alpha_h = number[CLIMB ? 1 : 2], alpha_o = number[CLIMB ? 2 : 3];
+        const int goal = goal_of[trial];
         float *weights = all_weights + (size_t)trial * size;
 
         int lowest = NONE, previous = NONE;  // `previous` is the best of the climb in hill climbing
@@ -544,7 +751,17 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
             previous = __ldcg(memory + 2 * trial + 1);
             if (!CLIMB) load(me, w, weights);
         }
-        for (int episode = begin; episode < end_of_piece; episode++) {
+        int limit = 0;
+        if (!CLIMB) {
+            limit = threshold(number[1], STEPS, me.lane);
+            mine.change[me.lane >> 4][me.lane & 15] = changes[32 * learner + me.lane];
+            __syncwarp();
+        }
+        // The episode before, if all of it lies in the past: its computed steps, steps, EP and m.
+        bool known = false, was_good = false;
+        u32 computed = 0;   // bit k of lane l says that step 32 k + l was
+        int events = 0, ep = 0;
+        for (int episode = begin; episode < until; episode++) {
             const bool fresh = episode == 0 || (resample && episode % resample == 0);
             if (fresh) {
                 draw<WEIGHTS>(me, w, seed_of[trial], episode, 0.0f, weights);
@@ -553,121 +770,177 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
                 draw<NOISE>(me, w, seed_of[trial], episode, number[0], weights);  // number 0 is σ
             }
 
-            // ---- the walk. Lane u remembers transition u, and the place and state of a step mod 32.
-            State state, old, before, after;
+            Record state;
 #pragma unroll
-            for (int s = 0; s < SLOTS; s++) state.bits[s] = old.bits[s] = before.bits[s] = after.bits[s] = 0;
-            u32 event_walls = ALL, event_action = 0, event_times = 0;
-            int known = 0, old_place = -1;
-            bool flushed = false;
-            Totals total;
-#pragma unroll
-            for (int s = 0; s < SLOTS; s++) total.pre[s] = total.post[s] = 0;
-            total.input = 0;
-            float sum[SLOTS];
+            for (int b = 0; b < BITS; b++) state.bits[b] = 0;
+            float sum[SLOTS];   // over the hidden neurons of the state
 #pragma unroll
             for (int s = 0; s < SLOTS; s++) sum[s] = 0.0f;
-            bool sum_is_of_state = true;
+            int step = 0;
 
-            int spot = start, end = start, step = 0, pits = 0;
-            int period = 0, rounds = 0, left = 0, turn = 0;  // of a cycle, once one is found
-            bool reached = false;
-            uint4 words = make_uint4(0, 0, 0, 0);
-            while (step < STEPS) {
-                const int4 ahead = __ldg((const int4 *)moves + (spot >> 9));  // where the four actions lead
-                const u32 walls = spot & 7;
-                u32 action;
-                int weight = 1;
-                if (period) {
-                    if (turn == left) end = spot;
-                    if (turn == (rounds ? period : left)) break;
-                    weight = rounds + (turn < left);
-                    turn++;
-                }
-
-                // The transition: remembered, or computed.
-                bool same = event_walls == walls;
+            // The computed steps of the episode before are computed again: as long as they come out the same,
+            // so does everything between them. Where four follow one another, they need not wait for each other.
+            bool same = known;
+            for (int word = 0; same && 32 * word < events; word++) {
+                u32 todo = __ballot_sync(ALL, computed >> word & 1);
+                while (todo) {
+                    const int low = __ffs(todo) - 1;
+                    step = 32 * word + low;
+                    const Record before = mine.record(step - 1).state();
+                    if (!(before == state)) recurrent(w, before, sum);
+                    state = before;
+                    u32 wrong[4] = {0, 0, 0, 0};
+                    if ((todo >> low & 15) == 15) {
 #pragma unroll
-                for (int s = 0; s < SLOTS; s++) same = same && before.bits[s] == state.bits[s];
-                const u32 match = __ballot_sync(ALL, same);
-                if (OUTPUTS != 2 && match && period == 0) {
-                    // Who comes to a place in a state that was there before goes round in a circle from here.
-                    // (The transition is known then, unless the list was emptied: the next round will tell.)
-                    same = old_place == spot >> 9;
-#pragma unroll
-                    for (int s = 0; s < SLOTS; s++) same = same && old.bits[s] == state.bits[s];
-                    const u32 seen = __ballot_sync(ALL, same);
-                    if (seen) {
-                        period = ((step - __ffs(seen)) & 31) + 1;
-                        rounds = (STEPS - step) / period;
-                        left = (STEPS - step) % period;
-                        continue;
-                    }
-                }
-                if (OUTPUTS != 2 && me.lane == (step & 31)) {
-                    old_place = spot >> 9;
-                    old = state;
-                }
-                if (match) {
-                    int u = __ffs(match) - 1;
-                    if (me.lane == u) event_times += weight;
-#pragma unroll
-                    for (int s = 0; s < SLOTS; s++) state.bits[s] = __shfl_sync(ALL, after.bits[s], u);
-                    action = __shfl_sync(ALL, event_action, u);
-                    sum_is_of_state = false;
-                } else {
-                    if (known == EVENTS) {
-                        if (!CLIMB) {
-#pragma unroll
-                            for (int s = 0; s < SLOTS; s++) {
-                                mine.events[me.lane].before[s] = before.bits[s];
-                                mine.events[me.lane].after[s] = after.bits[s];
-                            }
-                            mine.events[me.lane].walls = event_walls;
-                            mine.events[me.lane].times = event_times;
-                            total = flush(mine, me, known, total, counts, !flushed);
-                            flushed = true;
+                        for (int k = 0; k < 4; k++) {
+                            const Record record = mine.record(step + k);
+                            wrong[k] = differing(w, state, record, alpha_h, alpha_o, sum);
+                            state = record.state();
                         }
-                        known = 0;
-                        event_walls = ALL;
-                        event_times = 0;
+                        todo &= todo - 1;
+                        todo &= todo - 1;
+                        todo &= todo - 1;
+                    } else {
+                        const Record record = mine.record(step);
+                        wrong[0] = differing(w, state, record, alpha_h, alpha_o, sum);
+                        state = record.state();
                     }
-                    if (!sum_is_of_state) recurrent(w, state, sum);
-                    sum_is_of_state = true;
-                    State following = follow(me, w, state, walls, alpha_h, alpha_o, sum, action);
-                    if (me.lane == known) {
-                        before = state;
-                        after = following;
-                        event_walls = walls;
-                        event_action = action;
-                        event_times = weight;
-                    }
-                    known++;
-                    state = following;
-                }
-                if (OUTPUTS == 2) {  // lane l holds the words of four of the next 128 steps
-                    if ((step & 127) == 0) words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed_of[trial]);
-                    u32 own = (step & 3) == 0 ? words.x : (step & 3) == 1 ? words.y : (step & 3) == 2 ? words.z : words.w;
-                    u32 word = __shfl_sync(ALL, own, step >> 2 & 31), active = state.outputs();
-                    if (active == 0) active = 15;
-                    u32 choice = __umulhi(word, __popc(active));
-                    for (u32 k = 0; k < choice; k++) active &= active - 1;
-                    action = __ffs(active) - 1;
-                }
-                spot = action & 2 ? (action & 1 ? ahead.w : ahead.z) : (action & 1 ? ahead.y : ahead.x);
-                int entered = spot >> 3 & 63;
-                if (period == 0) step++;
-                if (entered) {
-                    if (entered == goal + 1) {
-                        reached = true;
+                    if (wrong[0] | wrong[1] | wrong[2] | wrong[3]) {
+                        same = false;
+                        step += wrong[0] ? 0 : wrong[1] ? 1 : wrong[2] ? 2 : 3;
                         break;
                     }
-                    pits += weight;
+                    todo &= todo - 1;
                 }
             }
 
-            if (period == 0) end = spot;
-            const int ep = (reached ? step : STEPS + distances[goal * cells + (end >> 11)]) + 5 * pits;
+            Totals total;
+#pragma unroll
+            for (int b = 0; b < BITS; b++) total.pre[b] = 0;
+#pragma unroll
+            for (int s = 0; s < SLOTS; s++) total.post[s] = 0;
+            bool begun = false;
+            if (!same) {
+                // The walk, or the rest of it. Lane l remembers step l mod 32: what decided it, and where it was.
+                Record decided;
+#pragma unroll
+                for (int b = 0; b < BITS; b++) decided.bits[b] = 0;
+                int place = 0, spot = start, period = 0, pits = 0;
+                int base = 0;   // steps before the past, which 0 means all have room
+                bool reached = false;
+                uint4 words = make_uint4(0, 0, 0, 0);
+                if (known) {
+                    const int at = step - 1 - ((step - 1 - me.lane) & 31);
+                    if (at >= 0) {
+                        decided = mine.record(at - 1).state().with(NEURONS, mine.record(at).get(NEURONS));
+                        place = mine.spots[at] >> 10;
+                    }
+                    state = mine.record(step - 1).state();
+                    recurrent(w, state, sum);
+                    spot = mine.spots[step];
+                    computed &= below((step - me.lane + 31) >> 5);
+                } else {
+                    computed = 0;
+                    mine.keep(-1, state);
+                    mine.spots[0] = spot;
+                }
+                int4 ahead = __ldg(moves + (spot >> 10));  // where the four actions lead
+                bool over = false;
+                Record decides;
+
+                // The lanes that remember a step which was decided by the same.
+                const auto look = [&] {
+                    decides = state.with(NEURONS, spot & 15);
+                    return __ballot_sync(ALL, decided == decides);
+                };
+                // Take a step.
+                const auto take = [&](const Record &record, int to, u32 fresh_step) {
+                    if (me.lane == (step & 31)) {
+                        decided = decides;
+                        place = spot >> 10;
+                        computed |= fresh_step << ((step - base) >> 5);
+                    }
+                    state = record.state();
+                    if (OUTPUTS == 2) {  // lane l holds the words of four of the next 128 steps
+                        if ((step & 127) == 0) words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed_of[trial]);
+                        u32 own = (step & 3) == 0 ? words.x : (step & 3) == 1 ? words.y : (step & 3) == 2 ? words.z : words.w;
+                        u32 drawn = __shfl_sync(ALL, own, step >> 2 & 31), active = state.get(HIDDEN);
+                        if (active == 0) active = 15;
+                        u32 choice = __umulhi(drawn, __popc(active));
+                        for (u32 k = 0; k < choice; k++) active &= active - 1;
+                        to = chosen(ahead, __ffs(active) - 1);
+                    }
+                    mine.keep(step - base, record);
+                    spot = to;
+                    ahead = __ldg(moves + (spot >> 10));
+                    step++;
+                    mine.spots[step - base] = spot;
+                    reached = (spot & 0x3F0) == goal + 1 << 4;
+                    over = reached || step == STEPS;
+                    if (STEPS > ROOM && step - base == ROOM) {
+                        // The past is full: all but its last 32 steps are counted and forgotten.
+                        const int gone = ROOM - 32;
+                        mine.walk = {gone, gone, 0, 0, 0};
+                        __syncwarp();
+                        for (int at = me.lane; at < gone; at += 32)
+                            pits += __popc(__ballot_sync(ALL, mine.spots[at + 1] & 0x3F0));
+                        if (!CLIMB) count(mine, me, begun, total);
+                        begun = true;
+                        __syncwarp();
+                        const Record kept = mine.record(gone + me.lane), edge = mine.record(gone - 1);
+                        const int kept_spot = mine.spots[gone + me.lane];
+                        __syncwarp();
+                        mine.keep(me.lane, kept);
+                        mine.keep(-1, edge);
+                        mine.spots[me.lane] = kept_spot;
+                        mine.spots[32] = spot;
+                        base += gone;
+                        computed >>= gone / 32;
+                        __syncwarp();
+                    }
+                };
+
+                while (!over) {
+                    u32 match = look();
+                    if (match) {
+                        do {
+                            // Who comes to a place in a state that was there before goes round in a circle from here.
+                            const u32 seen = OUTPUTS == 2 ? 0 : __ballot_sync(ALL, decided == decides && place == spot >> 10);
+                            if (seen) {
+                                period = ((step - __ffs(seen)) & 31) + 1;
+                                over = true;
+                            } else {
+                                const Record record = mine.record(step - base - 1 - ((step - __ffs(match)) & 31));
+                                take(record, OUTPUTS == 2 ? 0 : chosen(ahead, winner_of(record) - HIDDEN), 0);
+                                match = look();
+                            }
+                        } while (match && !over);
+                        if (over) break;
+                        recurrent(w, state, sum);
+                    }
+                    int to;
+                    const Record record = follow(w, state, spot & 15, alpha_h, alpha_o, ahead, sum, to);
+                    take(record, to, 1);
+                }
+
+                // The steps of a circle are taken again until the end.
+                events = step - base;
+                const int from = events - period;
+                const int rounds = period ? (STEPS - step) / period : 0, left = period ? (STEPS - step) % period : 0;
+                mine.walk = {events, from, rounds, left, reached ? step : STEPS};
+                __syncwarp();
+#pragma unroll 1
+                for (int at = me.lane; at < ((events + 31) & ~31); at += 32) {
+                    const u32 pit = __ballot_sync(ALL, at < events && mine.spots[at + 1] & 0x3F0);
+                    if (pit)
+                        pits += __popc(pit) + rounds * __popc(pit & __ballot_sync(ALL, at >= from)) +
+                                __popc(pit & __ballot_sync(ALL, at >= from && at < from + left));
+                }
+                const int end = period ? mine.spots[from + left] : spot;
+                ep = (reached ? step - 5 : STEPS + distances[goal * cells + (end >> 12)]) + 5 * pits;
+                known = OUTPUTS != 2 && base == 0;
+            }
+
             if (ep < lowest) {
                 lowest = ep;
                 if (KEEP) save(me, w, all_kept + (size_t)trial * size);
@@ -683,17 +956,17 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
             } else {
                 const bool good = ep < previous || (ep == previous && !PUNISH);
                 previous = ep;
-                const int steps = reached ? step : STEPS;
-                const int limit = threshold(number[1], steps, me.lane);
-#pragma unroll
-                for (int s = 0; s < SLOTS; s++) {
-                    mine.events[me.lane].before[s] = before.bits[s];
-                    mine.events[me.lane].after[s] = after.bits[s];
+                if (!same || good != was_good) {  // else the changes are those of the episode before
+                    const int steps = mine.walk.steps;
+                    decide(mine, me, begun, total, steps == STEPS ? limit : threshold(number[1], steps, me.lane),
+                           mine.change[good][15 - me.lane & 15]);
+                    was_good = good;
                 }
-                mine.events[me.lane].walls = event_walls;
-                mine.events[me.lane].times = me.lane < known ? event_times : 0;
-                update(mine, me, w, known, total, counts, flushed, steps, limit, number[0],
-                       tables[2 * learner + good]);
+                update(mine, me, w);
+            }
+            if (step > LONG && until < last) {
+                if (me.lane == 0) taken = atomicCAS(claimed + trial, turn + 1, NONE);
+                if (__shfl_sync(ALL, taken, 0) == turn + 1) until = last;
             }
         }
         if (me.lane == 0) {
@@ -703,6 +976,6 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) run_trials(
         if (!CLIMB) save(me, w, weights);
         __threadfence();
         __syncwarp();
-        if (me.lane == 0) done[trial] = end_of_piece;
+        if (me.lane == 0) done[trial] = until;
     }
 }
