@@ -51,17 +51,17 @@ def run(quick: bool = False) -> Iterator[Row]:
 
 def _kernels(batch: Batch) -> Iterator[Row]:
     """Yield what the compiler made of the two kernels."""
-    layout = gpu.Layout(batch.settings.hidden)
     for climbing, name in ((False, "DSP"), (True, "hill climbing")):
-        kernel, _ = gpu._kernel(tuple(gpu.definitions(batch.settings, climbing, keep_weights=False).items()))
+        kernel = gpu._kernel(tuple(gpu.definitions(batch.settings, climbing, keep_weights=False).items()))
+        function = kernel.function
         yield Row(
             f"registers_{'hc' if climbing else 'dsp'}",
             f"registers a lane, {name}, 20 hidden neurons",
-            kernel.num_regs,
+            function.num_regs,
             "",
             at_least=False,
-            note=f"{layout.blocks * gpu.WARPS} warps a multiprocessor, {kernel.local_size_bytes} bytes "
-            f"spilled, shared memory {kernel.shared_size_bytes:,} bytes a block of {gpu.WARPS} warps",
+            note=f"{kernel.warps:,} warps on the card, {function.local_size_bytes} bytes spilled, "
+            f"{function.shared_size_bytes:,} bytes of shared memory a warp",
         )
 
 

@@ -38,14 +38,14 @@ from distal.settings import READINGS, Settings
 _log = logging.getLogger("distal")
 
 MAX_HIDDEN = 64  # more weights than the registers of a warp hold
-CAPABILITY = (6, 1)  # of the oldest cards that have the instructions
+CAPABILITY = (7, 0)  # of the oldest cards that have the instructions
 LANES = 32
 REGISTERS = 2**14  # of each of the four parts of a multiprocessor, given to warps in eights a lane
 SLICE = 0.5  # seconds that one launch should take: progress and Ctrl-C wait for its end
 FIRST_SLICE = 1_000_000  # episodes of 100 steps, while nothing is known of the card's pace
 FILLING = 16_384  # trials that keep a large card busy
 PIECE = 4  # episodes of a trial's first piece of work, which shows whether it takes long
-QUEUE = 16  # trials a warp, from which on this would gain nothing
+CROWD = 16  # trials a warp, from which on pieces gain nothing
 SHARE = 0.6  # of the free memory
 SMALL = 2**28  # bytes that are taken without asking how much is free
 ALIGNED = 256  # bytes, as the card aligns memory itself
@@ -157,6 +157,11 @@ def packed_learners(batch: Batch) -> tuple[NDArray[np.float32], NDArray[np.float
     return numbers, added
 
 
+def with_bias(spots: Any) -> Any:
+    """Turn spots (see `tables`) into those of the kernel, whose fourth input is the bias."""
+    return spots >> 3 << 4 | 8 | spots & 7
+
+
 def definitions(settings: Settings, climbing: bool, keep_weights: bool) -> dict[str, int]:
     """Return the constants that a kernel is compiled for."""
     return {
@@ -241,37 +246,36 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None)
     kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
 
     each = 4 * (8 + width + layout.size * (2 if keep_weights else 1))  # bytes a trial
-    for first, last, episode, until in slices(len(batch), batch.episodes, _room(cupy, len(batch), each), kernel.pace):
+    room = _room(cupy, len(batch), each)
+    for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.pace):
         n = last - first
         if episode == 0:
-            inputs, at = _upload(
-                cupy, batch.learner[first:last], batch.goal[first:last], batch.seed[first:last], numbers, added,
-                batch.columns,
-            )  # fmt: skip
-            memory = cupy.empty((n, 2), np.int32)
-            queue = cupy.empty(1 + 2 * n, np.int32)
+            trials = batch.learner[first:last], batch.goal[first:last], batch.seed[first:last]
+            _in_use, at = _upload(cupy, *trials, numbers, added, batch.columns)
+            memory, queue = cupy.empty((n, 2), np.int32), cupy.empty(1 + 2 * n, np.int32)
             weights = cupy.empty((n, layout.size), np.float32)
             on_card = cupy.empty((n, width), np.int32)
             kept_on_card = cupy.empty((n, layout.size), np.float32) if keep_weights else memory
         began = time.perf_counter()
         queue.data.memset_async(0, queue.nbytes)
-        piece = PIECE if kernel.warps < n < QUEUE * kernel.warps else until - episode
+        piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
         kernel.function(
             (min(n, kernel.warps),),
             (LANES,),
             (
                 *at[:5], moves, distances, at[5] + np.uint64(4 * episode),
-                on_card, memory, weights, kept_on_card, queue, *(queue.data.ptr + np.uint64([4, 4 + 4 * n])),
+                on_card, memory, weights, kept_on_card, queue, queue[1:], queue[1 + n :],
                 np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
                 np.int32(batch.resample or 0), np.int32(width), np.int32(cells), np.int32(start),
             ),
         )  # fmt: skip
-        cupy.cuda.get_current_stream().synchronize()
-        kernel.pace.learn(n * (until - episode), time.perf_counter() - began)
         if until == batch.episodes:
-            on_card.get(out=best[first:last])
+            on_card.get(out=best[first:last])  # which waits for the kernel
             if kept is not None:
-                kept[first:last] = kept_on_card.get()
+                kept_on_card.get(out=kept[first:last])
+        else:
+            cupy.cuda.get_current_stream().synchronize()
+        kernel.pace.learn(n * (until - episode), time.perf_counter() - began)
         if progress is not None:
             progress(n * (until - episode))
     hidden, output = layout.unpack(kept) if kept is not None else (None, None)
@@ -291,23 +295,24 @@ def _room(cupy: Any, trials: int, each: int) -> int:
 
 
 def _upload(cupy: Any, *arrays: NDArray[Any]) -> tuple[Any, NDArray[np.uint64]]:
-    """Copy arrays to the card in one piece, since every copy takes its time; return it and where they lie."""
+    """Copy arrays to the card in one piece, since every copy takes its time.
+
+    Returns what has to be kept while they are in use, and where they lie.
+    """
     starts = np.cumsum([0, *(-(-array.nbytes // ALIGNED) * ALIGNED for array in arrays)])
     size = int(starts[-1])
-    page = cupy.cuda.alloc_pinned_memory(size)  # the pool's, and back in it when the copy has been made
-    together = np.frombuffer(page, np.uint8, size)
+    together = np.frombuffer(cupy.cuda.alloc_pinned_memory(size), np.uint8, size)
     for array, at in zip(arrays, starts, strict=False):
         together[at : at + array.nbytes].view(array.dtype)[:] = array.reshape(-1)
     there = cupy.empty(size, np.uint8)
     there.set(together)
-    return there, starts.astype(np.uint64) + np.uint64(there.data.ptr)
+    return (there, together), starts.astype(np.uint64) + np.uint64(there.data.ptr)
 
 
 class _Kernel(NamedTuple):
     """A kernel that is ready to run, the warps of it that the card holds, and its pace."""
 
     function: Any
-    multiprocessors: int
     warps: int
     pace: Pace
 
@@ -338,7 +343,7 @@ def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
     function = cupy.RawModule(path=str(kept)).get_function("run_trials")
     blocks = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, LANES, 0)
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    return _Kernel(function, multiprocessors, blocks * multiprocessors, Pace(dict(constants)["STEPS"]))
+    return _Kernel(function, blocks * multiprocessors, Pace(dict(constants)["STEPS"]))
 
 
 def _compiled(nvrtc: Any, source: str, options: list[str]) -> bytes:
@@ -376,5 +381,5 @@ def _maze(maze: Maze, blocked: str) -> tuple[Any, Any, int, int]:
     import cupy  # noqa: PLC0415 - an extra
 
     tables = maze_tables(maze, blocked)
-    moves, start = (spot >> 3 << 4 | 8 | spot & 7 for spot in (tables.moves, tables.start))  # with the bias
-    return cupy.asarray(moves), cupy.asarray(tables.distances), start, tables.cells
+    moves = cupy.asarray(with_bias(tables.moves))
+    return moves, cupy.asarray(tables.distances), with_bias(tables.start), tables.cells

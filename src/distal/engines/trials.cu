@@ -31,6 +31,7 @@ typedef unsigned long long u64;
 #define SEEN (4 * GROUPS)                        // rows of hidden neurons as outputs see them, after those of columns
 #define PARTS (NORMALISE == 1 ? 3 : 1)           // of a neuron's weights, each with a norm
 #define LONG (STEPS / 3)                         // steps to compute in an episode of a trial that takes long
+#define ENTERED 0x3F0                            // where a spot has the final position that was entered
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
 
@@ -232,13 +233,6 @@ struct Record {
         }
         return r;
     }
-    __device__ __forceinline__ Record operator^(const Record &other) const
-    {
-        Record r;
-#pragma unroll
-        for (int b = 0; b < BITS; b++) r.bits[b] = bits[b] ^ other.bits[b];
-        return r;
-    }
     __device__ __forceinline__ bool operator==(const Record &other) const
     {
         bool same = true;
@@ -276,6 +270,20 @@ struct __align__(16) Shared {
     {
 #pragma unroll
         for (int b = 0; b < BITS; b++) past[b][1 + at] = r.bits[b];
+    }
+
+    // Forget the first steps of a past that is full: all but 32.
+    __device__ __forceinline__ void forget(int lane, int gone)
+    {
+        __syncwarp();
+        const Record kept = record(gone + lane), edge = record(gone - 1);
+        const int spot = spots[gone + lane], end = spots[ROOM];
+        __syncwarp();
+        keep(lane, kept);
+        keep(-1, edge);
+        spots[lane] = spot;
+        spots[32] = end;
+        __syncwarp();
     }
 };
 
@@ -328,12 +336,30 @@ __device__ __forceinline__ u32 highest(u32 bits)
 #endif
 }
 
+// The record of nothing.
+__device__ __forceinline__ Record nothing()
+{
+    Record r;
+#pragma unroll
+    for (int b = 0; b < BITS; b++) r.bits[b] = 0;
+    return r;
+}
+
 // The output that won in a remembered step, as a neuron.
 __device__ __forceinline__ u32 winner_of(const Record &r)
 {
     if (OUTPUTS == 1) return HIDDEN + (r.get(NEURONS + FEED) & 3);
     if ((HIDDEN & 31) <= 28) return HIDDEN / 32 * 32 + highest(r.bits[HIDDEN / 32] & 15u << (HIDDEN & 31));
     return HIDDEN + highest(r.get(HIDDEN));
+}
+
+// One of the actions whose bits are set, or of all if none is, by a random word.
+__device__ __forceinline__ u32 one_of(u32 active, u32 word)
+{
+    if (active == 0) active = 15;
+    const u32 choice = __umulhi(word, __popc(active));
+    for (u32 k = 0; k < choice; k++) active &= active - 1;
+    return __ffs(active) - 1;
 }
 
 // Where an action leads.
@@ -373,11 +399,10 @@ __device__ __forceinline__ float excitation(
 // Compute the state that follows one, with what is sensed, and where its action leads (not with OUTPUTS 2).
 // `sum` holds the recurrent sums of the state before, and of the new one after.
 __device__ __forceinline__ Record follow(
-    const Weights &w, const Record &state, u32 sensed, float alpha_h, float alpha_o, int4 ahead, float (&sum)[SLOTS], int &spot)
+    const Weights &w, const Record &state, u32 sensed, float alpha_h, float alpha_o, int4 ahead,
+    float (&sum)[SLOTS], int &spot)
 {
-    Record next;
-#pragma unroll
-    for (int b = 0; b < BITS; b++) next.bits[b] = 0;
+    Record next = nothing();
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         float total = excitation(w[s], sensed, state.get(HIDDEN), sum[s], alpha_h, alpha_o);
@@ -409,10 +434,11 @@ __device__ __forceinline__ Record follow(
     return next;
 }
 
-// What is wrong about a record that should follow the state before; 0 if nothing is. `sum` holds the recurrent
-// sums of that state, and those of the record after.
+// What is wrong about a record that should follow the state before: a bit a neuron, 0 if nothing is. `sum`
+// holds the recurrent sums of that state, and those of the record after.
 __device__ __forceinline__ u32 differing(
-    const Weights &w, const Record &before, const Record &record, float alpha_h, float alpha_o, float (&sum)[SLOTS])
+    const Weights &w, const Record &before, const Record &record, float alpha_h, float alpha_o,
+    float (&sum)[SLOTS])
 {
     u32 wrong = 0;
 #pragma unroll
@@ -431,11 +457,50 @@ __device__ __forceinline__ u32 differing(
 #pragma unroll
     for (int s = slot; s < SLOTS; s++) {
         const u32 outputs = below(NEURONS - 32 * s) & ~below(HIDDEN - 32 * s);
-        const u32 as_large = __ballot_sync(ALL, own[s] >= largest), larger = __ballot_sync(ALL, own[s] > largest);
+        const u32 as_large = __ballot_sync(ALL, own[s] >= largest);
+        const u32 larger = __ballot_sync(ALL, own[s] > largest);
         wrong |= (as_large & below(winner - 32 * s) | larger) & outputs;
         if (OUTPUTS != 0) wrong |= (__ballot_sync(ALL, own[s] > 0.0f) ^ record.bits[s]) & outputs;
     }
     return wrong;
+}
+
+// Compute the steps again that were computed in the episode before: as long as they come out the same, so does
+// everything between them. Returns the first that does not, or NONE. Where four follow one another, they need
+// not wait for each other.
+__device__ __forceinline__ int first_change(
+    const Shared &mine, const Weights &w, u32 computed, int events, float alpha_h, float alpha_o)
+{
+    Record state = nothing();
+    float sum[SLOTS];  // over the hidden neurons of the state
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++) sum[s] = 0.0f;
+    for (int word = 0; 32 * word < events; word++) {
+        u32 todo = __ballot_sync(ALL, computed >> word & 1);
+        while (todo) {
+            const int low = __ffs(todo) - 1, step = 32 * word + low;
+            const Record before = mine.record(step - 1).state();
+            if (!(before == state)) recurrent(w, before, sum);
+            state = before;
+            u32 wrong[4] = {0, 0, 0, 0};
+            if ((todo >> low & 15) == 15) {
+#pragma unroll
+                for (int k = 0; k < 4; k++) {
+                    const Record record = mine.record(step + k);
+                    wrong[k] = differing(w, state, record, alpha_h, alpha_o, sum);
+                    state = record.state();
+                }
+                todo &= ~(15u << low);
+            } else {
+                const Record record = mine.record(step);
+                wrong[0] = differing(w, state, record, alpha_h, alpha_o, sum);
+                state = record.state();
+                todo &= todo - 1;
+            }
+            if (wrong[0] | wrong[1] | wrong[2] | wrong[3]) return step + (wrong[0] ? 0 : wrong[1] ? 1 : wrong[2] ? 2 : 3);
+        }
+    }
+    return NONE;
 }
 
 // ---------------------------------------------------------------- the DSP update
@@ -478,6 +543,12 @@ __device__ __forceinline__ u32 transposed(u32 x, int lane)
     return x;
 }
 
+// The column of a neuron or input as pre-synaptic.
+__device__ __forceinline__ int column_of(int source)
+{
+    return source < NEURONS ? FEED + source : source - NEURONS;
+}
+
 // Write the activity of all neurons and inputs into rows, a bit a step, and that of the steps of a circle into
 // another, from its first step on. Adds to the totals.
 __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &walk, Totals &total)
@@ -495,7 +566,7 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
     for (int word = 0; word <= words; word++) {
         const bool circle = word == words;
         const int kept = circle ? WORDS : word;
-        const u32 mask = below(circle ? walk.events - walk.from : walk.events - 32 * word), more = circle ? below(walk.left) : 0;
+        const u32 mask = below(walk.events - (circle ? walk.from : 32 * word)), more = circle ? below(walk.left) : 0;
         const int times = circle ? walk.rounds : 1;
 #pragma unroll
         for (int b = 0; b < BITS; b++) {
@@ -517,10 +588,25 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
                 total.post[b] += times * __popc(n & mask) + __popc(n & more);
                 mine.own[kept][b][me.lane] = n & mask;
             }
-            if (source < NEURONS + FEED) mine.rows[kept][source < NEURONS ? FEED + source : source - NEURONS] = p;
+            if (source < NEURONS + FEED) mine.rows[kept][column_of(source)] = p;
             if (source < HIDDEN) mine.rows[kept][SEEN + source] = n;
         }
     }
+}
+
+// The final positions that were entered, the goal too.
+__device__ __forceinline__ int pits_of(const Shared &mine, const Lane me)
+{
+    const Walk walk = mine.walk;
+    int pits = 0;
+#pragma unroll 1
+    for (int at = me.lane; at < (walk.events + 31 & ~31); at += 32) {
+        const u32 pit = __ballot_sync(ALL, at < walk.events && mine.spots[at + 1] & ENTERED);
+        if (pit)
+            pits += __popc(pit) + walk.rounds * __popc(pit & __ballot_sync(ALL, at >= walk.from)) +
+                    __popc(pit & __ballot_sync(ALL, at >= walk.from && at < walk.from + walk.left));
+    }
+    return pits;
 }
 
 // The row from which the lane's neuron gets a group of its columns: outputs see the hidden neurons of the
@@ -562,7 +648,7 @@ __device__ __forceinline__ void decide(Shared &mine, const Lane me, bool begun, 
 #pragma unroll
     for (int b = 0; b < BITS; b++) {
         const int source = 32 * b + me.lane;
-        if (source < NEURONS + FEED) mine.totals[source < NEURONS ? FEED + source : source - NEURONS] = total.pre[b] << 16;
+        if (source < NEURONS + FEED) mine.totals[column_of(source)] = total.pre[b] << 16;
         if (source < HIDDEN) mine.totals[SEEN + source] = total.post[b] << 16;
     }
     __syncwarp();
@@ -578,13 +664,15 @@ __device__ __forceinline__ void decide(Shared &mine, const Lane me, bool begun, 
         for (int g = 0; g < GROUPS; g++) {
             if ((g & 7) == 0) exists = me.synapses(s, 4 * g);
             const int row = row_of(me, s, g);
-            const uint4 rows = *(const uint4 *)(mine.rows[0] + row), circle = *(const uint4 *)(mine.rows[WORDS] + row);
+            const uint4 rows = *(const uint4 *)(mine.rows[0] + row);
+            const uint4 circle = *(const uint4 *)(mine.rows[WORDS] + row);
             const uint4 pre = *(const uint4 *)(mine.totals + row);
             uint4 n = make_uint4(0, 0, 0, 0);
             if (STEPS > ROOM && begun) n = *(const uint4 *)&mine.changes[s][g][me.lane];
 #pragma unroll
             for (int k = 0; k < 4; k++)
-                pick(n, k) += __popc(pick(rows, k) & own) + walk.rounds * __popc(pick(circle, k) & own_circle) + __popc(pick(circle, k) & own_more);
+                pick(n, k) += __popc(pick(rows, k) & own) + walk.rounds * __popc(pick(circle, k) & own_circle) +
+                              __popc(pick(circle, k) & own_more);
 #pragma unroll 1
             for (int word = 1; 32 * word < walk.events; word++) {
                 const uint4 further = *(const uint4 *)(mine.rows[word] + row);
@@ -679,7 +767,8 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
             for (int c = 0; c < COLUMNS; c++) {
                 const bool other = PARTS > 1 && c == INPUTS && output;
                 const int part = part_of(c), with = part_of(FEED);
-                w[s][c] = divided_in_double(w[s][c], other ? exact[with] : exact[part], other ? inverted[with] : inverted[part]);
+                w[s][c] = divided_in_double(w[s][c], other ? exact[with] : exact[part],
+                                            other ? inverted[with] : inverted[part]);
             }
         }
     }
@@ -724,7 +813,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         if (me.lane == 0) work = atomicAdd(next, 1);
         work = __shfl_sync(ALL, work, 0);
         const int trial = work % trials, turn = work / trials;
-        if (turn > 24) return;
+        if (turn > 24) return;  // beyond any number of episodes
         const int begin = first + piece * ((1 << turn) - 1);
         int until = min(last, begin + (piece << turn));
         if (begin >= last) return;
@@ -770,49 +859,8 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 draw<NOISE>(me, w, seed_of[trial], episode, number[0], weights);  // number 0 is σ
             }
 
-            Record state;
-#pragma unroll
-            for (int b = 0; b < BITS; b++) state.bits[b] = 0;
-            float sum[SLOTS];   // over the hidden neurons of the state
-#pragma unroll
-            for (int s = 0; s < SLOTS; s++) sum[s] = 0.0f;
-            int step = 0;
-
-            // The computed steps of the episode before are computed again: as long as they come out the same,
-            // so does everything between them. Where four follow one another, they need not wait for each other.
-            bool same = known;
-            for (int word = 0; same && 32 * word < events; word++) {
-                u32 todo = __ballot_sync(ALL, computed >> word & 1);
-                while (todo) {
-                    const int low = __ffs(todo) - 1;
-                    step = 32 * word + low;
-                    const Record before = mine.record(step - 1).state();
-                    if (!(before == state)) recurrent(w, before, sum);
-                    state = before;
-                    u32 wrong[4] = {0, 0, 0, 0};
-                    if ((todo >> low & 15) == 15) {
-#pragma unroll
-                        for (int k = 0; k < 4; k++) {
-                            const Record record = mine.record(step + k);
-                            wrong[k] = differing(w, state, record, alpha_h, alpha_o, sum);
-                            state = record.state();
-                        }
-                        todo &= todo - 1;
-                        todo &= todo - 1;
-                        todo &= todo - 1;
-                    } else {
-                        const Record record = mine.record(step);
-                        wrong[0] = differing(w, state, record, alpha_h, alpha_o, sum);
-                        state = record.state();
-                    }
-                    if (wrong[0] | wrong[1] | wrong[2] | wrong[3]) {
-                        same = false;
-                        step += wrong[0] ? 0 : wrong[1] ? 1 : wrong[2] ? 2 : 3;
-                        break;
-                    }
-                    todo &= todo - 1;
-                }
-            }
+            int step = known ? first_change(mine, w, computed, events, alpha_h, alpha_o) : 0;
+            const bool same = step == NONE;
 
             Totals total;
 #pragma unroll
@@ -822,81 +870,64 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
             bool begun = false;
             if (!same) {
                 // The walk, or the rest of it. Lane l remembers step l mod 32: what decided it, and where it was.
-                Record decided;
-#pragma unroll
-                for (int b = 0; b < BITS; b++) decided.bits[b] = 0;
+                Record state = nothing(), decided = nothing(), decides;
+                float sum[SLOTS];
                 int place = 0, spot = start, period = 0, pits = 0;
-                int base = 0;   // steps before the past, which 0 means all have room
-                bool reached = false;
+                int base = 0;       // steps that are no longer in the past
+                bool reached = false, over = false;
                 uint4 words = make_uint4(0, 0, 0, 0);
                 if (known) {
-                    const int at = step - 1 - ((step - 1 - me.lane) & 31);
+                    const int at = step - 1 - (step - 1 - me.lane & 31);
                     if (at >= 0) {
                         decided = mine.record(at - 1).state().with(NEURONS, mine.record(at).get(NEURONS));
                         place = mine.spots[at] >> 10;
                     }
                     state = mine.record(step - 1).state();
-                    recurrent(w, state, sum);
                     spot = mine.spots[step];
-                    computed &= below((step - me.lane + 31) >> 5);
+                    computed &= below(step - me.lane + 31 >> 5);
                 } else {
                     computed = 0;
                     mine.keep(-1, state);
                     mine.spots[0] = spot;
                 }
+                recurrent(w, state, sum);
                 int4 ahead = __ldg(moves + (spot >> 10));  // where the four actions lead
-                bool over = false;
-                Record decides;
 
                 // The lanes that remember a step which was decided by the same.
                 const auto look = [&] {
                     decides = state.with(NEURONS, spot & 15);
                     return __ballot_sync(ALL, decided == decides);
                 };
-                // Take a step.
                 const auto take = [&](const Record &record, int to, u32 fresh_step) {
                     if (me.lane == (step & 31)) {
                         decided = decides;
                         place = spot >> 10;
-                        computed |= fresh_step << ((step - base) >> 5);
+                        computed |= fresh_step << (step - base >> 5);
                     }
                     state = record.state();
                     if (OUTPUTS == 2) {  // lane l holds the words of four of the next 128 steps
                         if ((step & 127) == 0) words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed_of[trial]);
-                        u32 own = (step & 3) == 0 ? words.x : (step & 3) == 1 ? words.y : (step & 3) == 2 ? words.z : words.w;
-                        u32 drawn = __shfl_sync(ALL, own, step >> 2 & 31), active = state.get(HIDDEN);
-                        if (active == 0) active = 15;
-                        u32 choice = __umulhi(drawn, __popc(active));
-                        for (u32 k = 0; k < choice; k++) active &= active - 1;
-                        to = chosen(ahead, __ffs(active) - 1);
+                        const u32 word = __shfl_sync(ALL, pick(words, step & 3), step >> 2 & 31);
+                        to = chosen(ahead, one_of(state.get(HIDDEN), word));
                     }
                     mine.keep(step - base, record);
                     spot = to;
                     ahead = __ldg(moves + (spot >> 10));
                     step++;
                     mine.spots[step - base] = spot;
-                    reached = (spot & 0x3F0) == goal + 1 << 4;
+                    reached = (spot & ENTERED) == goal + 1 << 4;
                     over = reached || step == STEPS;
                     if (STEPS > ROOM && step - base == ROOM) {
                         // The past is full: all but its last 32 steps are counted and forgotten.
                         const int gone = ROOM - 32;
                         mine.walk = {gone, gone, 0, 0, 0};
                         __syncwarp();
-                        for (int at = me.lane; at < gone; at += 32)
-                            pits += __popc(__ballot_sync(ALL, mine.spots[at + 1] & 0x3F0));
+                        pits += pits_of(mine, me);
                         if (!CLIMB) count(mine, me, begun, total);
                         begun = true;
-                        __syncwarp();
-                        const Record kept = mine.record(gone + me.lane), edge = mine.record(gone - 1);
-                        const int kept_spot = mine.spots[gone + me.lane];
-                        __syncwarp();
-                        mine.keep(me.lane, kept);
-                        mine.keep(-1, edge);
-                        mine.spots[me.lane] = kept_spot;
-                        mine.spots[32] = spot;
+                        mine.forget(me.lane, gone);
                         base += gone;
                         computed >>= gone / 32;
-                        __syncwarp();
                     }
                 };
 
@@ -905,12 +936,13 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     if (match) {
                         do {
                             // Who comes to a place in a state that was there before goes round in a circle from here.
-                            const u32 seen = OUTPUTS == 2 ? 0 : __ballot_sync(ALL, decided == decides && place == spot >> 10);
+                            const bool here = decided == decides && place == spot >> 10;
+                            const u32 seen = OUTPUTS == 2 ? 0 : __ballot_sync(ALL, here);
                             if (seen) {
-                                period = ((step - __ffs(seen)) & 31) + 1;
+                                period = (step - __ffs(seen) & 31) + 1;
                                 over = true;
                             } else {
-                                const Record record = mine.record(step - base - 1 - ((step - __ffs(match)) & 31));
+                                const Record record = mine.record(step - base - 1 - (step - __ffs(match) & 31));
                                 take(record, OUTPUTS == 2 ? 0 : chosen(ahead, winner_of(record) - HIDDEN), 0);
                                 match = look();
                             }
@@ -925,17 +957,10 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
 
                 // The steps of a circle are taken again until the end.
                 events = step - base;
-                const int from = events - period;
-                const int rounds = period ? (STEPS - step) / period : 0, left = period ? (STEPS - step) % period : 0;
-                mine.walk = {events, from, rounds, left, reached ? step : STEPS};
+                const int from = events - period, again = STEPS - step, left = period ? again % period : 0;
+                mine.walk = {events, from, period ? again / period : 0, left, reached ? step : STEPS};
                 __syncwarp();
-#pragma unroll 1
-                for (int at = me.lane; at < ((events + 31) & ~31); at += 32) {
-                    const u32 pit = __ballot_sync(ALL, at < events && mine.spots[at + 1] & 0x3F0);
-                    if (pit)
-                        pits += __popc(pit) + rounds * __popc(pit & __ballot_sync(ALL, at >= from)) +
-                                __popc(pit & __ballot_sync(ALL, at >= from && at < from + left));
-                }
+                pits += pits_of(mine, me);
                 const int end = period ? mine.spots[from + left] : spot;
                 ep = (reached ? step - 5 : STEPS + distances[goal * cells + (end >> 12)]) + 5 * pits;
                 known = OUTPUTS != 2 && base == 0;
