@@ -466,19 +466,21 @@ __device__ __forceinline__ u32 differing(
 }
 
 // Compute the steps again that were computed in the episode before: as long as they come out the same, so does
-// everything between them. Returns the first that does not, or NONE. Where four follow one another, they need
-// not wait for each other.
-__device__ __forceinline__ int first_change(
-    const Shared &mine, const Weights &w, u32 computed, int events, float alpha_h, float alpha_o)
+// everything between them. Returns whether all do; else `step` is the first that does not. Where four follow one
+// another, they need not wait for each other.
+__device__ __forceinline__ bool unchanged(
+    const Shared &mine, const Weights &w, u32 computed, int events, float alpha_h, float alpha_o, int &step)
 {
     Record state = nothing();
     float sum[SLOTS];  // over the hidden neurons of the state
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) sum[s] = 0.0f;
-    for (int word = 0; 32 * word < events; word++) {
+    bool same = true;
+    for (int word = 0; same && 32 * word < events; word++) {
         u32 todo = __ballot_sync(ALL, computed >> word & 1);
         while (todo) {
-            const int low = __ffs(todo) - 1, step = 32 * word + low;
+            const int low = __ffs(todo) - 1;
+            step = 32 * word + low;
             const Record before = mine.record(step - 1).state();
             if (!(before == state)) recurrent(w, before, sum);
             state = before;
@@ -490,17 +492,23 @@ __device__ __forceinline__ int first_change(
                     wrong[k] = differing(w, state, record, alpha_h, alpha_o, sum);
                     state = record.state();
                 }
-                todo &= ~(15u << low);
+                todo &= todo - 1;
+                todo &= todo - 1;
+                todo &= todo - 1;
             } else {
                 const Record record = mine.record(step);
                 wrong[0] = differing(w, state, record, alpha_h, alpha_o, sum);
                 state = record.state();
-                todo &= todo - 1;
             }
-            if (wrong[0] | wrong[1] | wrong[2] | wrong[3]) return step + (wrong[0] ? 0 : wrong[1] ? 1 : wrong[2] ? 2 : 3);
+            if (wrong[0] | wrong[1] | wrong[2] | wrong[3]) {
+                same = false;
+                step += wrong[0] ? 0 : wrong[1] ? 1 : wrong[2] ? 2 : 3;
+                break;
+            }
+            todo &= todo - 1;
         }
     }
-    return NONE;
+    return same;
 }
 
 // ---------------------------------------------------------------- the DSP update
@@ -641,7 +649,8 @@ __device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, T
 
 // The same for the last steps of an episode, and from the counts the changes of the weights. A count above
 // `limit` is frequent; lanes 0 … 15 have the change for trace bits 1111 … 0000.
-__device__ __forceinline__ void decide(Shared &mine, const Lane me, bool begun, Totals &total, int limit, float change)
+__device__ __forceinline__ void decide(
+    Shared &mine, const Lane me, bool begun, Totals &total, int limit, float change)
 {
     const Walk walk = mine.walk;
     build(mine, me, walk, total);
@@ -783,7 +792,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
     const float *changes,    // (learners, 2, 16): η times the changes for m = −1, and for m = +1
-    const int4 *moves,       // (places): where the four actions lead; a spot is place << 10 | entered << 4 | 8 | walls
+    const int4 *moves,       // (places): where the four actions lead, as place << 10 | entered << 4 | 8 | walls
     const int *distances,    // (finals · cells)
     const int *recorded,     // (episodes of this launch): the column of `best`, or −1
     int *best,               // (trials, columns)
@@ -859,8 +868,8 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 draw<NOISE>(me, w, seed_of[trial], episode, number[0], weights);  // number 0 is σ
             }
 
-            int step = known ? first_change(mine, w, computed, events, alpha_h, alpha_o) : 0;
-            const bool same = step == NONE;
+            int step = 0;
+            const bool same = known && unchanged(mine, w, computed, events, alpha_h, alpha_o, step);
 
             Totals total;
 #pragma unroll
@@ -906,7 +915,8 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     }
                     state = record.state();
                     if (OUTPUTS == 2) {  // lane l holds the words of four of the next 128 steps
-                        if ((step & 127) == 0) words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed_of[trial]);
+                        if ((step & 127) == 0)
+                            words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed_of[trial]);
                         const u32 word = __shfl_sync(ALL, pick(words, step & 3), step >> 2 & 31);
                         to = chosen(ahead, one_of(state.get(HIDDEN), word));
                     }
