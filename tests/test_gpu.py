@@ -157,6 +157,44 @@ def test_a_kernel_is_compiled_for_the_settings() -> None:
     assert (constants["CLIMB"], constants["KEEP"]) == (1, 1)
 
 
+class _Compiler:
+    """NVRTC, which fails on what is optimised, or on everything."""
+
+    class NVRTCError(Exception):
+        pass
+
+    def __init__(self, hopeless: bool = False) -> None:
+        self.hopeless, self.programs = hopeless, 0
+
+    def createProgram(self, *_: Any) -> int:  # noqa: N802
+        self.programs += 1
+        return self.programs
+
+    def compileProgram(self, program: int, options: tuple[str, ...]) -> None:  # noqa: N802
+        if self.hopeless or "--ptxas-options=-O1" not in options:
+            raise self.NVRTCError
+
+    def getProgramLog(self, program: int) -> str:  # noqa: N802
+        return "ptxas fatal: register allocation failed\nptxas fatal: aborted"
+
+    def getCUBIN(self, program: int) -> bytes:  # noqa: N802
+        return b"code"
+
+    def destroyProgram(self, program: int) -> None:  # noqa: N802
+        self.programs -= 1
+
+
+def test_a_kernel_that_the_compiler_fails_on_is_compiled_with_fewer_optimisations(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    compiler = _Compiler()
+    assert gpu._compiled(compiler, "source", ["--std=c++17"]) == b"code"
+    assert "register allocation failed; compiling with fewer optimisations" in caplog.text
+    with pytest.raises(RuntimeError, match="cannot be compiled: ptxas fatal"):
+        gpu._compiled(_Compiler(hopeless=True), "source", [])
+    assert compiler.programs == 0
+
+
 def test_learners_are_packed_as_32_bit_floats() -> None:
     batch = batch_of(
         [HillClimbing(0.1, 0.2, 0.3)],

@@ -347,7 +347,19 @@ def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
 
 
 def _compiled(nvrtc: Any, source: str, options: list[str]) -> bytes:
-    """Compile for the card and return the machine code."""
+    """Compile for the card and return the machine code.
+
+    A kernel that the compiler fails on, for it has run out of some kind of register, is
+    compiled with fewer optimisations; it gives the same bits.
+    """
+    try:
+        return _compiled_once(nvrtc, source, options)
+    except RuntimeError as error:
+        _log.warning("%s; compiling with fewer optimisations", str(error).splitlines()[0])
+        return _compiled_once(nvrtc, source, [*options, "--ptxas-options=-O1"])
+
+
+def _compiled_once(nvrtc: Any, source: str, options: list[str]) -> bytes:
     program = nvrtc.createProgram(source, "trials.cu", (), ())
     try:
         nvrtc.compileProgram(program, tuple(options))
