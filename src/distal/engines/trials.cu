@@ -441,6 +441,7 @@ __device__ __forceinline__ u32 differing(
     float (&sum)[SLOTS])
 {
     u32 wrong = 0;
+    if (SLOTS > 1 || OUTPUTS != 0) __syncwarp();  // or the compiler runs out of predicates
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         float total = excitation(w[s], record.get(NEURONS), before.get(HIDDEN), sum[s], alpha_h, alpha_o);
@@ -485,7 +486,7 @@ __device__ __forceinline__ bool unchanged(
             if (!(before == state)) recurrent(w, before, sum);
             state = before;
             u32 wrong[4] = {0, 0, 0, 0};
-            if (OUTPUTS == 0 && (todo >> low & 15) == 15) {  // else there are too few predicates for all that
+            if (SLOTS == 1 && OUTPUTS == 0 && (todo >> low & 15) == 15) {  // else predicates would be too few
 #pragma unroll
                 for (int k = 0; k < 4; k++) {
                     const Record record = mine.record(step + k);
