@@ -63,7 +63,8 @@ def emulate(tmp_path_factory: pytest.TempPathFactory) -> Run:
         key = tuple(constants.items())
         if key not in compiled:
             made = folder / f"{len(compiled)}.so"
-            defined = [f"-D{name}={value}" for name, value in constants.items()]
+            together = 4 if len(compiled) % 2 else 1  # what a card gets depends on its compiler
+            defined = [f"-D{name}={value}" for name, value in [*constants.items(), ("TOGETHER", together)]]
             options = (
                 "-O1 -w -shared -fPIC -std=c++17 -ffp-contract=off -fno-strict-aliasing -U_FORTIFY_SOURCE"
             )

@@ -349,14 +349,14 @@ def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
 def _compiled(nvrtc: Any, source: str, options: list[str]) -> bytes:
     """Compile for the card and return the machine code.
 
-    A kernel that the compiler fails on, for it has run out of some kind of register, is
-    compiled with fewer optimisations; it gives the same bits.
+    The compiler fails on some kernels, for it runs out of predicates. These are compiled
+    in a simpler form, or with fewer optimisations; they give the same bits.
     """
-    try:
-        return _compiled_once(nvrtc, source, options)
-    except RuntimeError as error:
-        _log.warning("%s; compiling with fewer optimisations", str(error).splitlines()[0])
-        return _compiled_once(nvrtc, source, [*options, "--ptxas-options=-O1"])
+    forms = (["-DTOGETHER=4"], ["-DTOGETHER=1"], ["-DTOGETHER=1", "--ptxas-options=-O1"])
+    for form in forms[:-1]:
+        with suppress(RuntimeError):
+            return _compiled_once(nvrtc, source, [*options, *form])
+    return _compiled_once(nvrtc, source, [*options, *forms[-1]])
 
 
 def _compiled_once(nvrtc: Any, source: str, options: list[str]) -> bytes:

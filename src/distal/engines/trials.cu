@@ -10,6 +10,7 @@
 //   STEPS      steps per episode
 //   KEEP       1 if the best weights are kept
 //   BLOCKS     blocks, of one warp each, wanted on a multiprocessor
+//   TOGETHER   steps that are checked together: 4, or 1 where the compiler has too few predicates for four
 //
 // Compiled without fused multiply-add, and with subnormal numbers: every + and × is rounded on its own.
 // The words are those of the definition (docs/exactness.md); docs/performance.md
@@ -31,6 +32,7 @@ typedef unsigned long long u64;
 #define SEEN (4 * GROUPS)                        // rows of hidden neurons as outputs see them, after those of columns
 #define PARTS (NORMALISE == 1 ? 3 : 1)           // of a neuron's weights, each with a norm
 #define LONG (STEPS / 3)                         // steps to compute in an episode of a trial that takes long
+#define FOUR (TOGETHER == 4 && SLOTS == 1 && OUTPUTS == 0)
 #define ENTERED 0x3F0                            // where a spot has the final position that was entered
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
@@ -441,7 +443,7 @@ __device__ __forceinline__ u32 differing(
     float (&sum)[SLOTS])
 {
     u32 wrong = 0;
-    if (SLOTS > 1 || OUTPUTS != 0) __syncwarp();  // or the compiler runs out of predicates
+    if (!FOUR) __syncwarp();  // or the compiler mixes this with what follows, and runs out of predicates
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         float total = excitation(w[s], record.get(NEURONS), before.get(HIDDEN), sum[s], alpha_h, alpha_o);
@@ -486,7 +488,7 @@ __device__ __forceinline__ bool unchanged(
             if (!(before == state)) recurrent(w, before, sum);
             state = before;
             u32 wrong[4] = {0, 0, 0, 0};
-            if (SLOTS == 1 && OUTPUTS == 0 && (todo >> low & 15) == 15) {  // else predicates would be too few
+            if (FOUR && (todo >> low & 15) == 15) {
 #pragma unroll
                 for (int k = 0; k < 4; k++) {
                     const Record record = mine.record(step + k);
