@@ -396,8 +396,8 @@ def warp() -> Drawing:
     d.text(left + cell * 28, top + 78, "weights: 28", "small muted")
     d.text(left + cell * 28, top + 94, "registers a lane", "small muted")
     steps = (
+        ("look up", ("32 last steps,", "one in each lane")),
         ("ballot", ("who fires:", "32 bits")),
-        ("look up", ("32 transitions,", "one in each lane")),
         ("shuffle", ("four output sums", "→ an action")),
         ("move", ("table in cache:", "place, walls")),
     )
@@ -409,22 +409,15 @@ def warp() -> Drawing:
             d.arrow([(x + 66, y), (x + 84, y)])
     d.arrow([(546 + 66, y), (690, y), (690, y - 52), (96, y - 52), (96, y - 37)], "faint")
     d.text(393, y - 60, "a step; when a place and a state recur, the rest is counted", "small muted")
-    d.text(96, 376, "then once an episode", "small strong", "start")
-    d.text(
-        96,
-        396,
-        "traces: a byte a transition, four to a word; dp4a adds four products at once",
-        "small",
-        "start",
+    lines = (
+        "check: the computed steps of the episode before come out the same? then so does the walk",
+        "traces: a bit a step, 32 to a word; for every synapse an AND and a count of bits",
+        "changes: two counts in a word, four comparisons in two subtractions, the rule in 16 lanes",
     )
-    d.text(
-        96,
-        414,
-        "update: two counts in a word, four comparisons in two subtractions, the rule in 32 bits",
-        "small",
-        "start",
-    )
-    d.text(96, 432, "norm: ordered sum, then a division that is exact", "small", "start")
+    d.text(96, 362, "once an episode", "small strong", "start")
+    for k, line in enumerate(lines):
+        d.text(96, 380 + 17 * k, line, "small", "start")
+    d.text(96, 431, "norm: ordered sum, then a division that is exact", "small", "start")
     return d
 
 
