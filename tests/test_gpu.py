@@ -118,34 +118,50 @@ def test_weights_lie_in_lanes_and_come_back_as_matrices(hidden: int) -> None:
 
 
 @given(
-    st.integers(1, 50_000), st.integers(1, 20_000), st.integers(1, 60_000), st.integers(1, 10_000), st.data()
+    st.integers(1, 50_000),
+    st.integers(1, 20_000),
+    st.integers(1, 60_000),
+    st.integers(1, 5_000),
+    st.integers(1, 10_000),
+    st.data(),
 )
 def test_slices_cover_every_episode_of_every_trial_once_and_in_order(
-    trials: int, episodes: int, room: int, steps: int, data: st.DataObject
+    trials: int, episodes: int, room: int, warps: int, steps: int, data: st.DataObject
 ) -> None:
     trials = min(trials, 20 * room)
     pace = gpu.Pace(steps)
     done: dict[int, int] = {}
     before = (0, 0)
-    for count, (first, last, episode, until) in enumerate(gpu.slices(trials, episodes, room, pace)):
+    launches = gpu.slices(trials, episodes, room, warps, pace)
+    for count, (first, last, episode, until) in enumerate(launches):
         assert 0 < last - first <= room
         assert done.get(first, 0) == episode < until <= episodes
         assert before <= (first, episode)
         before = (first, episode)
         done[first] = until
-        pace.learn((last - first) * (until - episode), data.draw(st.floats(1e-6, 2)) if count < 20 else 0.1)
+        side_by_side = min(last - first, warps)
+        of_a_warp = (last - first) * (until - episode) / side_by_side
+        assert of_a_warp <= pace.episodes or until == episode + 1
+        pace.learn(of_a_warp, data.draw(st.floats(1e-6, 2)) if count < 20 else 0.01)
     firsts = [*sorted(done), trials]
     assert firsts[0] == 0
     assert all(until == episodes for until in done.values())
-    assert all(0 < b - a <= max(room, gpu.FILLING) or len(done) == 1 for a, b in pairwise(firsts))
+    assert all(0 < b - a <= room for a, b in pairwise(firsts))
 
 
 def test_a_launch_that_took_too_long_makes_the_next_one_shorter() -> None:
     pace = gpu.Pace(100)
-    pace.learn(1_000_000, seconds=2.0)
-    assert pace.episodes == 250_000  # half a second at that pace
-    pace.learn(250_000, seconds=0.001)
-    assert pace.episodes == 2_000_000  # eight times as much, not five hundred times
+    pace.learn(400, seconds=2.0)
+    assert pace.episodes == 100  # half a second at that pace
+    pace.learn(100, seconds=0.001)
+    assert pace.episodes == 800  # eight times as much, not five hundred times
+
+
+def test_a_single_trial_is_not_launched_for_as_many_episodes_as_thousands_of_warps_run() -> None:
+    pace = gpu.Pace(100)
+    pace.learn(1_000, seconds=0.05)  # of every warp of a large batch
+    assert next(iter(gpu.slices(1, 1_000_000, 10_000, 2_640, pace))) == (0, 1, 0, pace.episodes)
+    assert pace.episodes <= 10_000
 
 
 def test_a_kernel_is_compiled_for_the_settings() -> None:
@@ -494,7 +510,7 @@ class TestOnACard:
             whole = gpu.run(batch, keep_weights=True)
             told: list[int] = []
 
-            def few(trials: int, episodes: int, room: int, pace: gpu.Pace) -> Any:
+            def few(trials: int, episodes: int, room: int, warps: int, pace: gpu.Pace) -> Any:
                 for first in range(0, trials, 17):
                     for episode in range(0, episodes, 7):
                         yield first, min(trials, first + 17), episode, min(episodes, episode + 7)

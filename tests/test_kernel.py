@@ -9,8 +9,11 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
-from collections.abc import Callable
+import sys
+import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from distal import Rule, Settings, engines, published_rules, triple_t_maze
+from distal import InputError, Rule, Settings, engines, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, gpu, reference
 from distal.engines.tables import maze_tables
 from distal.evaluation import batch_of
@@ -50,27 +53,29 @@ class Arguments(ctypes.Structure):
 
 
 Run = Callable[..., Trials]
+Library = Callable[[tuple[tuple[str, int], ...]], ctypes.CDLL]
 
 
 @pytest.fixture(scope="session")
-def emulate(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Return what runs a batch in a warp of the processor's."""
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Return what compiles the kernel for the processor."""
     folder = tmp_path_factory.mktemp("kernels")
-    compiled: dict[tuple[Any, ...], ctypes.CDLL] = {}
 
-    def library(settings: Settings, climbing: bool, together: int) -> ctypes.CDLL:
-        constants = gpu.definitions(settings, climbing, keep_weights=True)
-        key = (*constants.items(), ("TOGETHER", together))
-        if key not in compiled:
-            made = folder / f"{len(compiled)}.so"
-            defined = [f"-D{name}={value}" for name, value in key]
-            options = (
-                "-O1 -w -shared -fPIC -std=c++17 -ffp-contract=off -fno-strict-aliasing -U_FORTIFY_SOURCE"
-            )
-            source = [f'-DKERNEL="{KERNEL}"', *defined, str(HERE / "warp.cpp")]
-            subprocess.run([str(COMPILER), *options.split(), *source, "-o", str(made)], check=True)
-            compiled[key] = ctypes.CDLL(str(made))
-        return compiled[key]
+    @cache
+    def compiled(constants: tuple[tuple[str, int], ...]) -> ctypes.CDLL:
+        made = folder / f"{hash(constants)}.so"
+        defined = [f"-D{name}={value}" for name, value in constants]
+        options = "-O1 -w -shared -fPIC -std=c++17 -ffp-contract=off -fno-strict-aliasing -U_FORTIFY_SOURCE"
+        source = [f'-DKERNEL="{KERNEL}"', *defined, str(HERE / "warp.cpp")]
+        subprocess.run([str(COMPILER), *options.split(), *source, "-o", str(made)], check=True)
+        return ctypes.CDLL(str(made))
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def emulate(library: Library) -> Run:
+    """Return what runs a batch in a warp of the processor's."""
 
     def run(
         batch: Batch,
@@ -89,22 +94,27 @@ def emulate(tmp_path_factory: pytest.TempPathFactory) -> Run:
             "best": np.full((n, len(batch.recorded)), -1, np.int32), "memory": np.zeros((n, 2), np.int32),
             "weights": np.zeros((n, layout.size), np.float32), "kept": np.zeros((n, layout.size), np.float32),
         }  # fmt: skip
-        kernel = library(settings, not isinstance(batch.learners[0], Rule), together)
+        climbing = not isinstance(batch.learners[0], Rule)
+        constants = gpu.definitions(settings, climbing, keep_weights=True)
+        kernel = library((*constants.items(), ("TOGETHER", together)))
         for first, last in pairwise((0, *cuts, batch.episodes)):
             arrays["recorded"] = np.ascontiguousarray(batch.columns[first:last])
             for name, size in (("next", 1), ("claimed", n), ("done", n)):
                 arrays[name] = np.zeros(size, np.int32)
-            arguments = Arguments(
+            launch(
+                kernel,
                 *(arrays[name].ctypes.data for name in POINTERS),
                 n, first, last, piece, batch.resample or 0, len(batch.recorded), tables.cells,
                 gpu.with_bias(tables.start),
             )  # fmt: skip
-            outcome = OUTCOMES[kernel.launch(ctypes.byref(arguments))]
-            assert outcome == "done"
             watch(layout.unpack(arrays["weights"])[0])
         return Trials(arrays["best"], *layout.unpack(arrays["kept"]))
 
     return run
+
+
+def launch(kernel: ctypes.CDLL, *arguments: int) -> None:
+    assert OUTCOMES[kernel.launch(ctypes.byref(Arguments(*arguments)))] == "done"
 
 
 def aligned(array: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -197,3 +207,137 @@ def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, o
         settings=settings,
     )  # fmt: skip
     assert_same(emulate, batch)
+
+
+# ---------------------------------------------------------------- the whole engine
+
+
+class OutOfMemoryError(Exception):
+    """As CuPy's."""
+
+
+class Array:
+    """An array of the card that is not there: as much of CuPy's as the engine uses."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array, self.data, self.nbytes = array, self, array.nbytes
+        self.ptr = array.ctypes.data
+
+    def __getitem__(self, part: slice) -> Array:
+        return Array(self.array[part])
+
+    def set(self, array: NDArray[Any]) -> None:
+        self.array[:] = array
+
+    def get(self, out: NDArray[Any]) -> None:
+        out[:] = self.array
+
+    def memset_async(self, value: int, size: int) -> None:
+        assert size == self.nbytes
+        self.array[:] = value
+
+
+class Card:
+    """A card of which a warp of the processor's does the work; stands for the module `cupy`."""
+
+    def __init__(self, library: Library, size: int = 10**9, warps: int = 3) -> None:
+        self.library, self.size, self.warps = library, size, warps
+        self.used = self.launches = 0
+        self.pace = gpu.Pace(100)
+        self.cuda = self.runtime = self.memory = self
+        self.OutOfMemoryError = OutOfMemoryError
+
+    def kernel(self, constants: tuple[tuple[str, int], ...]) -> Any:
+        compiled = self.library((*constants, ("TOGETHER", 4)))
+
+        def function(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
+            assert (grid[0] <= self.warps, block) == (True, (32,))
+            self.launches += 1
+            launch(compiled, *(a.ptr if isinstance(a, Array) else int(a) for a in arguments))
+
+        return gpu._Kernel(function, self.warps, self.pace)
+
+    def empty(self, shape: Any, kind: Any) -> Array:
+        words = int(np.prod(shape)) * np.dtype(kind).itemsize // 4 + 1
+        if self.used + 4 * words > self.size:
+            raise OutOfMemoryError
+        self.used += 4 * words
+        room = aligned(np.full(words, -7, np.int32))
+        weakref.finalize(room, self.free, 4 * words)
+        return Array(room.view(np.uint8)[: 4 * words - 4].view(kind).reshape(shape))
+
+    def free(self, size: int) -> None:
+        self.used -= size
+
+    def asarray(self, array: NDArray[Any]) -> Array:
+        return Array(aligned(array))
+
+    def alloc_pinned_memory(self, size: int) -> bytearray:
+        return bytearray(size)
+
+    def memGetInfo(self) -> tuple[int, int]:  # noqa: N802
+        return self.size - self.used, self.size
+
+    def get_default_memory_pool(self) -> Any:
+        return type("Pool", (), {"free_bytes": lambda _: 0, "free_all_blocks": lambda _: None})()
+
+    def get_current_stream(self) -> Any:
+        return type("Stream", (), {"synchronize": lambda _: None})()
+
+
+@pytest.fixture
+def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Card]]:
+    """Return what puts a card in."""
+
+    def plug(first_slice: int = gpu.FIRST_SLICE, small: int = gpu.SMALL, **options: int) -> Card:
+        card = Card(library, **options)
+        monkeypatch.setattr(gpu, "FIRST_SLICE", first_slice)
+        monkeypatch.setattr(gpu, "SMALL", small)
+        monkeypatch.setattr(gpu, "FILLING", 1)
+        card.pace = gpu.Pace(100)
+        monkeypatch.setitem(sys.modules, "cupy", card)
+        monkeypatch.setattr(gpu, "_problem", lambda: None)
+        monkeypatch.setattr(gpu, "_kernel", card.kernel)
+        gpu._maze.cache_clear()
+        return card
+
+    yield plug
+    gpu._maze.cache_clear()
+
+
+def same_trials(ours: Trials, theirs: Trials) -> bool:
+    names = ("best", "hidden", "output")
+    return all(getattr(ours, name).tobytes() == getattr(theirs, name).tobytes() for name in names)
+
+
+@pytest.mark.parametrize("kind", ["dsp", "hc"])
+@pytest.mark.parametrize("warps", [3, 100])
+def test_the_whole_engine_gives_the_same_bits(plug_in: Callable[..., Card], kind: str, warps: int) -> None:
+    batch = replace(trials(kind, Settings(), episodes=30, count=2), resample=11)
+    card, told = plug_in(first_slice=3, warps=warps), list[int]()
+    ours = gpu.run(batch, keep_weights=True, progress=told.append)
+    assert same_trials(ours, expected.run(batch, keep_weights=True, workers=None, progress=None))
+    assert sum(told) == len(batch) * 30
+    assert card.launches == len(told) > 1
+
+
+def test_trials_that_do_not_fit_on_the_card_go_there_one_part_after_another(
+    plug_in: Callable[..., Card],
+) -> None:
+    batch = trials("dsp", Settings(), episodes=4, count=5)
+    theirs = expected.run(batch, keep_weights=True, workers=None, progress=None)
+    card = plug_in(size=150_000, small=0)
+    assert same_trials(gpu.run(batch, keep_weights=True), theirs)
+    assert card.launches > 2
+    plug_in(size=3_000, small=0)
+    with pytest.raises(InputError, match="engine gpu: 0 MiB of memory are free on the card"):
+        gpu.run(batch)
+
+
+def test_numbers_that_a_card_cannot_hold_are_refused_or_do_not_matter(plug_in: Callable[..., Card]) -> None:
+    plug_in()
+    batch = trials("dsp", Settings(), episodes=4, count=1)
+    never = replace(batch, resample=2**31)
+    assert (gpu.run(never).best == gpu.run(batch).best).all()
+    with pytest.raises(InputError, match="episodes is 2147483648, engine gpu takes at most 2147483647"):
+        gpu.run(replace(batch, episodes=2**31, record=(1,)))

@@ -1,7 +1,8 @@
 // A warp on the processor: its 32 lanes are coroutines that take turns at every warp-wide function.
 //
 // This runs trials.cu where there is no card, slowly, to test it. KERNEL is its path. Lanes that arrive at
-// different functions are an error; on a card that would be undefined.
+// different functions are an error; on a card that would be undefined. Between two functions they run in an
+// order that changes each time, so what depends on the order comes out wrong.
 
 #include <algorithm>
 #include <cmath>
@@ -41,6 +42,7 @@ static jmp_buf resume[LANES];
 static bool started[LANES];
 static char stacks[LANES][STACK];
 static int current, finished, parity[LANES];
+static unsigned behind;
 static uint32_t values[2][LANES];
 static Function arrived[2][LANES];
 static Outcome outcome;
@@ -49,6 +51,18 @@ static void leave(Outcome how)
 {
     outcome = how;
     setcontext(&outside);
+}
+
+// One of the lanes that are not yet at the next function.
+static int another(int lane)
+{
+    static unsigned random = 1;
+    behind &= ~(1u << lane);
+    if (!behind) behind = 0xFFFFFFFFu;
+    random = random * 1664525 + 1013904223;
+    unsigned left = behind;
+    for (unsigned skip = (random >> 16) % __builtin_popcount(behind); skip; skip--) left &= left - 1;
+    return __builtin_ctz(left);
 }
 
 static void switch_to(int lane)
@@ -67,7 +81,7 @@ static const uint32_t *meet(Function function, uint32_t value)
     const int lane = current, side = parity[lane] ^= 1;
     values[side][lane] = value;
     arrived[side][lane] = function;
-    if (!_setjmp(resume[lane])) switch_to((lane + 1) % LANES);
+    if (!_setjmp(resume[lane])) switch_to(another(lane));
     for (int other = 0; other < LANES; other++)
         if (arrived[side][other] != function) leave(DIVERGED);
     return values[side];
@@ -133,7 +147,7 @@ static int __dp4a(int a, int b, int c)
 struct Arguments {  // of run_trials
     const int *learner_of, *goal_of;
     const u64 *seed_of;
-    const float *numbers, *changes;
+    const float *numbers, *added;
     const int4 *moves;
     const int *distances, *recorded;
     int *best, *memory;
@@ -147,17 +161,18 @@ static const Arguments *given;
 static void run_lane()
 {
     const Arguments &a = *given;
-    run_trials(a.learner_of, a.goal_of, a.seed_of, a.numbers, a.changes, a.moves, a.distances, a.recorded, a.best,
+    run_trials(a.learner_of, a.goal_of, a.seed_of, a.numbers, a.added, a.moves, a.distances, a.recorded, a.best,
                a.memory, a.all_weights, a.all_kept, a.next, a.claimed, a.done, a.trials, a.first, a.last, a.piece,
                a.resample, a.columns, a.cells, a.start);
     if (++finished == LANES) leave(DONE);
-    switch_to((current + 1) % LANES);
+    switch_to(another(current));
 }
 
 extern "C" int launch(const Arguments *arguments)
 {
     given = arguments;
     finished = 0;
+    behind = 0xFFFFFFFFu;
     for (int lane = 0; lane < LANES; lane++) {
         started[lane] = false;
         getcontext(&entry[lane]);

@@ -1,4 +1,4 @@
-"""The engine for NVIDIA cards: all trials at once, one warp each.
+"""The engine for NVIDIA cards: thousands of trials at once, a warp for each.
 
 This file is the host's side: it packs a batch into flat arrays, sends it to the
 card in slices that take about half a second, and unpacks what comes back. What
@@ -38,11 +38,12 @@ from distal.settings import READINGS, Settings
 _log = logging.getLogger("distal")
 
 MAX_HIDDEN = 64  # more weights than the registers of a warp hold
+MAX_EPISODES = 2**31 - 1
 CAPABILITY = (7, 0)  # of the oldest cards that have the instructions
 LANES = 32
 REGISTERS = 2**14  # of each of the four parts of a multiprocessor, given to warps in eights a lane
 SLICE = 0.5  # seconds that one launch should take: progress and Ctrl-C wait for its end
-FIRST_SLICE = 1_000_000  # episodes of 100 steps, while nothing is known of the card's pace
+FIRST_SLICE = 400  # episodes of 100 steps for every warp, while nothing is known of the card's pace
 FILLING = 16_384  # trials that keep a large card busy
 PIECE = 4  # episodes of a trial's first piece of work, which shows whether it takes long
 CROWD = 16  # trials a warp, from which on pieces gain nothing
@@ -181,29 +182,32 @@ def definitions(settings: Settings, climbing: bool, keep_weights: bool) -> dict[
 
 
 class Pace:
-    """How many episodes a launch should hold, learned from those before."""
+    """How many episodes a warp should run in a launch, learned from those before."""
 
     def __init__(self, steps: int) -> None:
         self.episodes = max(1, FIRST_SLICE * 100 // steps)
 
-    def learn(self, episodes: int, seconds: float) -> None:
+    def learn(self, episodes: float, seconds: float) -> None:
         """Take note of a launch; grow by at most eight, since a short one says little."""
         fitting = round(episodes / max(seconds, 1e-6) * SLICE)
         self.episodes = max(1, min(fitting, 8 * self.episodes))
 
 
-def slices(trials: int, episodes: int, room: int, pace: Pace) -> Iterator[tuple[int, int, int, int]]:
+def slices(
+    trials: int, episodes: int, room: int, warps: int, pace: Pace
+) -> Iterator[tuple[int, int, int, int]]:
     """Divide the work into launches: (first trial, last + 1, first episode, last + 1).
 
-    Trials of one launch fit into `room`. All episodes of some trials come before the
-    next trials. The pace may change between two launches.
+    Trials of one launch fit into `room`; up to `warps` of them run at the same time. All
+    episodes of some trials come before the next trials. The pace may change between two
+    launches.
     """
     first = 0
     while first < trials:
-        last = min(trials, first + min(room, max(FILLING, pace.episodes // episodes)))
-        episode = 0
+        last = min(trials, first + min(room, max(FILLING, pace.episodes * warps // episodes)))
+        n, episode = last - first, 0
         while episode < episodes:
-            until = min(episodes, episode + max(1, pace.episodes // (last - first)))
+            until = min(episodes, episode + max(1, pace.episodes * min(n, warps) // n))
             yield first, last, episode, until
             episode = until
         first = last
@@ -221,6 +225,10 @@ def run(
     if settings.hidden > MAX_HIDDEN:
         raise InputError(
             f"hidden is {settings.hidden}, engine gpu takes at most {MAX_HIDDEN}; use engine cpu for more"
+        )
+    if batch.episodes > MAX_EPISODES:
+        raise InputError(
+            f"episodes is {batch.episodes}, engine gpu takes at most {MAX_EPISODES}; use engine cpu for more"
         )
     import cupy  # noqa: PLC0415 - an extra
 
@@ -247,39 +255,58 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None)
 
     each = 4 * (8 + width + layout.size * (2 if keep_weights else 1))  # bytes a trial
     room = _room(cupy, len(batch), each)
-    for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.pace):
+    # A resampling after the last episode is none, and its number need not fit.
+    resample = batch.resample if batch.resample and batch.resample < batch.episodes else 0
+    there: Any = None
+    for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.warps, kernel.pace):
         n = last - first
         if episode == 0:
+            there = None  # what was for the trials before makes room
+            there = _OnCard(
+                best=cupy.empty((n, width), np.int32),
+                memory=cupy.empty((n, 2), np.int32),
+                weights=cupy.empty((n, layout.size), np.float32),
+                kept=cupy.empty((n, layout.size), np.float32) if keep_weights else None,
+                queue=cupy.empty(1 + 2 * n, np.int32),
+            )
             trials = batch.learner[first:last], batch.goal[first:last], batch.seed[first:last]
             _in_use, at = _upload(cupy, *trials, numbers, added, batch.columns)
-            memory, queue = cupy.empty((n, 2), np.int32), cupy.empty(1 + 2 * n, np.int32)
-            weights = cupy.empty((n, layout.size), np.float32)
-            on_card = cupy.empty((n, width), np.int32)
-            kept_on_card = cupy.empty((n, layout.size), np.float32) if keep_weights else memory
         began = time.perf_counter()
-        queue.data.memset_async(0, queue.nbytes)
+        there.queue.data.memset_async(0, there.queue.nbytes)
         piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
         kernel.function(
             (min(n, kernel.warps),),
             (LANES,),
             (
                 *at[:5], moves, distances, at[5] + np.uint64(4 * episode),
-                on_card, memory, weights, kept_on_card, queue, queue[1:], queue[1 + n :],
+                there.best, there.memory, there.weights, there.kept if keep_weights else there.memory,
+                there.queue, there.queue[1:], there.queue[1 + n :],
                 np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
-                np.int32(batch.resample or 0), np.int32(width), np.int32(cells), np.int32(start),
+                np.int32(resample), np.int32(width), np.int32(cells), np.int32(start),
             ),
         )  # fmt: skip
         if until == batch.episodes:
-            on_card.get(out=best[first:last])  # which waits for the kernel
+            there.best.get(out=best[first:last])  # which waits for the kernel
             if kept is not None:
-                kept_on_card.get(out=kept[first:last])
+                there.kept.get(out=kept[first:last])
         else:
             cupy.cuda.get_current_stream().synchronize()
-        kernel.pace.learn(n * (until - episode), time.perf_counter() - began)
+        side_by_side = min(n, kernel.warps)
+        kernel.pace.learn(n * (until - episode) / side_by_side, time.perf_counter() - began)
         if progress is not None:
             progress(n * (until - episode))
     hidden, output = layout.unpack(kept) if kept is not None else (None, None)
     return Trials(best, hidden, output)
+
+
+class _OnCard(NamedTuple):
+    """The arrays of the trials that are on the card: see the kernel's arguments."""
+
+    best: Any
+    memory: Any
+    weights: Any
+    kept: Any
+    queue: Any
 
 
 def _room(cupy: Any, trials: int, each: int) -> int:

@@ -31,7 +31,7 @@ typedef unsigned long long u64;
 #define WORDS (ROOM / 32)
 #define SEEN (4 * GROUPS)                        // rows of hidden neurons as outputs see them, after those of columns
 #define PARTS (NORMALISE == 1 ? 3 : 1)           // of a neuron's weights, each with a norm
-#define LONG (STEPS / 3)                         // steps to compute in an episode of a trial that takes long
+#define LONG (STEPS / 3)                         // steps until a circle, in an episode of a trial that takes long
 #define FOUR (TOGETHER == 4 && SLOTS == 1 && OUTPUTS == 0)
 #define ENTERED 0x3F0                            // where a spot has the final position that was entered
 #define ALL 0xFFFFFFFFu
@@ -167,7 +167,7 @@ __device__ __forceinline__ void draw(const Lane me, Weights &w, u64 seed, u32 ep
     for (int s = 0; s < SLOTS; s++) {
         int n = me.neuron(s);
 #pragma unroll
-        for (int block = 0; block < (COLUMNS + 3) / 4; block++) {
+        for (int block = 0; block < GROUPS; block++) {
             u32 drawn_block = !me.is_output(s) ? block : block == 0 ? HIDDEN / 4 : block - 1;
             float4 v = four(drawn_block, n, episode, purpose, seed);
 #pragma unroll
@@ -259,7 +259,7 @@ struct __align__(16) Shared {
     u32 past[BITS][1 + ROOM];           // records of the steps, after that of the one before
     int spots[ROOM + 1];                // where the steps began, and the last ended
     Walk walk;
-    float change[2][16];                // of weights, by m and trace bits
+    float added[2][16];                 // what a synapse gets, by m and trace bits
 
     __device__ __forceinline__ Record record(int at) const
     {
@@ -436,7 +436,7 @@ __device__ __forceinline__ Record follow(
     return next;
 }
 
-// What is wrong about a record that should follow the state before: a bit a neuron, 0 if nothing is. `sum`
+// Whether a record does not follow now from the state before: bits of neurons that differ, 0 if it does. `sum`
 // holds the recurrent sums of that state, and those of the record after.
 __device__ __forceinline__ u32 differing(
     const Weights &w, const Record &before, const Record &record, float alpha_h, float alpha_o,
@@ -521,7 +521,7 @@ struct Totals {
     u32 pre[BITS], post[SLOTS];
 };
 
-// The largest count whose frequency is not above θ, or −1: the division is the definition's.
+// The largest count whose frequency is not above θ: the division is the definition's.
 __device__ __forceinline__ int threshold(float theta, int steps, int lane)
 {
     float n = (float)steps;
@@ -531,14 +531,14 @@ __device__ __forceinline__ int threshold(float theta, int steps, int lane)
 }
 
 // The upper bits of the four half-words of two numbers, each as a byte 0 or −1.
-__device__ __forceinline__ int signs(int a, int b)
+__device__ __forceinline__ int signs(u32 a, u32 b)
 {
 #ifdef __CUDA_ARCH__
     int bytes;
     asm("prmt.b32 %0, %1, %2, 0xFDB9;" : "=r"(bytes) : "r"(a), "r"(b));  // bit 3 of a digit copies the sign
     return bytes;
 #else
-    return (a >> 15 & 1) * 0xFF | (a >> 31 & 1) * 0xFF00 | (b >> 15 & 1) * 0xFF0000 | (b >> 31 & 1) * 0xFF000000;
+    return (a >> 15 & 1) * 0xFF | (a >> 31) * 0xFF00 | (b >> 15 & 1) * 0xFF0000 | (b >> 31) * 0xFF000000;
 #endif
 }
 
@@ -571,7 +571,7 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
         pre[b] = 0;
     }
     __syncwarp();
-    // Words of 32 steps, and one more for the circle, which is shorter than a word.
+    // Words of 32 steps, and one more for the circle, which has at most 32.
     const int words = (walk.events + 31) >> 5, from = walk.from - 32 * (words - 1);
 #pragma unroll 1
     for (int word = 0; word <= words; word++) {
@@ -584,8 +584,8 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
             const int source = 32 * b + me.lane;
             u32 n, p;
             if (circle) {
-                n = from >= 0 ? now[b] >> from : __funnelshift_r(now_before[b], now[b], from);
-                p = from >= 0 ? pre[b] >> from : __funnelshift_r(pre_before[b], pre[b], from);
+                n = from >= 0 ? now[b] >> (from & 31) : __funnelshift_r(now_before[b], now[b], from);
+                p = from >= 0 ? pre[b] >> (from & 31) : __funnelshift_r(pre_before[b], pre[b], from);
             } else {
                 n = transposed(mine.past[b][1 + 32 * word + me.lane], me.lane);
                 p = CURRENT || source >= NEURONS ? n : n << 1 | now[b] >> 31;
@@ -667,8 +667,8 @@ __device__ __forceinline__ void decide(
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         // Two counts in a word, and four comparisons in two subtractions: a half's upper bit says "not above".
-        const int limits = (limit + 0x8000) * 0x10001;
-        const int rest = limits - (int)(total.post[s] | (walk.steps - total.post[s]) << 16);
+        const u32 limits = (limit + 0x8000u) * 0x10001u;
+        const u32 rest = limits - (total.post[s] | (walk.steps - total.post[s]) << 16);
         const u32 own = mine.own[0][s][me.lane], own_circle = mine.own[WORDS][s][me.lane];
         const u32 own_more = own_circle & below(walk.left);
         u32 exists = 0;
@@ -694,8 +694,8 @@ __device__ __forceinline__ void decide(
             float4 decided;
 #pragma unroll
             for (int k = 0; k < 4; k++) {
-                const int p1 = (int)(pick(pre, k) - pick(n, k) * 65535);  // 11 | 10 << 16
-                const int bits = signs(limits - p1, rest + p1);           // not 11, not 10, not 01, not 00
+                const u32 p1 = pick(pre, k) - pick(n, k) * 65535;  // 11 | 10 << 16
+                const int bits = signs(limits - p1, rest + p1);    // not 11, not 10, not 01, not 00
                 const float c = __shfl_sync(ALL, change, __dp4a(bits, (int)0xF8FCFEFF, 0));
                 pick(decided, k) = exists >> k & 1 ? c : 0.0f;
             }
@@ -794,7 +794,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const int *goal_of,      // (trials)
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
-    const float *changes,    // (learners, 2, 16): η times the changes for m = −1, and for m = +1
+    const float *added,      // (learners, 2, 16): η times the changes for m = −1, and for m = +1
     const int4 *moves,       // (places): where the four actions lead, as place << 10 | entered << 4 | 8 | walls
     const int *distances,    // (finals · cells)
     const int *recorded,     // (episodes of this launch): the column of `best`, or −1
@@ -803,7 +803,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     float *all_weights,      // (trials, …): as they run, or the best of the climb
     float *all_kept,         // (trials, …): of the lowest EP
     int *next,               // the next piece of work to be taken
-    int *claimed,            // (trials): pieces of a trial that have been taken
+    int *claimed,            // (trials): pieces of a trial that have been taken, or NONE if one has taken all
     volatile int *done,      // (trials): the episodes that a trial has behind it
     int trials, int first, int last,   // episodes first … last − 1 are run:
     int piece,                         // so many in a first piece, twice as many in the next, and so on
@@ -831,7 +831,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         if (begin >= last) return;
         int taken = 0;
         if (me.lane == 0) taken = atomicMax(claimed + trial, turn + 1);
-        if (__shfl_sync(ALL, taken, 0) > turn) continue;
+        if (__shfl_sync(ALL, taken, 0) == NONE) continue;  // a piece is given out once; all may have been claimed
         if (turn) {
             if (me.lane == 0)
                 while (done[trial] < begin) __nanosleep(500);
@@ -855,7 +855,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         int limit = 0;
         if (!CLIMB) {
             limit = threshold(number[1], STEPS, me.lane);
-            mine.change[me.lane >> 4][me.lane & 15] = changes[32 * learner + me.lane];
+            mine.added[me.lane >> 4][me.lane & 15] = added[32 * learner + me.lane];
             __syncwarp();
         }
         // The episode before, if all of it lies in the past: its computed steps, steps, EP and m.
@@ -881,7 +881,8 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
             for (int s = 0; s < SLOTS; s++) total.post[s] = 0;
             bool begun = false;
             if (!same) {
-                // The walk, or the rest of it. Lane l remembers step l mod 32: what decided it, and where it was.
+                // The walk, or the rest of it. Lane l remembers the last step that is l mod 32: what decided it, and
+                // where it was.
                 Record state = nothing(), decided = nothing(), decides;
                 float sum[SLOTS];
                 int place = 0, spot = start, period = 0, pits = 0;
@@ -940,7 +941,6 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                         begun = true;
                         mine.forget(me.lane, gone);
                         base += gone;
-                        computed >>= gone / 32;
                     }
                 };
 
@@ -975,6 +975,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 __syncwarp();
                 pits += pits_of(mine, me);
                 const int end = period ? mine.spots[from + left] : spot;
+                if (CLIMB) __syncwarp();  // before a lane is at the next episode
                 ep = (reached ? step - 5 : STEPS + distances[goal * cells + (end >> 12)]) + 5 * pits;
                 known = OUTPUTS != 2 && base == 0;
             }
@@ -997,7 +998,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 if (!same || good != was_good) {  // else the changes are those of the episode before
                     const int steps = mine.walk.steps;
                     decide(mine, me, begun, total, steps == STEPS ? limit : threshold(number[1], steps, me.lane),
-                           mine.change[good][15 - me.lane & 15]);
+                           mine.added[good][15 - me.lane & 15]);
                     was_good = good;
                 }
                 update(mine, me, w);
