@@ -220,8 +220,11 @@ class Array:
     """An array of the card that is not there: as much of CuPy's as the engine uses."""
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self.array, self.data, self.nbytes = array, self, array.nbytes
-        self.ptr = array.ctypes.data
+        self.array, self.nbytes, self.ptr = array, array.nbytes, array.ctypes.data
+
+    @property
+    def data(self) -> Array:
+        return self
 
     def __getitem__(self, part: slice) -> Array:
         return Array(self.array[part])
@@ -263,8 +266,9 @@ class Card:
             raise OutOfMemoryError
         self.used += 4 * words
         room = aligned(np.full(words, -7, np.int32))
-        weakref.finalize(room, self.free, 4 * words)
-        return Array(room.view(np.uint8)[: 4 * words - 4].view(kind).reshape(shape))
+        array = Array(room.view(np.uint8)[: 4 * words - 4].view(kind).reshape(shape))
+        weakref.finalize(array, self.free, 4 * words)
+        return array
 
     def free(self, size: int) -> None:
         self.used -= size
