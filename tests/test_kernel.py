@@ -82,6 +82,7 @@ def emulate(library: Library) -> Run:
         piece: int = 4,
         together: int = 4,
         cuts: tuple[int, ...] = (),
+        claimed: int = 0,
         watch: Callable[[NDArray[np.float32]], None] = lambda hidden: None,
     ) -> Trials:
         settings, layout, n = batch.settings, gpu.Layout(batch.settings.hidden), len(batch)
@@ -99,8 +100,8 @@ def emulate(library: Library) -> Run:
         kernel = library((*constants.items(), ("TOGETHER", together)))
         for first, last in pairwise((0, *cuts, batch.episodes)):
             arrays["recorded"] = np.ascontiguousarray(batch.columns[first:last])
-            for name, size in (("next", 1), ("claimed", n), ("done", n)):
-                arrays[name] = np.zeros(size, np.int32)
+            for name, size, value in (("next", 1, 0), ("claimed", n, claimed), ("done", n, 0)):
+                arrays[name] = np.full(size, value, np.int32)
             launch(
                 kernel,
                 *(arrays[name].ctypes.data for name in POINTERS),
@@ -167,6 +168,11 @@ def test_neither_pieces_nor_launches_change_a_bit(emulate: Run, kind: str) -> No
     batch = replace(trials(kind, Settings(), episodes=40), resample=9)
     for piece, cuts in ((1, ()), (40, ()), (3, (1, 17))):
         assert_same(emulate, batch, piece=piece, cuts=cuts)
+
+
+def test_a_piece_is_done_though_a_later_one_was_claimed_before(emulate: Run) -> None:
+    # Another warp may have taken its piece, and claimed it, before this one claims the piece it took earlier.
+    assert_same(emulate, trials("dsp", Settings(), episodes=20), claimed=3)
 
 
 @pytest.mark.parametrize("together", [1, 4])  # what a card gets depends on its compiler
