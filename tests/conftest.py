@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 import distal
-from distal.engines import gpu
+from distal.engines import Trials, gpu
 from distal.machine import machine
 
 # Fixed cases in continuous integration, fresh ones elsewhere.
@@ -23,6 +23,15 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 COMPARED = pytest.StashKey[int]()  # batches that a card and another engine have both run
+
+
+def assert_equal_trials(ours: Trials, theirs: Trials) -> None:
+    """Assert that two engines gave the same, as bits: a zero of the other sign would be a difference."""
+    assert (ours.best == theirs.best).all()
+    for mine, other in ((ours.hidden, theirs.hidden), (ours.output, theirs.output)):
+        assert mine is not None
+        assert other is not None
+        assert mine.tobytes() == other.tobytes()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

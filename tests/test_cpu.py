@@ -24,6 +24,7 @@ from distal.engines.tables import maze_tables
 from distal.learners import dsp
 from distal.maze import HEADINGS, TURNS
 from distal.settings import READINGS
+from tests.conftest import assert_equal_trials
 from tests.strategies import climbers, mazes, rules, seeds, settings_of
 from tests.test_maze import T
 
@@ -31,12 +32,7 @@ from tests.test_maze import T
 def assert_same(batch: Batch, workers: int = 1) -> Trials:
     expected = reference.run(batch, keep_weights=True)
     actual = cpu.run(batch, keep_weights=True, workers=workers)
-    np.testing.assert_array_equal(actual.best, expected.best)
-    # as bits: a zero of the other sign or another NaN would be a difference
-    for ours, theirs in ((actual.hidden, expected.hidden), (actual.output, expected.output)):
-        assert ours is not None
-        assert theirs is not None
-        np.testing.assert_array_equal(ours, theirs)
+    assert_equal_trials(actual, expected)
     return actual
 
 

@@ -37,7 +37,7 @@ from distal.evaluation import batch_of
 from distal.experiments import random_learners
 from distal.learners import Learner
 from distal.settings import READINGS
-from tests.conftest import COMPARED
+from tests.conftest import COMPARED, assert_equal_trials
 from tests.strategies import rules
 from tests.test_maze import T
 
@@ -348,11 +348,7 @@ def assert_same(batch: Batch, engine: Any = None) -> None:
     compared.append(batch)
     ours = gpu.run(batch, keep_weights=True)
     theirs = (engine or expected).run(batch, keep_weights=True, workers=None, progress=None)
-    assert (ours.best == theirs.best).all()
-    assert ours.hidden is not None
-    assert ours.output is not None
-    assert ours.hidden.tobytes() == theirs.hidden.tobytes()
-    assert ours.output.tobytes() == theirs.output.tobytes()
+    assert_equal_trials(ours, theirs)
 
 
 def random_maze(rng: np.random.Generator) -> Maze:
@@ -519,10 +515,7 @@ class TestOnACard:
                 patch.setattr(gpu, "slices", few)
                 sliced = gpu.run(batch, keep_weights=True, progress=told.append)
             assert sum(told) == len(batch) * 50
-            assert (whole.best == sliced.best).all()
-            assert whole.hidden is not None
-            assert sliced.hidden is not None
-            assert whole.hidden.tobytes() == sliced.hidden.tobytes()
+            assert_equal_trials(whole, sliced)
             some = gpu.run(replace(batch, record=(1, 25, 50)))
             assert (some.best == whole.best[:, [0, 24, 49]]).all()
 

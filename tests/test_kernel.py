@@ -22,12 +22,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from distal import InputError, Rule, Settings, engines, published_rules, triple_t_maze
+from distal import InputError, Settings, engines, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, gpu, reference
-from distal.engines.tables import maze_tables
 from distal.evaluation import batch_of
 from distal.experiments import random_learners
 from distal.settings import READINGS
+from tests.conftest import assert_equal_trials
 from tests.test_gpu import fading_rules, random_batch, random_settings, wide_maze
 
 HERE = Path(__file__).parent
@@ -73,47 +73,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return compiled
 
 
-@pytest.fixture(scope="session")
-def emulate(library: Library) -> Run:
-    """Return what runs a batch in a warp of the processor's."""
-
-    def run(
-        batch: Batch,
-        piece: int = 4,
-        together: int = 4,
-        cuts: tuple[int, ...] = (),
-        claimed: int = 0,
-        watch: Callable[[NDArray[np.float32]], None] = lambda hidden: None,
-    ) -> Trials:
-        settings, layout, n = batch.settings, gpu.Layout(batch.settings.hidden), len(batch)
-        numbers, added = gpu.packed_learners(batch)
-        tables = maze_tables(batch.maze, settings.blocked)
-        arrays: dict[str, NDArray[Any]] = {
-            "learner": batch.learner, "goal": batch.goal, "seed": batch.seed,
-            "numbers": numbers, "added": added,
-            "moves": aligned(gpu.with_bias(tables.moves)), "distances": tables.distances,
-            "best": np.full((n, len(batch.recorded)), -1, np.int32), "memory": np.zeros((n, 2), np.int32),
-            "weights": np.zeros((n, layout.size), np.float32), "kept": np.zeros((n, layout.size), np.float32),
-        }  # fmt: skip
-        climbing = not isinstance(batch.learners[0], Rule)
-        constants = gpu.definitions(settings, climbing, keep_weights=True)
-        kernel = library((*constants.items(), ("TOGETHER", together)))
-        for first, last in pairwise((0, *cuts, batch.episodes)):
-            arrays["recorded"] = np.ascontiguousarray(batch.columns[first:last])
-            for name, size, value in (("next", 1, 0), ("claimed", n, claimed), ("done", n, 0)):
-                arrays[name] = np.full(size, value, np.int32)
-            launch(
-                kernel,
-                *(arrays[name].ctypes.data for name in POINTERS),
-                n, first, last, piece, batch.resample or 0, len(batch.recorded), tables.cells,
-                gpu.with_bias(tables.start),
-            )  # fmt: skip
-            watch(layout.unpack(arrays["weights"])[0])
-        return Trials(arrays["best"], *layout.unpack(arrays["kept"]))
-
-    return run
-
-
 def launch(kernel: ctypes.CDLL, *arguments: int) -> None:
     assert OUTCOMES[kernel.launch(ctypes.byref(Arguments(*arguments)))] == "done"
 
@@ -126,12 +85,139 @@ def aligned(array: NDArray[np.int32]) -> NDArray[np.int32]:
     return room[start : start + len(array)]
 
 
+# ---------------------------------------------------------------- a card that is not there
+
+
+class OutOfMemoryError(Exception):
+    """As CuPy's."""
+
+
+class Array:
+    """An array of that card: as much of CuPy's as the engine uses."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array, self.nbytes, self.ptr = array, array.nbytes, array.ctypes.data
+
+    @property
+    def data(self) -> Array:
+        return self
+
+    def __getitem__(self, part: slice) -> Array:
+        return Array(self.array[part])
+
+    def set(self, array: NDArray[Any]) -> None:
+        self.array[:] = array
+
+    def get(self, out: NDArray[Any]) -> None:
+        out[:] = self.array
+
+    def memset_async(self, value: int, size: int) -> None:
+        assert size == self.nbytes
+        self.array[:] = value
+
+
+class Card:
+    """A card of which a warp of the processor's does the work; stands for the module `cupy`."""
+
+    def __init__(self, library: Library, size: int = 10**9, warps: int = 3, together: int = 4) -> None:
+        self.library, self.size, self.warps, self.together = library, size, warps, together
+        self.used = self.launches = self.claimed = 0
+        self.pace = gpu.Pace(100)
+        self.watch: Callable[[NDArray[np.float32]], None] = lambda weights: None
+        self.cuda = self.runtime = self.memory = self
+        self.OutOfMemoryError = OutOfMemoryError
+
+    def kernel(self, constants: tuple[tuple[str, int], ...]) -> Any:
+        compiled = self.library((*constants, ("TOGETHER", self.together)))
+
+        def function(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
+            assert (grid[0] <= self.warps, block) == (True, (32,))
+            self.launches += 1
+            given = dict(zip([*POINTERS, *NUMBERS], arguments, strict=True))
+            given["claimed"].array[: given["trials"]] = self.claimed
+            launch(compiled, *(a.ptr if isinstance(a, Array) else int(a) for a in arguments))
+            self.watch(given["weights"].array)
+
+        return gpu._Kernel(function, self.warps, self.pace)
+
+    def empty(self, shape: Any, kind: Any) -> Array:
+        words = int(np.prod(shape)) * np.dtype(kind).itemsize // 4 + 1
+        if self.used + 4 * words > self.size:
+            raise OutOfMemoryError
+        self.used += 4 * words
+        room = aligned(np.full(words, -7, np.int32))
+        array = Array(room.view(np.uint8)[: 4 * words - 4].view(kind).reshape(shape))
+        weakref.finalize(array, self.free, 4 * words)
+        return array
+
+    def free(self, size: int) -> None:
+        self.used -= size
+
+    def asarray(self, array: NDArray[Any]) -> Array:
+        return Array(aligned(array))
+
+    def alloc_pinned_memory(self, size: int) -> bytearray:
+        return bytearray(size)
+
+    def memGetInfo(self) -> tuple[int, int]:  # noqa: N802
+        return self.size - self.used, self.size
+
+    def get_default_memory_pool(self) -> Any:
+        return type("Pool", (), {"free_bytes": lambda _: 0, "free_all_blocks": lambda _: None})()
+
+    def get_current_stream(self) -> Any:
+        return type("Stream", (), {"synchronize": lambda _: None})()
+
+
+@pytest.fixture
+def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Card]]:
+    """Return what puts a card in."""
+
+    def plug(first_slice: int = gpu.FIRST_SLICE, small: int = gpu.SMALL, **options: int) -> Card:
+        card = Card(library, **options)
+        monkeypatch.setattr(gpu, "FIRST_SLICE", first_slice)
+        monkeypatch.setattr(gpu, "SMALL", small)
+        monkeypatch.setattr(gpu, "FILLING", 1)
+        card.pace = gpu.Pace(100)
+        monkeypatch.setitem(sys.modules, "cupy", card)
+        monkeypatch.setattr(gpu, "_problem", lambda: None)
+        monkeypatch.setattr(gpu, "_kernel", card.kernel)
+        gpu._maze.cache_clear()
+        return card
+
+    yield plug
+    gpu._maze.cache_clear()
+
+
+@pytest.fixture
+def emulate(plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return what runs a batch with a single warp, in pieces and launches that are given."""
+
+    def run(
+        batch: Batch,
+        piece: int = 4,
+        together: int = 4,
+        cuts: tuple[int, ...] = (),
+        claimed: int = 0,
+        watch: Callable[[NDArray[np.float32]], None] = lambda weights: None,
+    ) -> Trials:
+        card = plug_in(warps=1, together=together)
+        card.claimed, card.watch = claimed, watch
+        launches = [(0, len(batch), *episodes) for episodes in pairwise((0, *cuts, batch.episodes))]
+        monkeypatch.setattr(gpu, "slices", lambda *_: launches)
+        monkeypatch.setattr(gpu, "PIECE", piece)
+        monkeypatch.setattr(gpu, "CROWD", len(batch) + 1)
+        return gpu.run(batch, keep_weights=True)
+
+    return run
+
+
+# ---------------------------------------------------------------- the kernel
+
+
 def assert_same(run: Run, batch: Batch, **options: Any) -> None:
-    ours = run(batch, **options)
     theirs = expected.run(batch, keep_weights=True, workers=None, progress=None)
-    assert (ours.best == theirs.best).all()
-    for name in ("hidden", "output"):
-        assert getattr(ours, name).tobytes() == getattr(theirs, name).tobytes()
+    assert_equal_trials(run(batch, **options), theirs)
 
 
 def trials(kind: str, settings: Settings, episodes: int, count: int = 4) -> Batch:
@@ -195,7 +281,12 @@ def test_weights_that_become_subnormal_are_divided_exactly(emulate: Run, normali
         settings=Settings(normalise=normalise),
     ).part(0, 3)  # fmt: skip
     after: list[NDArray[np.float32]] = []
-    emulate(batch, cuts=tuple(range(1, episodes)), watch=after.append)
+    layout = gpu.Layout(batch.settings.hidden)
+    emulate(
+        batch,
+        cuts=tuple(range(1, episodes)),
+        watch=lambda weights: after.append(layout.unpack(weights)[0]),
+    )
     tiny = 0
     for trial in range(len(batch)):
         for k, episode in enumerate(islice(reference.episodes(batch, trial), 1, None)):
@@ -215,109 +306,7 @@ def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, o
     assert_same(emulate, batch)
 
 
-# ---------------------------------------------------------------- the whole engine
-
-
-class OutOfMemoryError(Exception):
-    """As CuPy's."""
-
-
-class Array:
-    """An array of the card that is not there: as much of CuPy's as the engine uses."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.array, self.nbytes, self.ptr = array, array.nbytes, array.ctypes.data
-
-    @property
-    def data(self) -> Array:
-        return self
-
-    def __getitem__(self, part: slice) -> Array:
-        return Array(self.array[part])
-
-    def set(self, array: NDArray[Any]) -> None:
-        self.array[:] = array
-
-    def get(self, out: NDArray[Any]) -> None:
-        out[:] = self.array
-
-    def memset_async(self, value: int, size: int) -> None:
-        assert size == self.nbytes
-        self.array[:] = value
-
-
-class Card:
-    """A card of which a warp of the processor's does the work; stands for the module `cupy`."""
-
-    def __init__(self, library: Library, size: int = 10**9, warps: int = 3) -> None:
-        self.library, self.size, self.warps = library, size, warps
-        self.used = self.launches = 0
-        self.pace = gpu.Pace(100)
-        self.cuda = self.runtime = self.memory = self
-        self.OutOfMemoryError = OutOfMemoryError
-
-    def kernel(self, constants: tuple[tuple[str, int], ...]) -> Any:
-        compiled = self.library((*constants, ("TOGETHER", 4)))
-
-        def function(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
-            assert (grid[0] <= self.warps, block) == (True, (32,))
-            self.launches += 1
-            launch(compiled, *(a.ptr if isinstance(a, Array) else int(a) for a in arguments))
-
-        return gpu._Kernel(function, self.warps, self.pace)
-
-    def empty(self, shape: Any, kind: Any) -> Array:
-        words = int(np.prod(shape)) * np.dtype(kind).itemsize // 4 + 1
-        if self.used + 4 * words > self.size:
-            raise OutOfMemoryError
-        self.used += 4 * words
-        room = aligned(np.full(words, -7, np.int32))
-        array = Array(room.view(np.uint8)[: 4 * words - 4].view(kind).reshape(shape))
-        weakref.finalize(array, self.free, 4 * words)
-        return array
-
-    def free(self, size: int) -> None:
-        self.used -= size
-
-    def asarray(self, array: NDArray[Any]) -> Array:
-        return Array(aligned(array))
-
-    def alloc_pinned_memory(self, size: int) -> bytearray:
-        return bytearray(size)
-
-    def memGetInfo(self) -> tuple[int, int]:  # noqa: N802
-        return self.size - self.used, self.size
-
-    def get_default_memory_pool(self) -> Any:
-        return type("Pool", (), {"free_bytes": lambda _: 0, "free_all_blocks": lambda _: None})()
-
-    def get_current_stream(self) -> Any:
-        return type("Stream", (), {"synchronize": lambda _: None})()
-
-
-@pytest.fixture
-def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Card]]:
-    """Return what puts a card in."""
-
-    def plug(first_slice: int = gpu.FIRST_SLICE, small: int = gpu.SMALL, **options: int) -> Card:
-        card = Card(library, **options)
-        monkeypatch.setattr(gpu, "FIRST_SLICE", first_slice)
-        monkeypatch.setattr(gpu, "SMALL", small)
-        monkeypatch.setattr(gpu, "FILLING", 1)
-        card.pace = gpu.Pace(100)
-        monkeypatch.setitem(sys.modules, "cupy", card)
-        monkeypatch.setattr(gpu, "_problem", lambda: None)
-        monkeypatch.setattr(gpu, "_kernel", card.kernel)
-        gpu._maze.cache_clear()
-        return card
-
-    yield plug
-    gpu._maze.cache_clear()
-
-
-def same_trials(ours: Trials, theirs: Trials) -> bool:
-    names = ("best", "hidden", "output")
-    return all(getattr(ours, name).tobytes() == getattr(theirs, name).tobytes() for name in names)
+# ---------------------------------------------------------------- the host's side
 
 
 @pytest.mark.parametrize("kind", ["dsp", "hc"])
@@ -326,7 +315,7 @@ def test_the_whole_engine_gives_the_same_bits(plug_in: Callable[..., Card], kind
     batch = replace(trials(kind, Settings(), episodes=30, count=2), resample=11)
     card, told = plug_in(first_slice=3, warps=warps), list[int]()
     ours = gpu.run(batch, keep_weights=True, progress=told.append)
-    assert same_trials(ours, expected.run(batch, keep_weights=True, workers=None, progress=None))
+    assert_equal_trials(ours, expected.run(batch, keep_weights=True, workers=None, progress=None))
     assert sum(told) == len(batch) * 30
     assert card.launches == len(told) > 1
 
@@ -337,7 +326,7 @@ def test_trials_that_do_not_fit_on_the_card_go_there_one_part_after_another(
     batch = trials("dsp", Settings(), episodes=4, count=5)
     theirs = expected.run(batch, keep_weights=True, workers=None, progress=None)
     card = plug_in(size=150_000, small=0)
-    assert same_trials(gpu.run(batch, keep_weights=True), theirs)
+    assert_equal_trials(gpu.run(batch, keep_weights=True), theirs)
     assert card.launches > 2
     plug_in(size=3_000, small=0)
     with pytest.raises(InputError, match="engine gpu: 0 MiB of memory are free on the card"):

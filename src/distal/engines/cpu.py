@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from distal.engines import Batch, Progress, Trials, kernels, naming
 from distal.engines.kernels import Options
-from distal.engines.tables import maze_tables, packed_changes
-from distal.learners import hill_climbing
+from distal.engines.tables import learner_numbers, maze_tables, packed_changes
 from distal.machine import available_cores
 from distal.network import OUTPUTS, incoming
-from distal.rule import NUMBERS, Rule
+from distal.rule import Rule
 from distal.settings import READINGS
 
 _log = logging.getLogger("distal")
@@ -109,11 +108,8 @@ class _Job:
         batch, settings = self.batch, self.batch.settings
         hidden = settings.hidden
         rules = [learner for learner in batch.learners if isinstance(learner, Rule)]
-        names = NUMBERS if rules else hill_climbing.NUMBERS
         self.kernel: Callable[..., None] = kernels.dsp_trials if rules else kernels.climbing_trials
-        self.numbers = np.array(
-            [[getattr(one, name) for name in names] for one in batch.learners], np.float32
-        )
+        self.numbers = learner_numbers(batch.learners)
         self.tables = packed_changes(rules).view(np.int32)
         self.maze = maze_tables(batch.maze, settings.blocked)
         self.options = Options(

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -27,9 +26,8 @@ from numpy.typing import NDArray
 
 from distal.checks import InputError
 from distal.engines import Batch, Progress, Trials
-from distal.engines.tables import maze_tables
+from distal.engines.tables import learner_numbers, maze_tables
 from distal.files import write_bytes
-from distal.learners import hill_climbing
 from distal.maze import Maze
 from distal.network import FEED, INPUTS, OUTPUTS, incoming
 from distal.rule import Rule, packed_rules
@@ -144,17 +142,13 @@ def packed_learners(batch: Batch) -> tuple[NDArray[np.float32], NDArray[np.float
     The latter is η times the change, for m = −1 and m = +1 and every number that the
     four trace bits form.
     """
-    count = len(batch.learners)
+    count, own = len(batch.learners), learner_numbers(batch.learners)
     numbers = np.zeros((count, 4), np.float32)
+    numbers[:, : own.shape[1]] = own
     added = np.zeros((count, 2, 16), np.float32)
     if isinstance(batch.learners[0], Rule):
-        rules = packed_rules(cast(Iterable[Rule], batch.learners))
-        numbers[:] = rules["numbers"]
-        changes = rules["delta_w"].reshape(count, 16, 2).transpose(0, 2, 1)
-        np.multiply(changes, numbers[:, :1, None], out=added)
-    else:
-        names = hill_climbing.NUMBERS
-        numbers[:, : len(names)] = [attrgetter(*names)(climber) for climber in batch.learners]
+        changes = packed_rules(cast(Iterable[Rule], batch.learners))["delta_w"]
+        np.multiply(changes.reshape(count, 16, 2).transpose(0, 2, 1), own[:, :1, None], out=added)
     return numbers, added
 
 

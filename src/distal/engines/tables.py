@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.learners import Learner, hill_climbing
 from distal.maze import HEADINGS, TURNS, Maze
 from distal.rule import Rule, packed_rules
 
@@ -19,6 +21,15 @@ class MazeTables(NamedTuple):
     distances: Any  # int32 (finals · cells)
     start: int  # a spot
     cells: int
+
+
+def learner_numbers(learners: Sequence[Learner]) -> NDArray[np.float32]:
+    """Return η, θ, α_h, α_o of rules, (rules, 4), or σ, α_h, α_o of climbers, (climbers, 3)."""
+    if isinstance(learners[0], Rule):
+        numbers = packed_rules(cast(Sequence[Rule], learners))["numbers"]
+    else:
+        numbers = np.array(list(map(attrgetter(*hill_climbing.NUMBERS), learners)))
+    return numbers.astype(np.float32)
 
 
 def packed_changes(rules: Sequence[Rule]) -> NDArray[np.uint32]:

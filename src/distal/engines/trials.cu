@@ -120,13 +120,13 @@ struct Lane {
     __device__ __forceinline__ bool is_hidden(int slot) const { return neuron(slot) < HIDDEN; }
     __device__ __forceinline__ bool is_output(int slot) const
     {
-        return neuron(slot) >= HIDDEN && neuron(slot) < HIDDEN + ACTIONS;
+        return neuron(slot) >= HIDDEN && neuron(slot) < NEURONS;
     }
 
     // Whether column c of this neuron is a synapse.
     __device__ __forceinline__ bool exists(int slot, int c) const
     {
-        if (c >= FEED && c < FEED + HIDDEN) return neuron(slot) < HIDDEN + ACTIONS && neuron(slot) != c - FEED;
+        if (c >= FEED && c < FEED + HIDDEN) return neuron(slot) < NEURONS && neuron(slot) != c - FEED;
         return is_hidden(slot) || (c == INPUTS && is_output(slot));
     }
 
@@ -229,10 +229,7 @@ struct Record {
     {
         Record r;
 #pragma unroll
-        for (int b = 0; b < BITS; b++) {
-            const int n = NEURONS - 32 * b;
-            r.bits[b] = n >= 32 ? bits[b] : n > 0 ? bits[b] & ((1u << n) - 1) : 0;
-        }
+        for (int b = 0; b < BITS; b++) r.bits[b] = bits[b] & below(NEURONS - 32 * b);
         return r;
     }
     __device__ __forceinline__ bool operator==(const Record &other) const
@@ -308,20 +305,13 @@ __device__ __forceinline__ Shared &held(Shared &memory)
 #endif
 }
 
-__device__ __forceinline__ int multiprocessor()
-{
-    int number = 0;
-#ifdef __CUDA_ARCH__
-    asm("mov.u32 %0, %%smid;" : "=r"(number));
-#endif
-    return number;
-}
-
 template <class T>
 __device__ __forceinline__ T *held(T *address)
 {
 #ifdef __CUDA_ARCH__
-    asm volatile("add.u64 %0, %0, %1;" : "+l"(address) : "l"((u64)(multiprocessor() >> 20)));  // 0, but who knows
+    int multiprocessor;  // fewer than 2^20, which the compiler does not know
+    asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+    asm volatile("add.u64 %0, %0, %1;" : "+l"(address) : "l"((u64)(multiprocessor >> 20)));
 #endif
     return address;
 }
@@ -526,8 +516,8 @@ __device__ __forceinline__ int threshold(float theta, int steps, int lane)
 {
     float n = (float)steps;
     int from = max((int)(theta * n) - 1, 0);
-    bool below = from + lane <= steps && __fdiv_rn((float)(from + lane), n) <= theta;
-    return from + __ffs(~__ballot_sync(ALL, below)) - 2;
+    bool not_above = from + lane <= steps && __fdiv_rn((float)(from + lane), n) <= theta;
+    return from + __ffs(~__ballot_sync(ALL, not_above)) - 2;
 }
 
 // The upper bits of the four half-words of two numbers, each as a byte 0 or −1.
@@ -760,14 +750,13 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
             more[part] = __fmaf_rn(-inverse[part], norm[part], 1.0f) * inverse[part];
             far = far && norm[part] > 0x1p-60f && norm[part] < 0x1p20f;
         }
+        // What a column's part has; an output's bias belongs to its weights from the hidden neurons.
+        const auto own = [&](const auto &of, int c) {
+            return PARTS > 1 && c == INPUTS && output ? of[part_of(FEED)] : of[part_of(c)];
+        };
         if (__all_sync(ALL, far)) {
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) {
-                const bool other = PARTS > 1 && c == INPUTS && output;
-                const int part = part_of(c), with = part_of(FEED);
-                w[s][c] = divided(w[s][c], other ? norm[with] : norm[part], other ? inverse[with] : inverse[part],
-                                  other ? more[with] : more[part]);
-            }
+            for (int c = 0; c < COLUMNS; c++) w[s][c] = divided(w[s][c], own(norm, c), own(inverse, c), own(more, c));
         } else {  // weights that a rule never changes shrink until they are subnormal, and then 0
             double exact[3], inverted[3];
 #pragma unroll
@@ -776,12 +765,7 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
                 inverted[part] = 1.0 / exact[part];
             }
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) {
-                const bool other = PARTS > 1 && c == INPUTS && output;
-                const int part = part_of(c), with = part_of(FEED);
-                w[s][c] = divided_in_double(w[s][c], other ? exact[with] : exact[part],
-                                            other ? inverted[with] : inverted[part]);
-            }
+            for (int c = 0; c < COLUMNS; c++) w[s][c] = divided_in_double(w[s][c], own(exact, c), own(inverted, c));
         }
     }
 }
@@ -879,14 +863,13 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
             for (int b = 0; b < BITS; b++) total.pre[b] = 0;
 #pragma unroll
             for (int s = 0; s < SLOTS; s++) total.post[s] = 0;
-            bool begun = false;
+            int base = 0;   // steps that are no longer in the past, but counted
             if (!same) {
                 // The walk, or the rest of it. Lane l remembers the last step that is l mod 32: what decided it, and
                 // where it was.
                 Record state = nothing(), decided = nothing(), decides;
                 float sum[SLOTS];
                 int place = 0, spot = start, period = 0, pits = 0;
-                int base = 0;       // steps that are no longer in the past
                 bool reached = false, over = false;
                 uint4 words = make_uint4(0, 0, 0, 0);
                 if (known) {
@@ -937,8 +920,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                         mine.walk = {gone, gone, 0, 0, 0};
                         __syncwarp();
                         pits += pits_of(mine, me);
-                        if (!CLIMB) count(mine, me, begun, total);
-                        begun = true;
+                        if (!CLIMB) count(mine, me, base > 0, total);
                         mine.forget(me.lane, gone);
                         base += gone;
                     }
@@ -997,7 +979,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 previous = ep;
                 if (!same || good != was_good) {  // else the changes are those of the episode before
                     const int steps = mine.walk.steps;
-                    decide(mine, me, begun, total, steps == STEPS ? limit : threshold(number[1], steps, me.lane),
+                    decide(mine, me, base > 0, total, steps == STEPS ? limit : threshold(number[1], steps, me.lane),
                            mine.added[good][15 - me.lane & 15]);
                     was_good = good;
                 }
