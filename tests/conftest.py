@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import settings
 
 import distal
 from distal.engines import Trials, gpu
+from distal.files import write_text
 from distal.machine import machine
 
 # Fixed cases in continuous integration, fresh ones elsewhere.
@@ -51,6 +51,9 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     path = config.getoption("--gpu-summary")
     if path is None:
         return
+    if gpu._problem() is not None:
+        terminalreporter.write_line(f"{path} is left as it was: nothing was run on a card")
+        return
     stats = terminalreporter.stats
     summary = {
         "passed": len(stats.get("passed", [])),
@@ -60,12 +63,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         "compared_with": "cpu" if importlib.util.find_spec("numba") else "reference",
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "distal": distal.__version__,
-        "card": gpu.describe() if summary_of_a_card() else None,
+        "card": gpu.describe(),
         "machine": machine(),
     }
-    Path(path).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-
-
-def summary_of_a_card() -> bool:
-    """Say whether there is a card to describe."""
-    return gpu._problem() is None
+    write_text(path, json.dumps(summary, indent=1) + "\n")

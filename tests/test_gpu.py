@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -328,6 +329,18 @@ print(len(evolved.winners))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-1] == "1"
+
+
+@pytest.mark.skipif(reason() is None, reason="there is a card")
+def test_without_a_card_the_summary_of_the_last_run_on_one_is_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "summary.json"
+    kept.write_text("the last run on a card")
+    tests = [__file__, "-m", "gpu", "-q", "-p", "no:xdist", "--gpu-summary", str(kept)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *tests], capture_output=True, text=True, check=False
+    )
+    assert f"{kept} is left as it was: nothing was run on a card" in done.stdout
+    assert kept.read_text() == "the last run on a card"
 
 
 # ---------------------------------------------------------------- on a card
