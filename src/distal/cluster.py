@@ -54,8 +54,9 @@ class Cluster(Executor):
 
     def __init__(self, address: str) -> None:
         try:
-            import dask  # noqa: PLC0415 - an extra
-            import distributed  # noqa: PLC0415
+            with interrupts.held():  # in the middle of an import, Ctrl-C may end Python by the signal
+                import dask  # noqa: PLC0415 - an extra
+                import distributed  # noqa: PLC0415
         except ImportError:
             raise InputError("Dask is not installed: pip install 'distal[cluster]'") from None
         for name in list(logging.root.manager.loggerDict):
