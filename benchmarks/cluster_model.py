@@ -49,7 +49,7 @@ class _Nothing:
     """An engine that returns at once."""
 
     def run(self, batch: Batch, **options: object) -> Trials:
-        return Trials(np.full((len(batch), len(batch.recorded)), 100, np.int32), None, None)
+        return Trials(np.full((len(batch), len(batch.recorded)), 100, np.int32), None, None, None)
 
 
 def breeding() -> float:

@@ -74,7 +74,7 @@ def repeat(part, repeats, rule, goal, seed, numbers, changes, tables, options, s
 
 def measure() -> dict[str, float]:
     """Return the nanoseconds of each part."""
-    job = cpu._Job(generation(published_rules(), trials=1), keep_weights=False)
+    job = cpu._Job(generation(published_rules(), trials=1), keep_weights=False, keep_ep=False)
     space = kernels.workspace(20, 100, len(job.maze.moves) // 4)
     common: tuple[Any, ...] = (job.numbers, job.tables, job.maze, job.options, space)
     seconds, used = np.zeros((6, 15, 4)), np.zeros((15, 4))

@@ -40,10 +40,10 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 expected: Any = engines.load("cpu")
 
 POINTERS = [
-    "learner", "goal", "seed", "numbers", "added", "moves", "distances", "recorded", "best", "memory",
+    "learner", "goal", "seed", "numbers", "added", "moves", "distances", "recorded", "best", "eps", "memory",
     "weights", "kept", "next", "claimed", "done",
 ]  # fmt: skip
-NUMBERS = ["trials", "first", "last", "piece", "resample", "columns", "cells", "start"]
+NUMBERS = ["trials", "first", "last", "piece", "resample", "columns", "episodes", "cells", "start"]
 
 
 class Arguments(ctypes.Structure):

@@ -150,10 +150,10 @@ struct Arguments {  // of run_trials
     const float *numbers, *added;
     const int4 *moves;
     const int *distances, *recorded;
-    int *best, *memory;
+    int *best, *eps, *memory;
     float *all_weights, *all_kept;
     int *next, *claimed, *done;
-    int trials, first, last, piece, resample, columns, cells, start;
+    int trials, first, last, piece, resample, columns, episodes, cells, start;
 };
 
 static const Arguments *given;
@@ -162,8 +162,8 @@ static void run_lane()
 {
     const Arguments &a = *given;
     run_trials(a.learner_of, a.goal_of, a.seed_of, a.numbers, a.added, a.moves, a.distances, a.recorded, a.best,
-               a.memory, a.all_weights, a.all_kept, a.next, a.claimed, a.done, a.trials, a.first, a.last, a.piece,
-               a.resample, a.columns, a.cells, a.start);
+               a.eps, a.memory, a.all_weights, a.all_kept, a.next, a.claimed, a.done, a.trials, a.first, a.last, a.piece,
+               a.resample, a.columns, a.episodes, a.cells, a.start);
     if (++finished == LANES) leave(DONE);
     switch_to(another(current));
 }

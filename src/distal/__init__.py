@@ -6,18 +6,23 @@ episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 
 from distal import registration
 from distal.checks import InputError
-from distal.evaluation import Result, climb, learn
+from distal.evaluation import Behaviour, Difference, Result, climb, learn
 from distal.evolving import Evolved, evolve, resume
 from distal.experiments import Reproduction, reproduce
 from distal.foreign import EnvResult, learn_env
+from distal.learners import find_learner
+from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
 from distal.rule import Rule, find_rule, published_rule, published_rules
 from distal.settings import Settings
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
+    "Behaviour",
+    "Chance",
+    "Difference",
     "EnvResult",
     "Evolved",
     "HillClimbing",
@@ -29,6 +34,7 @@ __all__ = [
     "Settings",
     "climb",
     "evolve",
+    "find_learner",
     "find_rule",
     "learn",
     "learn_env",

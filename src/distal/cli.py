@@ -20,17 +20,19 @@ from typing import Any, NoReturn
 import distal
 from distal import engines, interrupts, terminal
 from distal.checks import InputError, one_of, suggestion
-from distal.evaluation import Result, climb, learn
+from distal.evaluation import learn
+from distal.evolution import ELITES, Options
 from distal.evolving import evolve, resume, summary
-from distal.experiments import SCALES, check_folder, claim, estimated_seconds, plan, reproduce
+from distal.experiments import SCALES, check_claim, claim, estimated_seconds, plan, reproduce
 from distal.files import check_target, to_json, write_text
-from distal.learners import hill_climbing
+from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, chance, find_learner, hill_climbing
+from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.machine import machine
 from distal.maze import HEADINGS, Maze, triple_t_maze
 from distal.rule import evolved_fitness, evolved_rules, find_rule, published_fitness, published_rules
 from distal.runs import is_run_folder
-from distal.settings import READINGS, Settings
+from distal.settings import READINGS, Settings, default
 from distal.spread import WorkError
 
 Command = Callable[[argparse.Namespace], None]
@@ -151,13 +153,9 @@ def run_rules(args: argparse.Namespace) -> None:
 
 
 def run_learn(args: argparse.Namespace) -> None:
-    """Train with a rule."""
-    rule = find_rule(args.rule)
-    maze = _maze(args.maze, args.heading)
-    total = args.episodes * args.trials * len(maze.finals)
-    with _executor(args) as executor, terminal.progress("learning", total) as progress:
-        result = learn(rule, maze=maze, progress=progress, executor=executor, **_options(args))
-    _show(result, args)
+    """Train with a rule or another learner."""
+    (learner,) = _learners(args, args.rule)
+    _evaluate(learner, args, "learning")
 
 
 def run_climb(args: argparse.Namespace) -> None:
@@ -177,23 +175,14 @@ def run_climb(args: argparse.Namespace) -> None:
                     f"{option} is missing: give --sigma, --alpha-h and --alpha-o, or a climber file"
                 )
         climber = HillClimbing(**given)
-    maze = _maze(args.maze, args.heading)
-    total = args.episodes * args.trials * len(maze.finals)
-    with _executor(args) as executor, terminal.progress("climbing", total) as progress:
-        result = climb(climber, maze=maze, progress=progress, executor=executor, **_options(args))
-    _show(result, args)
+    _evaluate(climber, args, "climbing")
 
 
 def run_watch(args: argparse.Namespace) -> None:
     """Write a page that replays a trial, or a film of it."""
     from distal import film, watch  # noqa: PLC0415 - imports Pillow, which no other command should wait for
 
-    given = {name: getattr(args, name) for name in hill_climbing.NUMBERS if getattr(args, name) is not None}
-    if given and watch.HILL_CLIMBING not in (args.rule, args.against):
-        option = f"--{next(iter(given)).replace('_', '-')}"
-        raise InputError(f"{option} is for hill climbing alone; add --against {watch.HILL_CLIMBING}")
-    climber = HillClimbing(**{**watch.DEFAULT_CLIMBER.to_dict(), **given})
-    learners = [watch.find_learner(name, climber) for name in (args.rule, args.against) if name is not None]
+    learners = _learners(args, args.rule, args.against)
     names = ("goal", "resample", "seed", *Settings.__dataclass_fields__)
     options = {name: getattr(args, name) for name in names}
     options["maze"] = _maze(args.maze, args.heading)
@@ -307,18 +296,19 @@ def run_reproduce(args: argparse.Namespace) -> None:
     maze = _maze(args.maze, args.heading)
     scale = SCALES[one_of("scale", args.scale, SCALES)]
     one_of("rules", args.rules, ("evolved", "published"))
+    one_of("elites", args.elites, ELITES)
     out = args.out if args.out is not None else f"reproduction-{args.scale}"
-    stages = plan(scale, args.rules, maze)
+    stages = plan(scale, args.rules, maze, args.elites)
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
-    check_folder(Path(out), claim(scale, args.rules, args.seed, in_force, maze), args.force)
+    check_claim(Path(out), claim(scale, args.rules, args.elites, args.seed, in_force, maze), args.force)
     with _how_to_go_on("the same command goes on"), _executor(args) as executor:
         run = engines.runner(args.engine, args.workers, executor)
         terminal.show_plan(stages, estimated_seconds(stages, maze, in_force, run), out)
         with terminal.stage_progress(_crew(executor)) as progress:
             result = reproduce(
-                args.scale, rules=args.rules, seed=args.seed, out=out, force=args.force, maze=maze,
-                engine=args.engine, workers=args.workers, executor=executor, progress=progress, **settings,
+                args.scale, rules=args.rules, elites=args.elites, seed=args.seed, out=out, force=args.force,
+                maze=maze, engine=args.engine, workers=args.workers, executor=executor, progress=progress, **settings,
             )  # fmt: skip
     lines = compare(result)
     page = report.write(result, out, lines)
@@ -381,9 +371,38 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in names}
 
 
-def _show(result: Result, args: argparse.Namespace) -> None:
+def _learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
+    """Return the learners that names stand for; `hc` and `chance` take their numbers from the options."""
+    given = {name: getattr(args, name) for name in hill_climbing.NUMBERS if getattr(args, name) is not None}
+    owners = {name: ("hc", "chance") if name in chance.NUMBERS else ("hc",) for name in given}
+    for name, words in owners.items():
+        if not set(words) & set(names):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is for {' and '.join(words)} alone; other learners have their own")
+    climber = HillClimbing(**{**DEFAULT_CLIMBER.to_dict(), **given})
+    scales = {name: value for name, value in given.items() if name in chance.NUMBERS}
+    by_chance = Chance(**{**DEFAULT_CHANCE.to_dict(), **scales})
+    return [find_learner(name, climber, by_chance) for name in names if name is not None]
+
+
+def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
+    """Run a learner and show what came out."""
+    if args.curves and not args.json:
+        raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
+    if args.csv is not None:
+        check_target(args.csv)
+    maze = _maze(args.maze, args.heading)
+    beside = not args.no_chance and not isinstance(learner, Chance)
+    total = args.episodes * args.trials * len(maze.finals) * (1 + beside)
+    with _executor(args) as executor, terminal.progress(label, total) as progress:
+        result = learn(
+            learner, maze=maze, progress=progress, executor=executor, keep_ep=True, chance=beside,
+            **_options(args),
+        )  # fmt: skip
+    if args.csv is not None:
+        write_text(args.csv, result.to_csv())
     if args.json:
-        _print_json({"version": distal.__version__, **result.to_dict()})
+        _print_json({"version": distal.__version__, **result.to_dict(args.curves)})
     else:
         terminal.show_result(result)
 
@@ -400,7 +419,7 @@ def _parser() -> Parser:
         epilog="distal COMMAND --help explains a command.",
     )
     parser.add_argument("--version", action="version", version=f"distal {distal.__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
 
     def add(name: str, run: Command, text: str, description: str = "") -> Parser:
         command: Parser = commands.add_parser(name, help=text, description=description or text)
@@ -425,13 +444,18 @@ def _parser() -> Parser:
         "rule", nargs="?", metavar="RULE", help="paper:1 to paper:15, evolved:1 to evolved:15, or a rule file"
     )
 
-    learn_command = add("learn", run_learn, "train fresh networks with a rule")
-    learn_command.add_argument(
-        "rule", metavar="RULE", help="paper:1 to paper:15, evolved:1 to evolved:15, or a rule file"
+    learn_command = add(
+        "learn",
+        run_learn,
+        "train fresh networks with a rule, beside chance",
+        "Train fresh networks with a rule and show how well they do, beside chance: random weights in every "
+        "episode, in trials with the same seeds.",
     )
+    learn_command.add_argument("rule", metavar="RULE", help=LEARNER)
+    _add_numbers(learn_command)
     _add_evaluation(learn_command)
 
-    climb_command = add("climb", run_climb, "train fresh networks by hill climbing")
+    climb_command = add("climb", run_climb, "train fresh networks by hill climbing, beside chance")
     for option, text in (
         ("--sigma", "scale of the noise, 0 to 1"),
         ("--alpha-h", "scale of the recurrent sums, 0 to 1"),
@@ -479,6 +503,7 @@ def _parser() -> Parser:
     reproduction.add_argument(
         "--rules", default="evolved", metavar="WORD", help="evolved, published (evolved)"
     )
+    _add_elites(reproduction, Options.elites)
     reproduction.add_argument("--out", metavar="DIR", help="folder of the report (reproduction-SCALE)")
     reproduction.add_argument("--force", action="store_true", help="begin anew, whatever the folder holds")
     reproduction.add_argument(
@@ -540,7 +565,35 @@ def _add_engine(command: Parser) -> None:
     )
 
 
+LEARNER = "paper:1 to paper:15, evolved:1 to evolved:15, hc, chance, or a rule or climber file"
+
+
+def _add_numbers(command: Parser) -> None:
+    """Add the numbers of the learners that need no file."""
+    for name in hill_climbing.NUMBERS:
+        learners = "the learner hc" if name == "sigma" else "the learners hc and chance"
+        command.add_argument(
+            f"--{name.replace('_', '-')}", type=number, metavar="X", help=f"of {learners}, 0 to 1 (0.2)"
+        )
+
+
+def _add_elites(command: Parser, value: str | None) -> None:
+    command.add_argument("--elites", default=value, metavar="WORD", help=_explained(ELITES, Options.elites))
+
+
+def _explained(values: dict[str, str], chosen: str) -> str:
+    """Return the values of a reading with what they mean, and the default."""
+    return "; ".join(f"{value}: {text}" for value, text in values.items()) + f" ({chosen})"
+
+
 def _add_evaluation(command: Parser, remark: str = "") -> None:
+    command.add_argument(
+        "--no-chance", action="store_true", help="leave chance out, which takes about half the time"
+    )
+    command.add_argument(
+        "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
+    )
+    command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
     _add_run_length(command)
     _add_resample(command)
     _add_settings(command, remark=remark)
@@ -551,30 +604,29 @@ def _add_settings(command: Parser, given_only: bool = False, remark: str = "") -
     """Add network, maze and readings; with `given_only` an option that is left out is None."""
     defaults = Settings()
 
-    def default(value: Any) -> Any:
+    def unless_given(value: Any) -> Any:
         return None if given_only else value
 
     for name, text in (("hidden", "hidden neurons"), ("steps", "steps per episode")):
         value = getattr(defaults, name)
         command.add_argument(
-            f"--{name}", type=whole, default=default(value), metavar="N", help=f"{text} ({value})"
+            f"--{name}", type=whole, default=unless_given(value), metavar="N", help=f"{text} ({value})"
         )
     command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
-    _add_heading(command, default("north"))
+    _add_heading(command, unless_given("north"))
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
     for name, values in READINGS.items():
         readings.add_argument(
             f"--{name.replace('_', '-')}",
             dest=name,
-            default=default(values[0]),
+            default=unless_given(default(name)),
             metavar="WORD",
-            help=f"{', '.join(values)} ({values[0]})",
+            help=_explained(values, default(name)),
         )
 
 
 def _add_watch(command: Parser) -> None:
-    learner = "paper:1 to paper:15, evolved:1 to evolved:15, a rule file or climber file, or hc"
-    command.add_argument("rule", metavar="RULE", help=learner)
+    command.add_argument("rule", metavar="RULE", help=LEARNER)
     command.add_argument(
         "--against", metavar="LEARNER", help="the same trial of another learner beside it; named as RULE"
     )
@@ -596,17 +648,14 @@ def _add_watch(command: Parser) -> None:
     command.add_argument("--episodes", type=whole, metavar="N", help="episodes of the page (1000)")
     command.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
     _add_resample(command)
-    for name in hill_climbing.NUMBERS:
-        command.add_argument(
-            f"--{name.replace('_', '-')}", type=number, metavar="X", help="of the learner hc, 0 to 1 (0.2)"
-        )
+    _add_numbers(command)
     _add_settings(command)
 
 
 # What decides the result of an evolution, and so cannot change when it is resumed.
 EVOLVE_OPTIONS = (
-    "learner", "runs", "generations", "population", "elites", "crossover", "mutation", "deviation",
-    "remeasure", "trials", "episodes", "seed", "maze", "heading", *Settings.__dataclass_fields__,
+    "learner", "runs", "generations", "population", "elites", "elite_count", "crossover", "mutation",
+    "deviation", "trials", "episodes", "seed", "maze", "heading", *Settings.__dataclass_fields__,
 )  # fmt: skip
 
 
@@ -621,7 +670,7 @@ def _add_evolve(command: Parser) -> None:
         ("runs", "independent runs (15)"),
         ("generations", "generations after the first population (300)"),
         ("population", "individuals (14)"),
-        ("elites", "best individuals that are kept (4)"),
+        ("elite-count", "best individuals that are copied unchanged (4)"),
         ("trials", "trials per final position in an evaluation (5)"),
         ("episodes", "episodes per trial (100)"),
         ("seed", "seed of all random numbers (0)"),
@@ -633,13 +682,7 @@ def _add_evolve(command: Parser) -> None:
         ("deviation", "standard deviation of the noise on continuous genes (0.1)"),
     ):
         command.add_argument(f"--{name}", type=number, metavar="X", help=text)
-    command.add_argument(
-        "--remeasure-elites",
-        dest="remeasure",
-        action="store_true",
-        default=None,
-        help="measure the elites again",
-    )
+    _add_elites(command, None)
     _add_settings(command, given_only=True)
     _add_engine(command)
 
@@ -653,7 +696,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ± or − still gets its table
     try:
-        args = _parser().parse_args(arguments)
+        parser = _parser()
+        args = parser.parse_args(arguments)
+        if args.command is None:
+            parser.print_help()
+            return 0
         if hasattr(args, "engine"):
             with interrupts.held():  # some large packages take it for a missing module, or swallow it
                 args.engine = engines.resolve(args.engine)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from distal.checks import InputError, integer, one_of
 from distal.engines.tables import maze_tables
 from distal.maze import ACTIONS, HEADINGS, Maze, triple_t_maze
-from distal.settings import MAX_STEPS, READINGS
+from distal.settings import MAX_STEPS, READINGS, default
 from distal.walk import PIT_PENALTY, MazeTask, MazeWalk
 
 REWARDS = ("episode", "step")
@@ -61,7 +61,7 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         goal: int | None = None,
         max_steps: int = 100,
         reward: str = "episode",
-        blocked: str = "turn",
+        blocked: str = default("blocked"),
         render_mode: str | None = None,
     ) -> None:
         self.maze = _maze(maze, heading)
@@ -158,7 +158,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         goal: int | None = None,
         max_steps: int = 100,
         reward: str = "episode",
-        blocked: str = "turn",
+        blocked: str = default("blocked"),
         render_mode: None = None,
     ) -> None:
         if render_mode is not None:

@@ -1,16 +1,18 @@
 """Evaluate a learner: several trials for each final position, all independent.
 
-`learn` trains fresh networks with a rule, `climb` by hill climbing; both return
-a `Result`.
+`learn` trains fresh networks with any learner, `climb` by hill climbing; both return
+a `Result`, with chance beside it.
 """
 
 from __future__ import annotations
 
+import csv
 import inspect
+import io
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -20,17 +22,77 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.checks import InputError, integer
 from distal.draws import child_seeds
-from distal.engines import Batch, Progress, Runner
-from distal.learners import name_of
+from distal.engines import Batch, Progress
+from distal.learners import Learner, chance_for, find_learner, kind_of, name_of
+from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
+from distal.machine import free_memory
 from distal.maze import Maze, triple_t_maze
 from distal.network import Weights
-from distal.rule import Rule, find_rule
 from distal.settings import Settings, SettingsDict
 
 MAX_SEED = 2**64 - 1
-MAX_POINTS = 2**33  # curves of 32 GiB
 MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the generator's counter
+
+
+@dataclass(frozen=True, eq=False)
+class Behaviour:
+    """What happened in the episodes themselves, where `best` shows the best so far alone.
+
+    An episode reached the goal if its EP is below N_steps, the paper's definition. (One
+    that got there late, after a pit, does not count.)
+    """
+
+    first_reached: NDArray[np.int64]  # (trials): the first episode that reached the goal, from 1; 0: none did
+    reached: float  # the share of all episodes that reached it
+    retained: float | None  # the share of the episodes after a trial's first that did; None: there are none
+    first_tenth: float  # mean EP of the first tenth of the episodes
+    last_tenth: float  # … and of the last
+
+    @classmethod
+    def of(cls, ep: NDArray[np.int32], steps: int) -> Behaviour:
+        """Sum up the EPs (trials, episodes) of trials with so many steps an episode."""
+        reached = ep < steps
+        first = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, 0)
+        after = (first > 0)[:, None] & (np.arange(1, ep.shape[1] + 1) > first[:, None])
+        tenth = max(1, ep.shape[1] // 10)
+        return cls(
+            first_reached=first,
+            reached=float(reached.mean()),
+            retained=float(reached[after].mean()) if after.any() else None,
+            first_tenth=float(ep[:, :tenth].mean()),
+            last_tenth=float(ep[:, -tenth:].mean()),
+        )
+
+    @property
+    def median_first(self) -> float | None:
+        """The median of the first episodes that reached the goal, in trials that did."""
+        found = self.first_reached[self.first_reached > 0]
+        return float(np.median(found)) if len(found) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, ready for JSON."""
+        return {
+            "first_reached": self.first_reached.tolist(),
+            "median_first_reached": self.median_first,
+            "episodes_reached": self.reached,
+            "retained": self.retained,
+            "mean_ep_first_tenth": self.first_tenth,
+            "mean_ep_last_tenth": self.last_tenth,
+        }
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean of paired differences of the best EP, and its standard error (None for one pair)."""
+
+    mean: float
+    standard_error: float | None
+
+    @property
+    def decided(self) -> bool:
+        """Whether the 95 % interval (1.96 standard errors) excludes zero."""
+        return self.standard_error is not None and abs(self.mean) > 1.96 * self.standard_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +100,13 @@ class Result:
     """The outcome of an evaluation.
 
     `best` (trials, episodes) is the lowest EP so far of every trial after every
-    episode. Trials are ordered trial-major: row t · finals + g is trial t towards
-    final position g.
+    episode; `ep`, if it was kept, the EP of every episode. Trials are ordered
+    trial-major: row t · finals + g is trial t towards final position g. `chance` is the
+    same evaluation by chance, with the same trial seeds.
     """
 
     best: NDArray[np.int32]
-    learner: Rule | HillClimbing
+    learner: Learner
     maze: Maze
     settings: Settings
     trials: int
@@ -51,8 +114,10 @@ class Result:
     seed: int
     engine: str
     workers: int | None
+    ep: NDArray[np.int32] | None = None
     hidden: NDArray[np.float32] | None = None
     output: NDArray[np.float32] | None = None
+    chance: Result | None = None
 
     @property
     def episodes(self) -> int:
@@ -72,13 +137,25 @@ class Result:
     @property
     def standard_error(self) -> float | None:
         """The standard error of the fitness; None for a single trial."""
-        n = len(self.best)
-        return float(self.final.std(ddof=1)) / math.sqrt(n) if n > 1 else None
+        return _standard_error(self.final)
 
     @property
     def reached(self) -> float:
         """The share of trials that reached the goal: best EP below N_steps, as in the paper."""
         return float((self.final < self.settings.steps).mean())
+
+    @property
+    def difference(self) -> Difference | None:
+        """The learner minus chance, trial by trial; None if chance was left out."""
+        if self.chance is None:
+            return None
+        pairs = self.final - self.chance.final
+        return Difference(float(pairs.mean()), _standard_error(pairs))
+
+    @property
+    def behaviour(self) -> Behaviour | None:
+        """What happened in the episodes themselves; None unless `ep` was kept."""
+        return None if self.ep is None else Behaviour.of(self.ep, self.settings.steps)
 
     @property
     def checkpoints(self) -> dict[int, float]:
@@ -92,45 +169,99 @@ class Result:
             raise InputError("no weights were kept; run again with keep_weights=True")
         return Weights(self.hidden[trial], self.output[trial])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and every setting that made them, ready for JSON."""
-        learner = "rule" if isinstance(self.learner, Rule) else "hill_climbing"
+    def to_dict(self, curves: bool = False) -> dict[str, Any]:
+        """Return the numbers and every setting that made them, ready for JSON.
+
+        With `curves`, also the best EP so far, and the EP if it was kept, of every
+        trial and episode.
+        """
+        key = {"dsp": "rule", "hc": "hill_climbing", "chance": "random_weights"}[kind_of(self.learner)]
+        own = self._numbers(curves)
+        difference = self.difference
+        if self.chance is not None and difference is not None:
+            own["chance"] = {
+                **self.chance.learner.to_dict(),
+                **self.chance._numbers(curves),
+                "difference": difference.mean,
+                "difference_standard_error": difference.standard_error,
+            }
         return {
-            "fitness": self.fitness,
-            "standard_error": self.standard_error,
-            "reached": self.reached,
-            "best": self.final.tolist(),
-            "checkpoints": {str(mark): value for mark, value in self.checkpoints.items()},
+            **own,
             "episodes": self.episodes,
             "trials": self.trials,
             "resample": self.resample,
             "seed": self.seed,
             "engine": self.engine,
             "workers": self.workers,
-            learner: self.learner.to_dict(),
+            "learner": kind_of(self.learner),
+            key: self.learner.to_dict(),
             **asdict(self.settings),
             "maze": list(self.maze.picture),
             "heading": self.maze.heading,
         }
 
+    def _numbers(self, curves: bool) -> dict[str, Any]:
+        behaviour = self.behaviour
+        numbers: dict[str, Any] = {
+            "fitness": self.fitness,
+            "standard_error": self.standard_error,
+            "reached": self.reached,
+            "best": self.final.tolist(),
+            "checkpoints": {str(mark): value for mark, value in self.checkpoints.items()},
+            "behaviour": None if behaviour is None else behaviour.to_dict(),
+        }
+        if curves:
+            numbers["curves"] = {
+                "best": self.best.tolist(),
+                "ep": None if self.ep is None else self.ep.tolist(),
+            }
+        return numbers
+
+    def to_csv(self) -> str:
+        """Return every episode of every trial as a row: its EP and the best so far, chance's beside them."""
+        columns: dict[str, NDArray[np.int32] | None] = {"ep": self.ep, "best": self.best}
+        if self.chance is not None:
+            columns |= {"chance_ep": self.chance.ep, "chance_best": self.chance.best}
+        kept = {name: values for name, values in columns.items() if values is not None}
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(["trial", "final_position", "episode", *kept])
+        numbers = range(1, self.episodes + 1)
+        for row in range(len(self.best)):
+            trial, goal = divmod(row, len(self.maze.finals))
+            symbol = self.maze.symbols[goal]
+            values = zip(numbers, *(array[row].tolist() for array in kept.values()), strict=True)
+            writer.writerows((trial + 1, symbol, *each) for each in values)
+        return text.getvalue()
+
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
-        error = self.standard_error
-        spread = f" ± {error:.2f} (standard error)" if error is not None else ""
         curve = ", ".join(f"{value:.2f} at {mark:,}" for mark, value in self.checkpoints.items())
-        name = name_of(self.learner)
-        return "\n".join(
-            [
-                f"{name}: {len(self.best)} trials of {self.episodes:,} episodes, seed {self.seed}",
-                f"fitness  {self.fitness:.2f}{spread}",
-                f"reached  {self.reached:.0%} of the trials",
-                f"mean best EP  {curve}",
+        lines = [
+            f"{name_of(self.learner)}: {len(self.best)} trials of {self.episodes:,} episodes, "
+            f"seed {self.seed}",
+            f"fitness  {_with_error(self.fitness, self.standard_error)}",
+        ]
+        difference = self.difference
+        if self.chance is not None and difference is not None:
+            lines += [
+                f"chance   {_with_error(self.chance.fitness, self.chance.standard_error)}",
+                f"difference  {_with_error(difference.mean, difference.standard_error)}, paired",
             ]
-        )
+        return "\n".join([*lines, f"reached  {self.reached:.0%} of the trials", f"mean best EP  {curve}"])
+
+
+def _standard_error(values: NDArray[np.int32]) -> float | None:
+    n = len(values)
+    return float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else None
+
+
+def _with_error(mean: float, error: float | None) -> str:
+    return f"{mean:.2f}" + (f" ± {error:.2f} (standard error)" if error is not None else "")
 
 
 def learn(
-    rule: Rule | str | Path,
+    learner: Learner | str | Path,
     *,
     episodes: int = 100,
     trials: int = 5,
@@ -140,53 +271,85 @@ def learn(
     engine: str = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
+    keep_ep: bool = False,
     keep_weights: bool = False,
+    chance: bool = True,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Result:
-    """Train fresh networks with a rule and return how well they did.
+    """Train fresh networks and return how well they did, with chance beside it.
 
-    `rule` is a Rule, "paper:1" … "paper:15", "evolved:1" … "evolved:15" or the path
-    of a rule file; `trials`
-    counts per final position; `resample` draws fresh weights every so many
-    episodes; further keywords are those of `Settings`. `progress` is called with
-    the number of episodes run since its last call. `executor`, anything that follows
-    `concurrent.futures.Executor`, lets its workers do the work; `workers` says how
-    many there are, if it does not.
+    Args:
+        learner: a Rule, HillClimbing or Chance, or a name: "paper:1" … "paper:15",
+            "evolved:1" … "evolved:15", "hc", "chance", or the path of a rule or climber file.
+        episodes: how many each trial has.
+        trials: how many for each final position.
+        resample: draw fresh weights every so many episodes.
+        seed: of all random numbers.
+        maze: the triple T-maze if left out.
+        engine: "cpu", "gpu", "reference" or "auto"; all give the same bits.
+        workers: how much is run at once, or how many workers the executor has if it does not say.
+        executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
+        keep_ep: keep the EP of every episode, as `Result.ep`.
+        keep_weights: keep the weights of the first episode that had the best EP.
+        chance: evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
+        progress: called with the number of episodes run since its last call.
+        **settings: those of `Settings`.
+
+    Returns:
+        The best EP so far of every trial after every episode, and what follows from it.
+
+    Raises:
+        InputError: if an argument is not what it should be, or the curves would not fit in memory.
     """
-    if not isinstance(rule, Rule | str | Path):
+    if isinstance(learner, str | Path):
+        learner = find_learner(learner)
+    if not isinstance(learner, Learner):
         raise InputError(
-            f"rule is {rule!r}, expected a Rule, paper:1 to paper:15, evolved:1 to evolved:15 or a file"
+            f"learner is {learner!r}, expected a Rule, HillClimbing, Chance, paper:1 to paper:15, "
+            "evolved:1 to evolved:15, hc, chance or a file"
         )
-    learner = rule if isinstance(rule, Rule) else find_rule(str(rule))
+    in_force = Settings.of(settings, inspect.signature(learn).parameters)
     run = engines.runner(engine, workers, executor)
-    return _evaluate(learner, episodes, trials, resample, seed, maze, run, keep_weights, progress, settings)
+    maze = checked_maze(maze)
+    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
+    chance = chance and not isinstance(learner, Chance)
+    _check_memory(trials * len(maze.finals), episodes, (1 + bool(keep_ep)) * (1 + chance))
+
+    def evaluate(one: Learner, keep_weights: bool = False) -> Result:
+        batch = batch_of(
+            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, maze=maze,
+            settings=in_force, resample=resample,
+        )  # fmt: skip
+        outcome = run.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
+        return Result(
+            best=outcome.best,
+            learner=one,
+            maze=maze,
+            settings=in_force,
+            trials=trials,
+            resample=resample,
+            seed=seed,
+            engine=run.engine,
+            workers=run.workers,
+            ep=outcome.ep,
+            hidden=outcome.hidden,
+            output=outcome.output,
+        )
+
+    result = evaluate(learner, keep_weights)
+    return replace(result, chance=evaluate(chance_for(learner))) if chance else result
 
 
-def climb(
-    climber: HillClimbing,
-    *,
-    episodes: int = 100,
-    trials: int = 5,
-    resample: int | None = None,
-    seed: int = 0,
-    maze: Maze | None = None,
-    engine: str = engines.DEFAULT,
-    workers: int | None = None,
-    executor: Executor | None = None,
-    keep_weights: bool = False,
-    progress: Progress | None = None,
-    **settings: Unpack[SettingsDict],
-) -> Result:
-    """Train fresh networks by hill climbing; arguments and result are those of `learn`."""
+def climb(climber: HillClimbing, **options: Any) -> Result:
+    """Train fresh networks by hill climbing; options and result are those of `learn`."""
     if not isinstance(climber, HillClimbing):
         raise InputError(f"climber is {climber!r}, expected HillClimbing(sigma, alpha_h, alpha_o)")
-    run = engines.runner(engine, workers, executor)
-    return _evaluate(climber, episodes, trials, resample, seed, maze, run, keep_weights, progress, settings)
+    return learn(climber, **options)
 
 
 def batch_of(
-    learners: Sequence[Rule | HillClimbing],
+    learners: Sequence[Learner],
     seeds: NDArray[np.uint64],
     *,
     trials: int,
@@ -238,47 +401,11 @@ def checked_numbers(
     )
 
 
-def _evaluate(
-    learner: Rule | HillClimbing,
-    episodes: int,
-    trials: int,
-    resample: int | None,
-    seed: int,
-    maze: Maze | None,
-    run: Runner,
-    keep_weights: bool,
-    progress: Progress | None,
-    settings: SettingsDict,
-) -> Result:
-    in_force = Settings.of(settings, inspect.signature(learn).parameters)
-    maze = checked_maze(maze)
-    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    finals = len(maze.finals)
-    if trials * finals * episodes > MAX_POINTS:
+def _check_memory(trials: int, episodes: int, curves: int) -> None:
+    """Refuse curves that the machine's free memory does not hold."""
+    needed, free = 4 * trials * episodes * curves, free_memory()
+    if free is not None and needed > free:
         raise InputError(
-            f"{trials * finals} trials of {episodes} episodes make {trials * finals * episodes} points of "
-            f"curves, at most {MAX_POINTS} fit in one call; ask for fewer trials or episodes"
+            f"{trials:,} trials of {episodes:,} episodes need {needed / 2**30:,.1f} GiB for their curves, "
+            f"{free / 2**30:,.1f} GiB are free; ask for fewer trials or episodes"
         )
-    batch = batch_of(
-        [learner],
-        np.array([seed], np.uint64),
-        trials=trials,
-        episodes=episodes,
-        maze=maze,
-        settings=in_force,
-        resample=resample,
-    )
-    outcome = run.run(batch, keep_weights, progress)
-    return Result(
-        best=outcome.best,
-        learner=learner,
-        maze=maze,
-        settings=in_force,
-        trials=trials,
-        resample=resample,
-        seed=seed,
-        engine=run.engine,
-        workers=run.workers,
-        hidden=outcome.hidden,
-        output=outcome.output,
-    )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import draws
-from distal.checks import InputError, integer, unit_interval
+from distal.checks import InputError, integer, one_of, unit_interval
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 FIRST, PARENTS, REDRAW, DEVIATE = 16, 17, 18, 19
@@ -50,24 +50,32 @@ class Genotypes:
         )
 
 
+# What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
+ELITES = {
+    "remeasured": "the elites are measured again in every generation",
+    "kept": "an elite keeps the fitness it was first given",
+}
+
+
 @dataclass(frozen=True)
 class Options:
     """The settings of the genetic algorithm; the defaults are the paper's."""
 
     population: int = 14
-    elites: int = 4
+    elite_count: int = 4
     crossover: float = 0.5
     mutation: float = 0.15  # probability that a discrete gene is redrawn
     deviation: float = 0.1  # standard deviation of the noise on continuous genes
-    remeasure: bool = False  # whether the elites are measured again in every generation
+    elites: str = next(iter(ELITES))
 
     def __post_init__(self) -> None:
         integer("population", self.population, 2, 2**20)
-        integer("elites", self.elites, 0, 2**20)
-        if self.elites >= self.population:
+        integer("elite_count", self.elite_count, 0, 2**20)
+        if self.elite_count >= self.population:
             raise InputError(
-                f"elites is {self.elites}, expected fewer than the population of {self.population}"
+                f"elite_count is {self.elite_count}, expected fewer than the population of {self.population}"
             )
+        one_of("elites", self.elites, ELITES)
         for name in ("crossover", "mutation", "deviation"):
             unit_interval(name, getattr(self, name))
 
@@ -189,38 +197,53 @@ class Evolution:
     generation: int = -1  # of the current population; −1 before the first was measured
     population: Genotypes | None = None
     fitness: NDArray[np.float64] | None = None
-    best: Genotypes | None = None  # one row: the lowest fitness ever measured
+    born: NDArray[np.int64] | None = None  # the generation in which each individual first appeared
+    # The leader, one row: the best of the current generation, which is the winner if this is the last one.
+    # With kept elites: the lowest fitness ever measured, which is the same while there are elites.
+    best: Genotypes | None = None
     best_fitness: float = float("inf")
-    best_generation: int = -1
+    best_generation: int = -1  # in which it first appeared
+
+    @property
+    def remeasured(self) -> bool:
+        """Whether the elites are measured again in every generation."""
+        return self.options.elites == "remeasured"
 
     def ask(self, drawn: Chances | None = None) -> Genotypes:
         """Return the genotypes to measure for the next generation; `drawn` saves it from drawing."""
         if self.population is None or self.fitness is None:
             return first_population(self.options.population, self.discrete, self.continuous, self.seed)
         if drawn is None:
-            n = self.options.population - self.options.elites
+            n = self.options.population - self.options.elite_count
             (drawn,) = chances([self.seed], self.generation + 1, n, self.discrete, self.continuous)
         children = offspring(self.population, self.fitness, drawn, self.options)
-        return Genotypes.joined(self._elites(), children) if self.options.remeasure else children
+        return Genotypes.joined(self._elites(), children) if self.remeasured else children
 
     def tell(self, asked: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Take the fitness of what was asked for: it becomes the next generation, with the elites."""
-        if self.population is None or self.fitness is None or self.options.remeasure:
-            population, measured = asked, fitness
-        else:
-            population = Genotypes.joined(self._elites(), asked)
-            measured = np.concatenate([self.fitness[self._ranking()], fitness])
-        self.population, self.fitness = population, measured
         self.generation += 1
-        leader = int(np.argmin(fitness))
-        if fitness[leader] < self.best_fitness:
-            self.best, self.best_fitness = asked[[leader]], float(fitness[leader])
-            self.best_generation = self.generation
+        if self.population is None or self.fitness is None or self.born is None:
+            population, measured = asked, fitness
+            born = np.zeros(len(asked), np.int64)
+        else:
+            elites = self._ranking()
+            children = len(asked) - (len(elites) if self.remeasured else 0)
+            born = np.concatenate([self.born[elites], np.full(children, self.generation)])
+            if self.remeasured:
+                population, measured = asked, fitness
+            else:
+                population = Genotypes.joined(self._elites(), asked)
+                measured = np.concatenate([self.fitness[elites], fitness])
+        self.population, self.fitness, self.born = population, measured, born
+        leader = int(np.argmin(measured))
+        if self.remeasured or measured[leader] < self.best_fitness:
+            self.best, self.best_fitness = population[[leader]], float(measured[leader])
+            self.best_generation = int(born[leader])
 
     def _ranking(self) -> NDArray[np.int64]:
         """Return the places of the elites, the best first; the first of equals."""
         assert self.fitness is not None  # noqa: S101 - only called with a population
-        return np.argsort(self.fitness, kind="stable")[: self.options.elites]
+        return np.argsort(self.fitness, kind="stable")[: self.options.elite_count]
 
     def _elites(self) -> Genotypes:
         assert self.population is not None  # noqa: S101
@@ -230,10 +253,12 @@ class Evolution:
         """Return everything that is needed to go on, ready for JSON."""
         assert self.population is not None  # noqa: S101
         assert self.fitness is not None  # noqa: S101
+        assert self.born is not None  # noqa: S101
         assert self.best is not None  # noqa: S101
         return {
             "generation": self.generation,
             "fitness": self.fitness.tolist(),
+            "born": self.born.tolist(),
             "discrete": self.population.discrete.tolist(),
             "continuous": self.population.continuous.tolist(),
             "best": {
@@ -257,6 +282,8 @@ class Evolution:
         self.generation = state["generation"]
         self.fitness = np.array(state["fitness"], np.float64)
         self.population = genotypes(state["discrete"], state["continuous"])
+        # Version 0.1 did not keep it; then all that is known is that they are there now.
+        self.born = np.array(state.get("born", [self.generation] * len(self.fitness)), np.int64)
         best = state["best"]
         self.best = genotypes([best["discrete"]], [best["continuous"]])
         self.best_fitness, self.best_generation = best["fitness"], best["generation"]

@@ -20,20 +20,21 @@ from numpy.typing import NDArray
 
 import distal
 from distal import engines
-from distal.checks import integer, one_of
+from distal.checks import InputError, integer, one_of
 from distal.draws import child_seed, child_seeds
 from distal.engines import Runner
-from distal.evaluation import MAX_COUNT, MAX_SEED, batch_of
+from distal.evaluation import MAX_COUNT, MAX_SEED, batch_of, checked_maze
 from distal.evolution import Evolution, Genotypes, Options, chances
-from distal.learners import hill_climbing
+from distal.learners import Learner, chance_for, hill_climbing
 from distal.learners.hill_climbing import HillClimbing
-from distal.maze import Maze, triple_t_maze
+from distal.maze import Maze
 from distal.rule import NUMBERS, ROWS, Rule
 from distal.runs import RunFolder, read_run
 from distal.settings import Settings, SettingsDict
 
 LEARNERS = ("dsp", "hc")
 REMEASURED = 400  # trials on which a winner is measured afresh
+SIGNIFICANT = 0.05  # the paper's α
 
 # Parts of the work, as the last number of a seed's part.
 RUN, EVALUATION, REMEASUREMENT = 4, 5, 6
@@ -51,9 +52,13 @@ class Config:
     seed: int = 0
     options: Options = field(default_factory=Options)
     settings: Settings = field(default_factory=Settings)
-    maze: Maze = field(default_factory=triple_t_maze)
+    maze: Maze = field(default_factory=lambda: checked_maze(None))
 
     def __post_init__(self) -> None:
+        if self.learner == "chance":
+            raise InputError(
+                "learner is 'chance', which has nothing to evolve; measure it with learn, or evolve dsp or hc"
+            )
         one_of("learner", self.learner, LEARNERS)
         integer("runs", self.runs, 1, 2**20)
         integer("generations", self.generations, 0, MAX_COUNT)
@@ -66,7 +71,7 @@ class Config:
         """The number of discrete and of continuous genes."""
         return (ROWS, len(NUMBERS)) if self.learner == "dsp" else (0, len(hill_climbing.NUMBERS))
 
-    def decode(self, genotypes: Genotypes) -> list[Rule | HillClimbing]:
+    def decode(self, genotypes: Genotypes) -> list[Rule] | list[HillClimbing]:
         """Turn genotypes into learners: 32 changes, then η, θ, α_h, α_o; or σ, α_h, α_o."""
         if self.learner == "dsp":
             pairs = zip(genotypes.discrete, genotypes.continuous, strict=True)
@@ -87,8 +92,11 @@ class Config:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Config:
-        """Read what `to_dict` returns."""
+        """Read what `to_dict` returns, or returned in version 0.1."""
         own = {name: data[name] for name in ("learner", "runs", "generations", "trials", "episodes", "seed")}
+        if "remeasure" in data:  # 0.1: `elites` was their number
+            words = {False: "kept", True: "remeasured"}
+            data = {**data, "elite_count": data["elites"], "elites": words[data["remeasure"]]}
         return cls(
             **own,
             options=Options(**{name: data[name] for name in Options.__dataclass_fields__}),
@@ -98,24 +106,66 @@ class Config:
 
 
 @dataclass(frozen=True)
+class Fresh:
+    """How a learner does on fresh trials, which selection has not favoured, and chance on the same ones.
+
+    Chance has the learner's scales of recurrent and feedback sums. It is None in a folder
+    of runs that version 0.1 finished.
+    """
+
+    fitness: float
+    standard_error: float
+    chance: float | None = None  # its mean best EP
+    chance_standard_error: float | None = None
+    difference_standard_error: float | None = None  # of fitness − chance, paired
+    p: float | None = None  # signed-rank test, two-sided
+    superiority: float | None = None  # probability that the learner is better in a trial, ties half
+
+    @property
+    def difference(self) -> float | None:
+        """The mean difference from chance; negative is better than chance."""
+        return None if self.chance is None else self.fitness - self.chance
+
+    @property
+    def beats_chance(self) -> bool | None:
+        """Whether it is better than chance, at the paper's level of 0.05."""
+        if self.p is None or self.difference is None:
+            return None
+        return self.p < SIGNIFICANT and self.difference < 0
+
+
+@dataclass(frozen=True)
 class Winner:
-    """The individual with the lowest fitness ever measured in a run."""
+    """The best individual of a run's last generation.
+
+    With kept elites it is the individual with the lowest fitness ever measured.
+    """
 
     run: int
     learner: Rule | HillClimbing
-    generation: int  # in which it was first measured
+    generation: int  # in which it first appeared
     selected: float  # the fitness that selected it, hence optimistic
-    remeasured: float  # on fresh trials
-    standard_error: float  # of the remeasured fitness
+    fresh: Fresh
+
+    @property
+    def remeasured(self) -> float:
+        """The fitness on fresh trials."""
+        return self.fresh.fitness
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the fitness on fresh trials."""
+        return self.fresh.standard_error
 
     def to_dict(self) -> dict[str, Any]:
         """Return the winner, ready for JSON."""
+        fresh = asdict(self.fresh)
         return {
             "run": self.run,
             "generation": self.generation,
             "selected": self.selected,
-            "remeasured": self.remeasured,
-            "standard_error": self.standard_error,
+            "remeasured": fresh.pop("fitness"),
+            **fresh,
             "learner": self.learner.to_dict(),
         }
 
@@ -124,7 +174,9 @@ class Winner:
         """Read what `to_dict` returns."""
         numbers = data["learner"]
         learner = Rule.from_dict(numbers) if "delta_w" in numbers else HillClimbing(**numbers)
-        return cls(**{**data, "learner": learner})
+        given = {name: data[name] for name in Fresh.__dataclass_fields__ if name in data}
+        fresh = Fresh(fitness=data["remeasured"], **given)
+        return cls(data["run"], learner, data["generation"], data["selected"], fresh)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +200,7 @@ class Step:
 
     generation: int
     generations: int
-    best: list[float]  # lowest fitness ever, by run
+    best: list[float]  # of the generation, by run; with kept elites the lowest ever
     mean: float  # of all populations
     evaluations: int  # in this generation
     seconds: float  # for this generation
@@ -163,11 +215,11 @@ def evolve(
     episodes: int = 100,
     seed: int = 0,
     population: int = 14,
-    elites: int = 4,
+    elite_count: int = 4,
     crossover: float = 0.5,
     mutation: float = 0.15,
     deviation: float = 0.1,
-    remeasure: bool = False,
+    elites: str = Options.elites,
     maze: Maze | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -179,9 +231,11 @@ def evolve(
 ) -> Evolved:
     """Evolve DSP rules ("dsp") or the parameters of hill climbing ("hc").
 
-    `trials` counts per final position. `out` names a folder to keep the runs in, so
-    that they can be resumed with `resume`; an existing one is refused unless `force`.
-    `progress` is told of every generation.
+    `trials` counts per final position. `elites` says whether the `elite_count` best are
+    measured again in every generation ("remeasured") or keep the fitness they were first
+    given ("kept"). `out` names a folder to keep the runs in, so that they can be resumed
+    with `resume`; an existing one is refused unless `force`. `progress` is told of every
+    generation.
     """
     config = Config(
         learner=learner,
@@ -190,9 +244,9 @@ def evolve(
         trials=trials,
         episodes=episodes,
         seed=seed,
-        options=Options(population, elites, crossover, mutation, deviation, remeasure),
+        options=Options(population, elite_count, crossover, mutation, deviation, elites),
         settings=Settings.of(settings, inspect.signature(evolve).parameters),
-        maze=triple_t_maze() if maze is None else maze,
+        maze=checked_maze(maze),
     )
     run = engines.runner(engine, workers, executor)
     if out is None:
@@ -218,7 +272,7 @@ def resume(
             done = folder.state["runs"][0]["generation"] if folder.state else 0
             integer("generations", generations, done, MAX_COUNT)
             config = replace(config, generations=generations)
-            folder.extend(config.to_dict())
+            folder.extend(generations)
         return _run(config, folder, run, progress)
 
 
@@ -230,6 +284,7 @@ def summary(out: str | Path) -> dict[str, Any]:
     return {
         "learner": config["learner"],
         "seed": config["seed"],
+        "elites": Config.from_dict(config).options.elites,
         "generations": config["generations"],
         "done": runs[0]["generation"] if runs else None,
         "finished": bool(winners),
@@ -238,8 +293,10 @@ def summary(out: str | Path) -> dict[str, Any]:
                 "run": number,
                 "best": run["best"]["fitness"],
                 "found_in_generation": run["best"]["generation"],
-                "remeasured": winners[number - 1]["remeasured"] if winners else None,
-                "standard_error": winners[number - 1]["standard_error"] if winners else None,
+                **{
+                    name: winners[number - 1].get(name) if winners else None
+                    for name in ("remeasured", "standard_error", "chance", "p", "superiority")
+                },
             }
             for number, run in enumerate(runs, start=1)
         ],
@@ -253,7 +310,7 @@ def run_seed(config: Config, run: int) -> int:
 
 def measure(
     config: Config,
-    learners: Sequence[Rule | HillClimbing],
+    learners: Sequence[Learner],
     seeds: NDArray[np.uint64],
     trials: int,
     run: Runner,
@@ -271,7 +328,7 @@ def next_generation(config: Config, evolutions: list[Evolution], run: Runner) ->
     """Advance all runs by one generation; return the number of evaluations it took."""
     first, options = evolutions[0], config.options
     seeds_of_runs = [evolution.seed for evolution in evolutions]
-    children = options.population - options.elites
+    children = options.population - options.elite_count
     drawn = chances(seeds_of_runs, first.generation + 1, children, *config.genes)
     asked = [evolution.ask(own) for evolution, own in zip(evolutions, drawn, strict=True)]
     n = len(asked[0])
@@ -285,30 +342,44 @@ def next_generation(config: Config, evolutions: list[Evolution], run: Runner) ->
     return len(learners)
 
 
+def measured_afresh(
+    config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
+) -> list[Fresh]:
+    """Measure every learner on about 400 trials from its seed, and chance on the same trials."""
+    from distal.significance import signed_rank, superiority  # noqa: PLC0415 - imports SciPy
+
+    trials = -(-REMEASURED // len(config.maze.finals))
+    own = measure(config, learners, seeds, trials, run)
+    by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)
+
+    def error(values: NDArray[np.int32]) -> float:
+        return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+    return [
+        Fresh(
+            fitness=float(mine.mean()),
+            standard_error=error(mine),
+            chance=float(chances.mean()),
+            chance_standard_error=error(chances),
+            difference_standard_error=error(mine - chances),
+            p=signed_rank(mine, chances),
+            superiority=superiority(mine, chances),
+        )
+        for mine, chances in zip(own, by_chance, strict=True)
+    ]
+
+
 def winners_of(config: Config, evolutions: list[Evolution], run: Runner) -> tuple[Winner, ...]:
-    """Measure every run's best individual on fresh trials."""
+    """Return every run's winner, measured afresh."""
     learners = [config.decode(e.best)[0] for e in evolutions if e.best is not None]
     seeds = np.array([child_seed(e.seed, 0, 0, REMEASUREMENT) for e in evolutions], np.uint64)
-    trials = -(-REMEASURED // len(config.maze.finals))
-    final = measure(config, learners, seeds, trials, run)
-    errors = final.std(axis=1, ddof=1) / np.sqrt(final.shape[1])
     winners = []
-    for number, (evolution, learner) in enumerate(zip(evolutions, learners, strict=True)):
-        named = (
-            replace(learner, name=f"run {number + 1}, seed {config.seed}")
-            if isinstance(learner, Rule)
-            else learner
-        )
-        winners.append(
-            Winner(
-                run=number + 1,
-                learner=named,
-                generation=evolution.best_generation,
-                selected=evolution.best_fitness,
-                remeasured=float(final[number].mean()),
-                standard_error=float(errors[number]),
-            )
-        )
+    for number, (evolution, learner, fresh) in enumerate(
+        zip(evolutions, learners, measured_afresh(config, learners, seeds, run), strict=True), start=1
+    ):
+        if isinstance(learner, Rule):
+            learner = replace(learner, name=f"run {number}, seed {config.seed}")  # noqa: PLW2901
+        winners.append(Winner(number, learner, evolution.best_generation, evolution.best_fitness, fresh))
     return tuple(winners)
 
 

@@ -1,14 +1,12 @@
-"""The paper's experiments: evolve, test for many episodes, with and without resampling.
+"""The paper's experiments: evolve, test for many episodes, with and without resampling, beside chance.
 
-`reproduce` runs them in stages. With a folder every stage is stored as soon as it is
-done, and a second call only does what is missing. What it returns holds all numbers;
+`reproduce` runs them in stages (see `stages`). What it returns holds all numbers;
 `comparison` sets them beside the paper's, `report` turns them into pages.
 """
 
 from __future__ import annotations
 
 import inspect
-import io
 import json
 import os
 import time
@@ -23,23 +21,22 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-import distal
 from distal import draws, engines
-from distal.checks import InputError, integer, one_of
+from distal.checks import integer, one_of
 from distal.engines import Runner
-from distal.evaluation import MAX_SEED, batch_of
-from distal.evolution import Options, first_population
-from distal.evolving import Config, Evolved, Step, evolve, resume
-from distal.files import read_json, to_json, write_array, write_text
-from distal.learners.hill_climbing import HillClimbing
-from distal.maze import Maze, triple_t_maze
-from distal.rule import Rule, published_rules
-from distal.runs import FILES as RUN_FILES
-from distal.runs import holds_anything, lock_folder, new_folder, remove_files
+from distal.evaluation import MAX_SEED, batch_of, checked_maze
+from distal.evolution import ELITES, Options, first_population
+from distal.evolving import Config, Evolved, Fresh, measured_afresh
+from distal.learners import DEFAULT_CHANCE, Learner, chance_for
+from distal.maze import Maze
+from distal.rule import published_rules
+from distal.runs import lock_folder, new_folder
 from distal.settings import Settings, SettingsDict
+from distal.stages import Event, Stage, Stages, check_folder, run_files
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
+MANY = 50  # per final position, where episodes are looked at one by one
 PAPER = Options()  # the paper's genetic algorithm
 
 # The last number of the part that a test's seeds come from; the first two are rule and test.
@@ -68,21 +65,9 @@ TESTS = (
     ("dsp_resampled", "dsp", True),
     ("hc_resampled", "hc", True),
 )
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A part of the work, for the plan and for progress."""
-
-    name: str
-    title: str
-    episodes: int
-    learner: str
-
-    @property
-    def label(self) -> str:
-        """The name in a few words."""
-        return self.name.replace("_", " ").replace("dsp", "DSP").replace("hc", "hill climbing")
+# Further tests, by the second number of the part that their seeds come from.
+AT_100 = {"dsp": 4, "hc": 5}
+EPISODES, AFRESH = 6, 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,20 +75,26 @@ class Reproduction:
     """All that the experiments gave.
 
     `curves[test]` (rules, trials, episodes) is the best EP so far; tests are dsp, hc,
-    dsp_resampled and hc_resampled. `at_100[learner]` (trials) are the EPs of the best
-    rule and of the best climber after 100 episodes, in trials of their own.
+    dsp_resampled, hc_resampled, and chance, with the trials and the scales α of the best
+    rule. `at_100[kind]` (trials) are the EPs of the best rule, of the best climber and
+    of chance after 100 episodes, in trials of their own; `episodes[kind]` (trials,
+    100) the EPs of every episode, all three in the same trials.
     """
 
     scale: Scale
     seed: int
     rules: str  # "evolved" or "published"
+    elites: str  # "remeasured" or "kept"
     settings: Settings
     maze: Maze
     engine: str
     evolved: dict[str, Evolved]  # by learner; no "dsp" with the published rules
-    learners: dict[str, tuple[Rule | HillClimbing, ...]]
+    otherwise: dict[str, Evolved]  # the same with the other reading of elites
+    fresh: dict[str, tuple[Fresh, ...]]  # by learner: every rule and climber on fresh trials, beside chance
+    learners: dict[str, tuple[Learner, ...]]
     curves: dict[str, NDArray[np.int32]]
     at_100: dict[str, NDArray[np.int32]]
+    episodes: dict[str, NDArray[np.int32]]
     seconds: dict[str, float]  # by stage
 
     def write_report(self, out: str | Path) -> Path:
@@ -135,9 +126,15 @@ class Reproduction:
         return order
 
     def best_curve(self, test: str) -> NDArray[np.int32]:
-        """Return the trials (trials, episodes) of the best rule or climber in a test."""
+        """Return the trials (trials, episodes) of the best rule or climber, or of chance, in a test."""
         curve: NDArray[np.int32] = self.curves[test][self.best(test.removesuffix("_resampled"))]
         return curve
+
+    def origin(self, learner: str, number: int) -> str:
+        """Say where a rule or climber comes from: the run that evolved it, or its name in the paper."""
+        if learner in self.evolved:
+            return f"run {self.evolved[learner].winners[number].run}"
+        return f"paper:{number + 1}"
 
 
 def paper_results() -> dict[str, Any]:
@@ -147,52 +144,57 @@ def paper_results() -> dict[str, Any]:
     return results
 
 
-def random_learners(kind: str, seed: int, count: int = PAPER.population) -> tuple[Rule | HillClimbing, ...]:
+def random_learners(kind: str, seed: int, count: int = PAPER.population) -> tuple[Learner, ...]:
     """Draw rules ("dsp") or climbers ("hc"), as in the first generation of an evolution."""
     config = Config(kind)
     return tuple(config.decode(first_population(count, *config.genes, seed)))
 
 
-def plan(scale: Scale, rules: str, maze: Maze) -> list[Stage]:
+def other_elites(elites: str) -> str:
+    """Return the other reading of elites."""
+    return next(word for word in ELITES if word != elites)
+
+
+def evolution_episodes(scale_runs: int, generations: int, elites: str, finals: int) -> int:
+    """Return how many episodes an evolution at 100 episodes runs."""
+    children = PAPER.population - (PAPER.elite_count if elites == "kept" else 0)
+    return scale_runs * (PAPER.population + children * generations) * TRIALS * finals * 100
+
+
+def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> list[Stage]:
     """Return the stages of a reproduction with the episodes that each will run."""
     finals = len(maze.finals)
-    evaluations = PAPER.population + (PAPER.population - PAPER.elites) * scale.generations
-    evolution = scale.runs * evaluations * TRIALS * finals * 100
-    stages = [
-        Stage(
-            "evolve_dsp",
-            f"evolve DSP rules, {scale.runs} runs of {scale.generations} generations",
-            evolution,
-            "dsp",
-        ),
-        Stage(
-            "evolve_hc",
-            f"evolve hill climbing, {scale.runs} runs of {scale.generations} generations",
-            evolution,
-            "hc",
-        ),
-    ]
-    if rules == "published":
-        stages.pop(0)
+    names = {"dsp": "DSP rules", "hc": "hill climbing"}
+    stages = []
+    for suffix, reading in (("", elites), ("_otherwise", other_elites(elites))):
+        for kind, name in names.items():
+            if (rules, kind) == ("published", "dsp"):
+                continue
+            title = f"evolve {name}, {scale.runs} runs of {scale.generations} generations, elites {reading}"
+            episodes = evolution_episodes(scale.runs, scale.generations, reading, finals)
+            stages.append(Stage(f"evolve_{kind}{suffix}", title, episodes, kind))
     for name, learner, resampled in TESTS:
         n = len(published_rules()) if (rules, learner) == ("published", "dsp") else scale.runs
         title = f"test {n} {'rules' if learner == 'dsp' else 'climbers'}, {scale.episodes:,} episodes"
         title += f", resampled every {RESAMPLE}" if resampled else ""
         stages.append(Stage(f"test_{name}", title, n * TRIALS * finals * scale.episodes, learner))
-    for kind, name in (("dsp", "rule"), ("hc", "climber")):
+    long = TRIALS * finals * scale.episodes
+    stages.append(Stage("test_chance", f"chance, {scale.episodes:,} episodes", long, "chance"))
+    for kind, name in (("dsp", "the best rule"), ("hc", "the best climber"), ("chance", "chance")):
+        stages.append(Stage(f"at_100_{kind}", f"{name} for 100 episodes", TRIALS * finals * 100, kind))
         stages.append(
-            Stage(f"at_100_{kind}", f"the best {name} for 100 episodes", TRIALS * finals * 100, kind)
+            Stage(f"episodes_{kind}", f"{name}, every one of 100 episodes", MANY * finals * 100, kind)
         )
     return stages
 
 
 def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: Runner) -> dict[str, float]:
-    """Measure both learners for a moment and say how long each stage may take."""
+    """Measure all learners for a moment and say how long each stage may take."""
     rates = {}
     slow = run.engine == "reference"
     count = {"reference": 1, "gpu": 15 * PAPER.population}.get(run.engine, PAPER.population)
-    for kind in ("dsp", "hc"):
-        few = random_learners(kind, 0, count)
+    for kind in ("dsp", "hc", "chance"):
+        few = (DEFAULT_CHANCE,) * count if kind == "chance" else random_learners(kind, 0, count)
         batch = batch_of(
             few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=5 if slow else 100, maze=maze,
             settings=settings,
@@ -204,19 +206,11 @@ def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: 
     return {stage.name: stage.episodes / rates[stage.learner] for stage in stages}
 
 
-@dataclass(frozen=True)
-class Event:
-    """Told while a stage runs: how much of it is done, and how it goes."""
-
-    stage: Stage
-    done: float  # 0 … 1
-    detail: str = ""
-
-
 def reproduce(
     scale: str = "quick",
     *,
     rules: str = "evolved",
+    elites: str = PAPER.elites,
     seed: int = 0,
     out: str | Path | None = None,
     force: bool = False,
@@ -229,40 +223,42 @@ def reproduce(
 ) -> Reproduction:
     """Run the paper's experiments, at "quick" or "paper" scale, on evolved or on the published rules.
 
-    With `out`, stages that the folder already holds are read, others are run and
-    stored. A folder made with other options is refused unless `force`. The report is
+    `elites` is as in `evolve`; the evolutions are run with the other reading too, for
+    comparison. With `out`, stages that the folder already holds are read, others are run
+    and stored. A folder made with other options is refused unless `force`. The report is
     written by `Reproduction.write_report`. `executor` is as in `learn`.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
     one_of("rules", rules, ("evolved", "published"))
+    one_of("elites", elites, ELITES)
     integer("seed", seed, 0, MAX_SEED)
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, inspect.signature(reproduce).parameters)
+    maze = checked_maze(maze)
     folder = None if out is None else new_folder(out)
     lock = None if folder is None else lock_folder(folder)
     try:
-        return _Work(
-            scale=size,
-            rules=rules,
-            seed=seed,
-            settings=in_force,
-            maze=triple_t_maze() if maze is None else maze,
-            runner=run,
-            executor=executor,
-            progress=progress,
-            folder=folder,
-        ).run(force)
+        claimed = claim(size, rules, elites, seed, in_force, maze)
+        if folder is not None:
+            check_claim(folder, claimed, force)
+        stages = Stages(plan(size, rules, maze, elites), run, executor, progress, folder)
+        stages.claim(CLAIM, claimed, force, FILES)
+        return _Work(size, rules, elites, seed, in_force, maze, stages).run()
     finally:
         if lock is not None:
             os.close(lock)
 
 
-def claim(scale: Scale, rules: str, seed: int, settings: Settings, maze: Maze) -> dict[str, Any]:
+CLAIM = "reproduction.json"
+
+
+def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> dict[str, Any]:
     """Return what a folder is for: everything that decides the results."""
     return {
         "format": "distal-reproduction",
         "scale": scale.name,
         "rules": rules,
+        "elites": elites,
         "seed": seed,
         "settings": vars(settings),
         "maze": list(maze.picture),
@@ -270,26 +266,17 @@ def claim(scale: Scale, rules: str, seed: int, settings: Settings, maze: Maze) -
     }
 
 
-def check_folder(folder: Path, config: dict[str, Any], force: bool) -> None:
-    """Refuse a folder that is for something else."""
-    path = folder / "reproduction.json"
-    if force or not folder.is_dir():
-        return
-    if path.exists():
-        if read_json(path, "file") != config:
-            raise InputError(
-                f"folder {str(folder)!r} holds a reproduction with other options; "
-                "name another with --out, or begin anew with --force"
-            )
-    elif holds_anything(folder):
-        raise InputError(f"folder {str(folder)!r} is not empty and holds no reproduction; name another")
+def check_claim(folder: Path, claimed: dict[str, Any], force: bool) -> None:
+    """Refuse a folder that is for something else. Version 0.1 knew kept elites alone and did not say so."""
+    check_folder(folder, CLAIM, claimed, force, missing={"elites": "kept"})
 
 
+INSIDE = [f"evolve-{kind}{end}" for kind in ("dsp", "hc") for end in ("", "-otherwise")]
 # Everything that a reproduction and its report write.
 FILES = (
-    "reproduction.json", "seconds.json", "*.npz", "report.html", "results.json", "results.md",
+    CLAIM, "seconds.json", "*.npz", "report.html", "results.json", "results.md",
     "evolved_rules.json", "figures/*.svg", "figures/*.png", "tables/*.csv", "tables/*.tex",
-    *(f"evolve-{kind}/{name}" for kind in ("dsp", "hc") for name in ("winners/run-*.json", *RUN_FILES)),
+    *(file for inside in INSIDE for file in run_files(inside)),
 )  # fmt: skip
 
 
@@ -299,168 +286,84 @@ class _Work:
 
     scale: Scale
     rules: str
+    elites: str
     seed: int
     settings: Settings
     maze: Maze
-    runner: Runner
-    executor: Executor | None
-    progress: Callable[[Event], None] | None
-    folder: Path | None
+    stages: Stages
 
-    def run(self, force: bool) -> Reproduction:
-        """Do all stages that are missing; with `force`, all."""
-        self.stages = {stage.name: stage for stage in plan(self.scale, self.rules, self.maze)}
-        self.seconds: dict[str, float] = {}
-        if self.folder is not None:
-            self._claim(self.folder, force)
+    def run(self) -> Reproduction:
+        """Do all stages that are missing."""
         evolved: dict[str, Evolved] = {}
-        learners: dict[str, tuple[Rule | HillClimbing, ...]] = {}
+        otherwise: dict[str, Evolved] = {}
+        fresh: dict[str, tuple[Fresh, ...]] = {}
+        learners: dict[str, tuple[Learner, ...]] = {}
         for kind in ("dsp", "hc"):
-            if f"evolve_{kind}" in self.stages:
-                evolved[kind] = self._evolve(kind)
+            if f"evolve_{kind}" in self.stages.stages:
+                evolved[kind] = self.stages.evolve(
+                    f"evolve_{kind}", self._config(kind, self.elites), f"evolve-{kind}"
+                )
                 learners[kind] = tuple(winner.learner for winner in evolved[kind].winners)
+                fresh[kind] = tuple(winner.fresh for winner in evolved[kind].winners)
             else:
                 learners[kind] = published_rules()
+                fresh[kind] = self._afresh(learners[kind])
         curves = {}
         for number, (name, kind, resampled) in enumerate(TESTS):
             resample = RESAMPLE if resampled else None
             curves[name] = self._test(f"test_{name}", learners[kind], number, self.scale.episodes, resample)
         result = Reproduction(
-            self.scale, self.seed, self.rules, self.settings, self.maze, self.runner.engine,
-            evolved, learners, curves, {}, self.seconds,
+            self.scale, self.seed, self.rules, self.elites, self.settings, self.maze,
+            self.stages.runner.engine, evolved, otherwise, fresh, learners, curves, {}, {},
+            self.stages.seconds,
         )  # fmt: skip
-        both = {kind: learners[kind][result.best(kind)] for kind in ("dsp", "hc")}
+        best = result.best("dsp")
+        rule = learners["dsp"][best]
+        chance = chance_for(rule)
+        # Chance has the trials of the best rule.
+        curves["chance"] = self._test("test_chance", (chance,), 0, self.scale.episodes, first=best)
+        three = {"dsp": rule, "hc": learners["hc"][result.best("hc")], "chance": chance}
         at_100 = {
-            kind: self._test(f"at_100_{kind}", (both[kind],), len(TESTS) + number, 100, None)[0, :, -1]
-            for number, kind in enumerate(both)
+            kind: self._test(f"at_100_{kind}", (one,), AT_100.get(kind, AT_100["dsp"]), 100)[0, :, -1]
+            for kind, one in three.items()
         }
-        return replace(result, at_100=at_100)
+        episodes = {
+            kind: self._test(f"episodes_{kind}", (one,), EPISODES, 100, trials=MANY, every=True)[0]
+            for kind, one in three.items()
+        }
+        for kind in evolved:
+            otherwise[kind] = self.stages.evolve(
+                f"evolve_{kind}_otherwise",
+                self._config(kind, other_elites(self.elites)),
+                f"evolve-{kind}-otherwise",
+            )
+        return replace(result, at_100=at_100, episodes=episodes)
 
-    def _claim(self, folder: Path, force: bool) -> None:
-        """Write down what this folder is for; refuse one that is for something else."""
-        config = claim(self.scale, self.rules, self.seed, self.settings, self.maze)
-        check_folder(folder, config, force)
-        if force:
-            remove_files(folder, FILES)
-        path = folder / "reproduction.json"
-        write_text(path, to_json(config) + "\n")
-        stored = _stored_seconds(folder / "seconds.json")
-        self.seconds.update({name: stored[name] for name in self.stages if name in stored})
-
-    def _took(self, stage: str, seconds: float) -> None:
-        """Note how long a stage took."""
-        self.seconds[stage] = seconds
-        if self.folder is not None:
-            write_text(self.folder / "seconds.json", to_json(self.seconds) + "\n")
-
-    def _tell(self, stage: Stage, done: float, detail: str = "") -> None:
-        if self.progress is not None:
-            self.progress(Event(stage, done, detail))
-
-    def _evolve(self, kind: str) -> Evolved:
-        stage = self.stages[f"evolve_{kind}"]
-        self._tell(stage, 0)
-
-        def told(step: Step) -> None:
-            rate = step.evaluations / step.seconds
-            detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
-            self._tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
-
-        run: dict[str, Any] = {
-            "engine": self.runner.engine, "workers": self.runner.workers, "executor": self.executor,
-            "progress": told,
-        }  # fmt: skip
-        config = Config(
+    def _config(self, kind: str, elites: str) -> Config:
+        return Config(
             kind, self.scale.runs, self.scale.generations, TRIALS, 100, self.seed,
-            settings=self.settings, maze=self.maze,
+            options=replace(PAPER, elites=elites), settings=self.settings, maze=self.maze,
         )  # fmt: skip
-        out = None if self.folder is None else self.folder / f"evolve-{kind}"
-        if out is not None and out.is_dir() and holds_anything(out):
-            evolved = resume(out, **run)
-            if evolved.config != config:
-                raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
-        else:
-            evolved = evolve(
-                kind, runs=config.runs, generations=config.generations, seed=config.seed, maze=config.maze,
-                out=out, **run, **vars(config.settings),
-            )  # fmt: skip
-        self._took(stage.name, evolved.seconds)
-        self._tell(stage, 1)
-        return evolved
+
+    def _afresh(self, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
+        seeds = draws.child_seeds(self.seed, [[k, AFRESH, TEST] for k in range(len(learners))])
+        config = self._config("dsp", self.elites)
+        return tuple(measured_afresh(config, learners, seeds, self.stages.runner))
 
     def _test(
         self,
-        stage_name: str,
-        learners: tuple[Rule | HillClimbing, ...],
+        stage: str,
+        learners: tuple[Learner, ...],
         number: int,
         episodes: int,
-        resample: int | None,
+        resample: int | None = None,
+        trials: int = TRIALS,
+        every: bool = False,
+        first: int = 0,
     ) -> NDArray[np.int32]:
-        """Return best-so-far curves (learners, trials, episodes), read or run."""
-        stage = self.stages[stage_name]
-        seeds = draws.child_seeds(self.seed, [[k, number, TEST] for k in range(len(learners))])
-        # What decides the curves: a stored file made from anything else is run again.
-        key = json.dumps(
-            {
-                "distal": distal.__version__,
-                "learners": [learner.to_dict() for learner in learners],
-                "seeds": seeds.tolist(),
-                "episodes": episodes,
-                "resample": resample,
-                "settings": vars(self.settings),
-                "maze": self.maze.picture,
-                "heading": self.maze.heading,
-            }
-        )
-        path = None if self.folder is None else self.folder / f"{stage_name}.npz"
-        if path is not None:
-            stored = _stored_curves(path, key)
-            if stored is not None:
-                self._tell(stage, 1)
-                return stored
-        self._tell(stage, 0)
-        batch = batch_of(
-            learners,
-            seeds,
-            trials=TRIALS,
-            episodes=episodes,
-            maze=self.maze,
-            settings=self.settings,
-            resample=resample,
-        )
-        done = 0
-
-        def advance(more: int) -> None:
-            nonlocal done
-            done += more
-            self._tell(stage, done / (len(batch) * episodes))
-
-        began = time.perf_counter()
-        outcome = self.runner.run(batch, progress=advance)
-        self._took(stage.name, time.perf_counter() - began)
-        curves = outcome.best.reshape(len(learners), -1, episodes)
-        if path is not None:
-            write_array(path, curves=curves, key=np.array(key))
-        self._tell(stage, 1)
-        return curves
-
-
-def _stored_seconds(path: Path) -> dict[str, float]:
-    """Return the times in a file, as far as it is readable: they are for information alone."""
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): float(value) for name, value in stored.items() if np.isfinite(value)}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return {}
-
-
-def _stored_curves(path: Path, key: str) -> NDArray[np.int32] | None:
-    """Return the curves in a file, if they are what would be run now."""
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-            if str(stored["key"]) == key:
-                curves: NDArray[np.int32] = stored["curves"]
-                return curves
-    except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
-        return None
-    return None
+        """Return the curves of test `number`; the learners have the seeds from `first` on."""
+        seeds = draws.child_seeds(self.seed, [[first + k, number, TEST] for k in range(len(learners))])
+        return self.stages.test(
+            stage, learners, seeds, trials=trials, episodes=episodes, maze=self.maze, settings=self.settings,
+            resample=resample, every=every,
+        )  # fmt: skip

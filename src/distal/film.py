@@ -44,7 +44,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) ->
     found = []
     for episodes in after:
         trials = engines.load(engine).run(
-            replace(batch, episodes=episodes), keep_weights=True, workers=1, progress=None
+            replace(batch, episodes=episodes), keep_weights=True, keep_ep=False, workers=1, progress=None
         )
         if trials.hidden is None or trials.output is None:
             raise AssertionError("an engine that was asked for weights gives them")

@@ -21,6 +21,16 @@ def machine() -> dict[str, Any]:
     }
 
 
+def free_memory() -> int | None:
+    """Return the bytes of memory that are free for new work, where the system says."""
+    info = Path("/proc/meminfo")
+    if info.exists():
+        for line in info.read_text(encoding="utf-8").splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    return None
+
+
 def available_cores() -> int:
     """Return the number of cores this process may use, asked anew at every call."""
     if hasattr(os, "sched_getaffinity"):

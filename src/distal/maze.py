@@ -122,7 +122,7 @@ class Maze:
         left, front, right = (_next(cell, (heading + turn) % 4) for turn in (-1, 0, 1))
         return int(self.walls[left]), int(self.walls[front]), int(self.walls[right])
 
-    def move(self, cell: Cell, heading: int, action: int, blocked: str = "turn") -> tuple[Cell, int]:
+    def move(self, cell: Cell, heading: int, action: int, blocked: str) -> tuple[Cell, int]:
         """Return the cell and heading after an action.
 
         A move into a wall leaves the agent in its cell; it keeps the heading it

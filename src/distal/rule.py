@@ -151,8 +151,11 @@ def evolved_fitness(number: int) -> float:
     return float(_evolved()[number - 1]["fitness_10000_episodes"])
 
 
-def find_rule(name: str) -> Rule:
-    """Return the rule that a name stands for: `paper:N`, `evolved:N`, or a rule file."""
+def find_rule(name: str, others: Iterable[str] = ()) -> Rule:
+    """Return the rule that a name stands for: `paper:N`, `evolved:N`, or a rule file.
+
+    `others` are words that the caller takes too, for the refusal.
+    """
     prefix, colon, number = name.partition(":")
     shipped = {"paper": published_rules, "evolved": evolved_rules}
     if prefix in shipped and colon:
@@ -165,10 +168,12 @@ def find_rule(name: str) -> Rule:
     except OSError:  # a name that no file system takes
         found = False
     if not found:
-        names = [rule.name for rule in (*published_rules(), *evolved_rules())]
+        words = list(others)
+        names = [*(rule.name for rule in (*published_rules(), *evolved_rules())), *words]
+        more = "".join(f"{word}, " for word in words)
         raise InputError(
             f"no rule {name!r}, expected paper:1 to paper:{len(_published())}, evolved:1 to "
-            f"evolved:{len(_evolved())} or a rule file{suggestion(name, names)}"
+            f"evolved:{len(_evolved())}, {more}or a file{suggestion(name, names)}"
         )
     return Rule.load(name)
 

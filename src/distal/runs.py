@@ -5,7 +5,7 @@
                       the population, and the best genotype
     state.json        what is needed to go on, and the winners at the end
     winners/          each run's winner, for `distal learn` or `distal climb`
-    winners.csv       selected and re-measured fitness of the winners
+    winners.csv       selected and re-measured fitness of the winners, and chance
     seconds.csv       how long each generation took: the one file that is not reproducible
 
 Every other file is byte for byte the same whether or not the work was interrupted.
@@ -34,7 +34,8 @@ from distal.files import read_json, read_text, to_json, write_text
 from distal.learners.hill_climbing import FORMAT as CLIMBER
 from distal.learners.hill_climbing import VERSION as CLIMBER_VERSION
 
-FORMAT, VERSION = "distal-evolution", 1
+FORMAT, VERSION = "distal-evolution", 2
+READABLE = (1, 2)  # a folder goes on in the version it was begun with
 COLUMNS = ("run", "generation", "best", "mean", "worst", "genotype")
 HEADER = ",".join(COLUMNS) + "\r\n"
 FILES = ("config.json", "generations.csv", "state.json", "winners.csv", "seconds.csv")
@@ -47,6 +48,7 @@ class RunFolder:
 
     def __init__(self, path: Path, lock: int, config: dict[str, Any], state: dict[str, Any] | None) -> None:
         self.path, self.config, self.state = path, config, state
+        self.version = 1 if "remeasure" in config else VERSION  # a name that version 2 no longer has
         self._lock = lock
         self._hash = hashlib.sha256()
         self._bytes = 0
@@ -131,9 +133,9 @@ class RunFolder:
                 continue
         return total
 
-    def extend(self, config: dict[str, Any]) -> None:
+    def extend(self, generations: int) -> None:
         """Set another number of generations; the winners will have to be found again."""
-        self.config = config
+        self.config = {**self.config, "generations": generations}
         if self.state is not None:
             self.state["winners"] = None
             self._write_state()
@@ -174,9 +176,12 @@ class RunFolder:
             write_text(folder / f"run-{winner['run']:02}.json", to_json(learner) + "\n")
         text = io.StringIO()
         writer = csv.writer(text)
-        columns = ("run", "generation", "selected", "remeasured", "standard_error")
+        columns = (
+            "run", "generation", "selected", "remeasured", "standard_error", "chance",
+            "chance_standard_error", "p", "superiority",
+        )  # fmt: skip
         writer.writerow(columns)
-        writer.writerows([winner[column] for column in columns] for winner in winners)
+        writer.writerows([winner.get(column) for column in columns] for winner in winners)
         write_text(self.path / "winners.csv", text.getvalue())
 
     def _recover(self) -> None:
@@ -237,7 +242,7 @@ class RunFolder:
             self._bytes += len(data)
 
     def _write_config(self) -> None:
-        write_text(self.path / "config.json", to_json(_sealed(self.config)) + "\n")
+        write_text(self.path / "config.json", to_json(_sealed(self.config, self.version)) + "\n")
 
     def _write_state(self) -> None:
         assert self.state is not None  # noqa: S101 - written after it was set
@@ -247,7 +252,7 @@ class RunFolder:
             "runs": self.state["runs"],
             "winners": self.state["winners"],
         }
-        write_text(self.path / "state.json", json.dumps(_sealed(self.state)) + "\n")
+        write_text(self.path / "state.json", json.dumps(_sealed(self.state, self.version)) + "\n")
 
 
 def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -331,11 +336,11 @@ def _fingerprint(config: dict[str, Any]) -> str:
     return _sha(json.dumps(content, sort_keys=True).encode())
 
 
-def _sealed(content: dict[str, Any]) -> dict[str, Any]:
+def _sealed(content: dict[str, Any], version: int) -> dict[str, Any]:
     """Add what kind of file this is and a checksum."""
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version,
         "sha256": _sha(json.dumps(content, sort_keys=True).encode()),
         **content,
     }
@@ -345,12 +350,13 @@ def _checked(data: object, path: Path) -> dict[str, Any]:
     """Return the content of a sealed file; refuse a foreign or damaged one."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"run file {str(path)!r} was not written by distal evolve")
-    if data.get("version") != VERSION:
+    version = data.get("version")
+    if type(version) is not int or version not in READABLE:
         raise InputError(
-            f"run file {str(path)!r} has version {data.get('version')!r}, this release reads {VERSION}"
+            f"run file {str(path)!r} has version {version!r}, this release reads {READABLE[0]} to {VERSION}"
         )
     content = {name: value for name, value in data.items() if name not in ("format", "version", "sha256")}
-    if _sealed(content)["sha256"] != data.get("sha256"):
+    if _sealed(content, version)["sha256"] != data.get("sha256"):
         raise InputError(f"run file {str(path)!r} is damaged: its checksum does not fit its content")
     return content
 

@@ -1,7 +1,7 @@
 """The settings of network and episode, and the readings where the paper is silent.
 
-The first value of each reading is the default; docs/readings.md gives the
-evidence for it.
+`READINGS` is the one place that says which values a reading has, what they mean and
+which is the default: the first. docs/readings.md gives the evidence for it.
 """
 
 from __future__ import annotations
@@ -12,18 +12,41 @@ from typing import TypedDict
 
 from distal.checks import InputError, integer, one_of, suggestion
 
-READINGS: dict[str, tuple[str, ...]] = {
+READINGS: dict[str, dict[str, str]] = {
     # How four output sums become activations and one action.
-    "outputs": ("winner", "binary", "random"),
+    "outputs": {
+        "winner": "the output with the largest sum acts and alone is active",
+        "binary": "outputs with a positive sum are active, the largest acts",
+        "random": "outputs with a positive sum are active, one of them acts, drawn at each step",
+    },
     # Whether a move into a wall still turns the agent.
-    "blocked": ("turn", "stay"),
+    "blocked": {
+        "turn": "a move into a wall still turns the agent",
+        "stay": "a move into a wall changes nothing",
+    },
     # The modulatory signal when an episode is as good as the one before.
-    "m_ties": ("reward", "punish"),
+    "m_ties": {
+        "reward": "an EP equal to the one before gives m = +1",
+        "punish": "it gives m = −1",
+    },
     # Which step's hidden and output activations are `pre` of W_h and W_ho.
-    "trace_pre": ("previous", "current"),
+    "trace_pre": {
+        "current": "traces pair activations of the same step",
+        "previous": "recurrent and feedback synapses pair the step before with this one",
+    },
     # Which incoming weights share one norm.
-    "normalise": ("neuron", "layer", "none"),
+    "normalise": {
+        "neuron": "all incoming weights of a neuron share one norm",
+        "layer": "those from each layer have their own",
+        "none": "weights are not normalised",
+    },
 }
+
+
+def default(reading: str) -> str:
+    """Return the default value of a reading: its first."""
+    return next(iter(READINGS[reading]))
+
 
 MAX_HIDDEN = 256
 MAX_STEPS = 10_000
@@ -47,11 +70,11 @@ class Settings:
 
     hidden: int = 20
     steps: int = 100
-    outputs: str = "winner"
-    blocked: str = "turn"
-    m_ties: str = "reward"
-    trace_pre: str = "previous"
-    normalise: str = "neuron"
+    outputs: str = default("outputs")
+    blocked: str = default("blocked")
+    m_ties: str = default("m_ties")
+    trace_pre: str = default("trace_pre")
+    normalise: str = default("normalise")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_HIDDEN))

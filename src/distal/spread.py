@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +49,14 @@ class Block:
     seconds: float  # of computing
 
 
-def run_block(batch: Batch, engine: str, keep_weights: bool, version: str) -> Block:
+def run_block(batch: Batch, engine: str, keep_weights: bool, keep_ep: bool, version: str) -> Block:
     """Run a block of trials; this is what workers execute."""
     if version != distal.__version__:
         raise WrongVersion(f"a worker has Distal {distal.__version__}, this is {version}")
     began = time.perf_counter()
-    trials = engines.load(engine).run(batch, keep_weights=keep_weights, workers=1, progress=None)
+    trials = engines.load(engine).run(
+        batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=1, progress=None
+    )
     return Block(trials, time.perf_counter() - began)
 
 
@@ -82,7 +85,8 @@ class Spread:
         self,
         batch: Batch,
         *,
-        keep_weights: bool,
+        keep_weights: bool = False,
+        keep_ep: bool = False,
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> Trials:
@@ -99,7 +103,7 @@ class Spread:
                     left = (len(batch) - first) * batch.episodes / pace / count  # seconds, for each worker
                     seconds = max(SHORTEST, min(TASK, left / LAST_SHARE))
                     last = min(len(batch), first + max(1, round(seconds * pace / batch.episodes)))
-                    waiting[self._submit(batch.part(first, last), keep_weights)] = first, last
+                    waiting[self._submit(batch.part(first, last), keep_weights, keep_ep)] = first, last
                     first = last
                 for future in self._finished(waiting):
                     begin, end = waiting.pop(future)
@@ -119,13 +123,16 @@ class Spread:
         in_order = [parts[begin] for begin in sorted(parts)]
         return Trials(
             np.concatenate([one.best for one in in_order]),
+            _joined([one.ep for one in in_order]),
             _joined([one.hidden for one in in_order]),
             _joined([one.output for one in in_order]),
         )
 
-    def _submit(self, block: Batch, keep_weights: bool) -> Future[Block]:
+    def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[Block]:
         try:
-            return self.executor.submit(run_block, block, self.engine, keep_weights, distal.__version__)
+            return self.executor.submit(
+                run_block, block, self.engine, keep_weights, keep_ep, distal.__version__
+            )
         except RuntimeError as error:  # a pool that is broken or shut down
             raise WorkError(f"the executor takes no more work: {error}") from error
 
@@ -164,6 +171,6 @@ def _cancel(futures: list[Future[Block]]) -> None:
     cancelling.join(CANCELLING)
 
 
-def _joined(arrays: list[NDArray[np.float32] | None]) -> NDArray[np.float32] | None:
+def _joined(arrays: list[NDArray[Any] | None]) -> NDArray[Any] | None:
     kept = [array for array in arrays if array is not None]
     return np.concatenate(kept) if kept else None

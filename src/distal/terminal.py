@@ -25,12 +25,13 @@ from rich.progress import (
 from rich.table import Table
 
 from distal.engines import Progress as Advance
-from distal.evaluation import Result
+from distal.evaluation import Behaviour, Difference, Result
 from distal.evolving import Evolved, Step
-from distal.experiments import Event, Stage
+from distal.learners import kind_of, name_of
 from distal.maze import Maze
 from distal.rule import Rule, evolved_fitness, evolved_rules, published_fitness, published_rules
 from distal.settings import READINGS
+from distal.stages import Event, Stage
 
 if TYPE_CHECKING:
     from distal.bench import Row
@@ -140,17 +141,15 @@ def show_rule(rule: Rule) -> None:
     console().print(str(rule), soft_wrap=True)
 
 
+RETAINED = 0.5  # of the episodes after the first success: from here on a learner keeps what it found
+
+
 def show_result(result: Result) -> None:
-    """Print an evaluation: its numbers, its curve, and each final position."""
+    """Print an evaluation: its numbers beside chance, what they mean, its curve, each final position."""
     out = console()
     maze, n = result.maze, len(result.best)
-    if isinstance(result.learner, Rule):
-        name = result.learner.name or "rule"
-    else:
-        numbers = result.learner.to_dict().items()
-        name = "hill climbing, " + ", ".join(f"{key} {value:g}" for key, value in numbers)
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
-    out.print(name, style="bold", soft_wrap=True)
+    out.print(_described(result), style="bold", soft_wrap=True)
     out.print(
         f"{n} trials ({result.trials} for each of {len(maze.finals)} final positions), "
         f"{result.episodes:,} episodes{resampled}, seed {result.seed}, engine {result.engine}"
@@ -158,22 +157,76 @@ def show_result(result: Result) -> None:
     settings = result.settings
     readings = ", ".join(f"{name} {getattr(settings, name)}" for name in READINGS)
     out.print(f"{settings.hidden} hidden neurons, {settings.steps} steps; {readings}", style="dim")
-    out.print()
-    error = result.standard_error
-    spread = f" ± {error:.2f}" if error is not None else ""
-    reached = round(result.reached * n)
-    out.print(f"fitness        {result.fitness:.2f}{spread}   mean best EP ± standard error")
-    out.print(f"reached        {result.reached:.1%}   {reached} of {n} trials with EP below N_steps")
-    out.print(f"perfect agent  {perfect_agent(maze):.2f}")
-    curve = _table("episode", *(f"{mark:,}" for mark in result.checkpoints))
-    curve.add_row("mean best EP", *(f"{value:.2f}" for value in result.checkpoints.values()))
+    columns = [one for one in (result, result.chance) if one is not None]
+    names = [name_of(one.learner) for one in columns]
+    table = _table("lower EP is better; ± standard error", *names, *["difference"] * (len(columns) > 1))
+    difference = result.difference
+    gap = [] if difference is None else [_spread(difference.mean, difference.standard_error, sign=True)]
+    table.add_row(
+        "fitness: mean best EP", *(_spread(one.fitness, one.standard_error) for one in columns), *gap
+    )
+    table.add_row("trials that reached the goal", *(f"{one.reached:.1%}" for one in columns))
+    found = [behaviour for one in columns if (behaviour := one.behaviour) is not None]
+    if found:
+        _add_behaviour(table, found)
+    table.add_row("perfect agent", f"{perfect_agent(maze):.2f}")
+    out.print(table)
+    for line in _verdicts(difference, found):
+        out.print(line)
+    curve = _table("mean best EP after episode", *(f"{mark:,}" for mark in result.checkpoints))
+    for one in columns:
+        curve.add_row(name_of(one.learner), *(f"{value:.2f}" for value in one.checkpoints.values()))
     out.print(curve)
-    by_final = result.final.reshape(result.trials, len(maze.finals))
     finals = _table("final position", "distance", "mean best EP", "reached")
+    by_final = result.final.reshape(result.trials, len(maze.finals))
     for g, symbol in enumerate(maze.symbols):
-        share = (by_final[:, g] < result.settings.steps).mean()
+        share = (by_final[:, g] < settings.steps).mean()
         finals.add_row(symbol, str(maze.start_distances[g]), f"{by_final[:, g].mean():.2f}", f"{share:.0%}")
     out.print(finals)
+
+
+def _described(result: Result) -> str:
+    """Name a learner; one without a name of its own with its numbers."""
+    name = name_of(result.learner)
+    if kind_of(result.learner) == "dsp":
+        return name
+    return ", ".join([name, *(f"{key} {value:g}" for key, value in result.learner.to_dict().items())])
+
+
+def _spread(mean: float, error: float | None, sign: bool = False) -> str:
+    return f"{mean:{'+' if sign else ''}.2f}" + (f" ± {error:.2f}" if error is not None else "")
+
+
+def _add_behaviour(table: Table, found: list[Behaviour]) -> None:
+    """Add what the episodes themselves show."""
+    first = (one.median_first for one in found)
+    kept = (one.retained for one in found)
+    for what, cells in (
+        ("first episode that did, median", ["–" if one is None else f"{one:g}" for one in first]),
+        ("episodes that reached the goal", [f"{one.reached:.2%}" for one in found]),
+        ("… of those after the first that did", ["–" if one is None else f"{one:.2%}" for one in kept]),
+        ("mean EP of the first tenth of the episodes", [f"{one.first_tenth:.2f}" for one in found]),
+        ("mean EP of the last tenth", [f"{one.last_tenth:.2f}" for one in found]),
+    ):
+        table.add_row(what, *cells)
+
+
+def _verdicts(difference: Difference | None, found: list[Behaviour]) -> Iterator[str]:
+    """Say whether a learner beats chance, and whether it keeps what it found."""
+    if difference is not None:
+        if not difference.decided:
+            word = "not shown: the 95 % interval of the paired difference includes 0"
+        else:
+            word = "yes" if difference.mean < 0 else "no, it is worse"
+        yield f"Beats chance: {word}."
+    if found:
+        retained = found[0].retained
+        if retained is None:
+            word = "it never reached the goal" if not found[0].first_reached.any() else "too late to tell"
+        else:
+            again = f"{retained:.1%} of the episodes after the first success reach the goal again"
+            word = f"{'yes' if retained >= RETAINED else 'no'}, {again}"
+        yield f"Keeps what it found: {word}."
 
 
 def show_watched(watched: Watched, page: str, size: int) -> None:
@@ -329,18 +382,33 @@ def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
 
 
 def show_evolved(evolved: Evolved, out: str) -> None:
-    """Print the winners of an evolution."""
+    """Print the winners of an evolution, beside chance."""
     to = console()
     config = evolved.config
     name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[config.learner]
-    to.print(f"{name}: {config.runs} runs of {config.generations} generations, seed {config.seed}")
-    table = _table("run", "found in generation", "selected", "re-measured ± s.e.")
+    to.print(
+        f"{name}: {config.runs} runs of {config.generations} generations, elites {config.options.elites}, "
+        f"seed {config.seed}"
+    )
+    table = _table(
+        "run", "since generation", "selected", "re-measured", "chance", "beats it", "p", "P(better)"
+    )
     for winner in evolved.winners:
-        fresh = f"{winner.remeasured:.2f} ± {winner.standard_error:.2f}"
-        table.add_row(str(winner.run), str(winner.generation), f"{winner.selected:.2f}", fresh)
+        fresh = winner.fresh
+        cells = ("", "", "", "")
+        if fresh.chance is not None and fresh.p is not None and fresh.superiority is not None:
+            beats = "yes" if fresh.beats_chance else "no"
+            chance = _spread(fresh.chance, fresh.chance_standard_error)
+            cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
+        own = _spread(fresh.fitness, fresh.standard_error)
+        table.add_row(str(winner.run), str(winner.generation), f"{winner.selected:.2f}", own, *cells)
     to.print(table)
-    to.print("selected: the fitness that made it the winner, hence optimistic", style="dim")
-    to.print("re-measured: on fresh trials", style="dim")
+    for line in (
+        "selected: the fitness that made it the winner, hence optimistic",
+        "re-measured: on fresh trials; chance: random weights on the same trials; ± standard error",
+        "p: signed-rank test; P(better): probability of a better trial than chance's",
+    ):
+        to.print(line, style="dim")
     to.print(f"kept in {out}", soft_wrap=True)
 
 
@@ -352,18 +420,18 @@ def show_runs(summaries: list[dict[str, Any]]) -> None:
         go_on = f"to go on: distal evolve --resume {shlex.quote(entry['folder'])}"
         state = "finished" if entry["finished"] else go_on
         out.print(
-            f"{entry['folder']}: learner {entry['learner']}, seed {entry['seed']}, generation {done} of "
-            f"{entry['generations']}, {state}",
+            f"{entry['folder']}: learner {entry['learner']}, elites {entry['elites']}, seed {entry['seed']}, "
+            f"generation {done} of {entry['generations']}, {state}",
             soft_wrap=True,
         )
-        table = _table("run", "best fitness", "found in generation", "re-measured ± s.e.")
+        table = _table("run", "best fitness", "since generation", "re-measured", "chance", "p", "P(better)")
         for run in entry["runs"]:
-            fresh = (
-                f"{run['remeasured']:.2f} ± {run['standard_error']:.2f}"
-                if run["remeasured"] is not None
-                else ""
-            )
-            table.add_row(str(run["run"]), f"{run['best']:.2f}", str(run["found_in_generation"]), fresh)
+            fresh = "" if run["remeasured"] is None else _spread(run["remeasured"], run["standard_error"])
+            chance = ("", "", "")
+            if run["chance"] is not None:
+                chance = (f"{run['chance']:.2f}", f"{run['p']:.2g}", f"{run['superiority']:.2f}")
+            found = str(run["found_in_generation"])
+            table.add_row(str(run["run"]), f"{run['best']:.2f}", found, fresh, *chance)
         out.print(table)
 
 

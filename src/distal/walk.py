@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from distal.maze import ACTIONS, HEADINGS, Maze
+from distal.settings import default
 
 PIT_PENALTY = 5
 
@@ -25,7 +26,7 @@ class MazeTask:
     maze: Maze
     goal: int
     steps: int = 100
-    blocked: str = "turn"
+    blocked: str = default("blocked")
 
     inputs = 3  # walls to the left, in front, to the right
     outputs = len(ACTIONS)

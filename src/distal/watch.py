@@ -21,15 +21,11 @@ from numpy.typing import NDArray
 from distal.checks import InputError
 from distal.engines import Batch, Progress, naming, reference
 from distal.evaluation import batch_of, checked_maze, checked_numbers
-from distal.files import read_json, write_text
-from distal.learners import Learner, hill_climbing, name_of
-from distal.learners.hill_climbing import HillClimbing
+from distal.files import write_text
+from distal.learners import Learner, find_learner, kind_of, name_of
 from distal.maze import Maze
-from distal.rule import Rule, find_rule
 from distal.settings import Settings, SettingsDict
 
-HILL_CLIMBING = "hc"  # the word that stands for hill climbing with DEFAULT_CLIMBER
-DEFAULT_CLIMBER = HillClimbing(sigma=0.2, alpha_h=0.2, alpha_o=0.2)
 DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
 
@@ -91,7 +87,7 @@ class Watched:
             "heading": batch.maze.heading,
             "learners": [
                 {
-                    "kind": "rule" if isinstance(learner, Rule) else "climber",
+                    "kind": kind_of(learner),
                     **learner.to_dict(),
                     "name": name,
                     "eps": eps.tolist(),
@@ -115,22 +111,6 @@ class Watched:
                 "watch": _asset("watch.js"),
             },
         )
-
-
-def find_learner(name: str | Path, climber: HillClimbing = DEFAULT_CLIMBER) -> Learner:
-    """Return what a name stands for: a rule's name or file, a climber file, or `hc` for `climber`."""
-    if name == HILL_CLIMBING:
-        return climber
-    path = Path(name)
-    try:
-        is_file = path.is_file()
-    except (OSError, ValueError):  # a name that no file system takes
-        is_file = False
-    if is_file:
-        data = read_json(path, "learner file")
-        if isinstance(data, dict) and data.get("format") == hill_climbing.FORMAT:
-            return HillClimbing.load(path)
-    return find_rule(str(name))
 
 
 def trials(
@@ -209,12 +189,13 @@ def write_page(
 
 
 def _learner(given: object) -> Learner:
-    if isinstance(given, Rule | HillClimbing):
+    if isinstance(given, Learner):
         return given
     if isinstance(given, str | Path):
         return find_learner(given)
     raise InputError(
-        f"learner is {given!r}, expected a Rule, HillClimbing, paper:1, evolved:1, {HILL_CLIMBING} or a file"
+        f"learner is {given!r}, expected a Rule, HillClimbing, Chance, paper:1, evolved:1, hc, chance "
+        "or a file"
     )
 
 

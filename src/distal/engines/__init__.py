@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.checks import InputError, integer, one_of
-from distal.learners.hill_climbing import HillClimbing
+from distal.learners import Learner
+from distal.learners.chance import Chance
 from distal.maze import Maze
-from distal.rule import Rule
 from distal.settings import Settings
 
 ENGINES = ("cpu", "gpu", "reference")
@@ -38,7 +38,7 @@ class Batch:
     its random numbers keyed by `seed[k]`. All learners are of one kind.
     """
 
-    learners: tuple[Rule | HillClimbing, ...]
+    learners: tuple[Learner, ...]
     learner: NDArray[np.int32]  # (trials)
     goal: NDArray[np.int32]  # (trials)
     seed: NDArray[np.uint64]  # (trials)
@@ -63,6 +63,11 @@ class Batch:
         )
 
     @property
+    def fresh_every(self) -> int | None:
+        """After how many episodes weights are drawn afresh: always after one by chance; None: never."""
+        return 1 if isinstance(self.learners[0], Chance) else self.resample
+
+    @property
     def recorded(self) -> tuple[int, ...]:
         """The episodes, from 1, after which the best EP is recorded, in their order."""
         return tuple(range(1, self.episodes + 1)) if self.record is None else self.record
@@ -79,11 +84,13 @@ class Batch:
 class Trials:
     """What the trials of a batch gave.
 
-    `best` is the lowest EP so far after each recorded episode; `hidden` and `output` are
-    the weights of the first episode that had the best EP, if they were asked for.
+    `best` is the lowest EP so far after each recorded episode. If they were asked for,
+    `ep` is the EP of every episode, `hidden` and `output` are the weights of the first
+    episode that had the best EP.
     """
 
     best: NDArray[np.int32]  # (trials, recorded episodes)
+    ep: NDArray[np.int32] | None  # (trials, episodes)
     hidden: NDArray[np.float32] | None  # (trials, H, 4 + H + 4)
     output: NDArray[np.float32] | None  # (trials, 4, H + 1)
 
@@ -102,7 +109,13 @@ class Engine(Protocol):
     """What every engine module offers."""
 
     def run(
-        self, batch: Batch, *, keep_weights: bool, workers: int | None, progress: Progress | None
+        self,
+        batch: Batch,
+        *,
+        keep_weights: bool,
+        keep_ep: bool,
+        workers: int | None,
+        progress: Progress | None,
     ) -> Trials:
         """Run all trials of a batch."""
 
@@ -136,9 +149,18 @@ class Runner:
     workers: int | None
     module: Engine
 
-    def run(self, batch: Batch, keep_weights: bool = False, progress: Progress | None = None) -> Trials:
+    def run(
+        self,
+        batch: Batch,
+        *,
+        keep_weights: bool = False,
+        keep_ep: bool = False,
+        progress: Progress | None = None,
+    ) -> Trials:
         """Run all trials of a batch."""
-        return self.module.run(batch, keep_weights=keep_weights, workers=self.workers, progress=progress)
+        return self.module.run(
+            batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=self.workers, progress=progress
+        )
 
 
 def runner(engine: str, workers: int | None = None, executor: Executor | None = None) -> Runner:

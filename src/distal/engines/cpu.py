@@ -24,7 +24,6 @@ from distal.engines.tables import learner_numbers, maze_tables, packed_changes
 from distal.machine import available_cores
 from distal.network import OUTPUTS, incoming
 from distal.rule import Rule
-from distal.settings import READINGS
 
 _log = logging.getLogger("distal")
 
@@ -33,10 +32,15 @@ POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 
 def run(
-    batch: Batch, *, keep_weights: bool = False, workers: int | None = None, progress: Progress | None = None
+    batch: Batch,
+    *,
+    keep_weights: bool = False,
+    keep_ep: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> Trials:
     """Run all trials of a batch in `workers` threads; by default one per available core."""
-    job = _Job(batch, keep_weights)
+    job = _Job(batch, keep_weights, keep_ep)
     job.compile()
     workers = min(workers or available_cores(), len(batch))
     blocks = list(shares(len(batch), workers))
@@ -66,7 +70,8 @@ def run(
             pool.shutdown(cancel_futures=True)
             raise
     best = job.best if batch.record is None else job.best[:, batch.columns >= 0]
-    return Trials(best, job.hidden, job.output) if keep_weights else Trials(best, None, None)
+    weights = (job.hidden, job.output) if keep_weights else (None, None)
+    return Trials(best, job.ep if keep_ep else None, *weights)
 
 
 def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
@@ -90,7 +95,7 @@ class _Announcement(event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         """Speak up if it is the kernel itself, not one of the functions it is made of."""
         if event.data["dispatcher"] is self.kernel:
-            name = "hill climbing" if self.kernel is kernels.climbing_trials else "DSP"
+            name = "hill climbing and chance" if self.kernel is kernels.climbing_trials else "DSP"
             _log.warning("compiling the cpu engine for %s; this is done once and kept for later runs", name)
 
     def on_end(self, event: Any) -> None:
@@ -103,6 +108,7 @@ class _Job:
 
     batch: Batch
     keep_weights: bool
+    keep_ep: bool
 
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
@@ -116,15 +122,19 @@ class _Job:
             hidden=hidden,
             steps=settings.steps,
             episodes=batch.episodes,
-            resample=batch.resample or 0,
-            outputs=READINGS["outputs"].index(settings.outputs),
+            resample=batch.fresh_every or 0,
+            winner_alone=settings.outputs == "winner",
+            random_action=settings.outputs == "random",
             punish_ties=settings.m_ties == "punish",
             trace_current=settings.trace_pre == "current",
-            normalise=READINGS["normalise"].index(settings.normalise),
+            normalise=settings.normalise != "none",
+            by_layer=settings.normalise == "layer",
             keep_weights=self.keep_weights,
+            keep_ep=self.keep_ep,
         )
         kept = len(batch) if self.keep_weights else 0
         self.best = np.empty((len(batch), batch.episodes), np.int32)
+        self.ep = np.empty((len(batch) if self.keep_ep else 0, batch.episodes), np.int32)
         self.hidden = np.empty((kept, hidden, incoming(hidden)), np.float32)
         self.output = np.empty((kept, OUTPUTS, hidden + 1), np.float32)
         self.stop = np.zeros(CACHE_LINE, np.int64)
@@ -150,5 +160,5 @@ class _Job:
         batch = self.batch
         return (
             batch.learner, batch.goal, batch.seed, self.numbers, self.tables, self.maze, self.options,
-            self.local.workspace, self.best, self.hidden, self.output, self.stop,
+            self.local.workspace, self.best, self.ep, self.hidden, self.output, self.stop,
         )  # fmt: skip

@@ -31,7 +31,7 @@ from distal.files import write_bytes
 from distal.maze import Maze
 from distal.network import FEED, INPUTS, OUTPUTS, incoming
 from distal.rule import Rule, packed_rules
-from distal.settings import READINGS, Settings
+from distal.settings import Settings
 
 _log = logging.getLogger("distal")
 
@@ -157,17 +157,23 @@ def with_bias(spots: Any) -> Any:
     return spots >> 3 << 4 | 8 | spots & 7
 
 
-def definitions(settings: Settings, climbing: bool, keep_weights: bool) -> dict[str, int]:
+def definitions(
+    settings: Settings, climbing: bool, keep_weights: bool, keep_ep: bool = False
+) -> dict[str, int]:
     """Return the constants that a kernel is compiled for."""
     return {
         "HIDDEN": settings.hidden,
         "CLIMB": int(climbing),
-        "OUTPUTS": READINGS["outputs"].index(settings.outputs),
+        "WINNER": int(settings.outputs == "winner"),
+        "BINARY": int(settings.outputs == "binary"),
+        "RANDOM": int(settings.outputs == "random"),
         "PUNISH": int(settings.m_ties == "punish"),
         "CURRENT": int(settings.trace_pre == "current"),
-        "NORMALISE": READINGS["normalise"].index(settings.normalise),
+        "BY_LAYER": int(settings.normalise == "layer"),
+        "RAW": int(settings.normalise == "none"),
         "STEPS": settings.steps,
         "KEEP": int(keep_weights),
+        "EVERY": int(keep_ep),
         "BLOCKS": Layout(settings.hidden).blocks,
     }
 
@@ -211,7 +217,12 @@ def slices(
 
 
 def run(
-    batch: Batch, *, keep_weights: bool = False, workers: int | None = None, progress: Progress | None = None
+    batch: Batch,
+    *,
+    keep_weights: bool = False,
+    keep_ep: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> Trials:
     """Run all trials of a batch on the card; `workers` is not for it to choose."""
     check()
@@ -227,7 +238,7 @@ def run(
     import cupy  # noqa: PLC0415 - an extra
 
     try:
-        return _run(cupy, batch, keep_weights, progress)
+        return _run(cupy, batch, keep_weights, keep_ep, progress)
     except cupy.cuda.memory.OutOfMemoryError:
         cupy.get_default_memory_pool().free_all_blocks()
         free, _ = cupy.cuda.runtime.memGetInfo()
@@ -237,20 +248,24 @@ def run(
         ) from None
 
 
-def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None) -> Trials:
+def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: Progress | None) -> Trials:
     settings, layout = batch.settings, Layout(batch.settings.hidden)
     climbing = not isinstance(batch.learners[0], Rule)
-    kernel = _kernel(tuple(definitions(settings, climbing, keep_weights).items()))
+    kernel = _kernel(tuple(definitions(settings, climbing, keep_weights, keep_ep).items()))
     moves, distances, start, cells = _maze(batch.maze, settings.blocked)
     numbers, added = packed_learners(batch)
     width = len(batch.recorded)
     best = np.empty((len(batch), width), np.int32)
     kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
 
-    each = 4 * (8 + width + layout.size * (2 if keep_weights else 1))  # bytes a trial
+    eps = np.empty((len(batch), batch.episodes), np.int32) if keep_ep else None
+
+    each = 4 * (
+        8 + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
+    )  # bytes a trial
     room = _room(cupy, len(batch), each)
     # A resampling after the last episode is none, and its number need not fit.
-    resample = batch.resample if batch.resample and batch.resample < batch.episodes else 0
+    resample = batch.fresh_every if batch.fresh_every and batch.fresh_every < batch.episodes else 0
     there: Any = None
     for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.warps, kernel.pace):
         n = last - first
@@ -258,6 +273,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None)
             there = None  # what was for the trials before makes room
             there = _OnCard(
                 best=cupy.empty((n, width), np.int32),
+                eps=cupy.empty((n, batch.episodes), np.int32) if keep_ep else None,
                 memory=cupy.empty((n, 2), np.int32),
                 weights=cupy.empty((n, layout.size), np.float32),
                 kept=cupy.empty((n, layout.size), np.float32) if keep_weights else None,
@@ -273,14 +289,18 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None)
             (LANES,),
             (
                 *at[:5], moves, distances, at[5] + np.uint64(4 * episode),
-                there.best, there.memory, there.weights, there.kept if keep_weights else there.memory,
+                there.best, there.eps if keep_ep else there.memory, there.memory, there.weights,
+                there.kept if keep_weights else there.memory,
                 there.queue, there.queue[1:], there.queue[1 + n :],
                 np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
-                np.int32(resample), np.int32(width), np.int32(cells), np.int32(start),
+                np.int32(resample), np.int32(width), np.int32(batch.episodes), np.int32(cells),
+                np.int32(start),
             ),
         )  # fmt: skip
         if until == batch.episodes:
             there.best.get(out=best[first:last])  # which waits for the kernel
+            if eps is not None:
+                there.eps.get(out=eps[first:last])
             if kept is not None:
                 there.kept.get(out=kept[first:last])
         else:
@@ -290,13 +310,14 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, progress: Progress | None)
         if progress is not None:
             progress(n * (until - episode))
     hidden, output = layout.unpack(kept) if kept is not None else (None, None)
-    return Trials(best, hidden, output)
+    return Trials(best, eps, hidden, output)
 
 
 class _OnCard(NamedTuple):
     """The arrays of the trials that are on the card: see the kernel's arguments."""
 
     best: Any
+    eps: Any
     memory: Any
     weights: Any
     kept: Any

@@ -46,10 +46,6 @@ from distal.engines.lanes import (
 from distal.engines.tables import MazeTables
 from distal.network import BIAS, FEED, OUTPUTS
 
-# Codes of the readings, as they stand in `Options`.
-WINNER, BINARY, RANDOM = range(3)
-NEURON, LAYER, NONE = range(3)
-
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
 
@@ -64,11 +60,14 @@ class Options(NamedTuple):
     steps: int
     episodes: int
     resample: int  # 0: never
-    outputs: int
+    winner_alone: bool  # the output that acts is the only active one
+    random_action: bool
     punish_ties: bool
     trace_current: bool
-    normalise: int
+    normalise: bool
+    by_layer: bool  # each layer's weights have their own norm
     keep_weights: bool
+    keep_ep: bool
 
 
 class Workspace(NamedTuple):
@@ -336,7 +335,7 @@ def positive8(ws, at, stride, left, front, right, scale_h, scale_o, from_hidden,
 
 
 @inlined
-def outputs_of(ws, state, hidden, words, reading):
+def outputs_of(ws, state, hidden, words, winner_alone):
     """Compute the outputs of a state from its hidden activations."""
     sums = splat4(F0)
     for w in range(words):
@@ -350,7 +349,7 @@ def outputs_of(ws, state, hidden, words, reading):
         if lane(sums, k) > best:
             best, action = lane(sums, k), k
     ws.action[state] = action
-    if reading == WINNER:
+    if winner_alone:
         ws.active_outputs[state] = np.uint64(1) << np.uint64(action)
     else:
         ws.active_outputs[state] = mask_bits(sums > splat4(F0))
@@ -396,7 +395,7 @@ def random_action(ws, bits, step, seed, episode):
 @inlined
 def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
     """Walk the maze; return EP, the steps taken, the last state and the number of transitions in use."""
-    hidden, steps, reading = options.hidden, options.steps, options.outputs
+    hidden, steps = options.hidden, options.steps
     stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
     for w in range(words):
@@ -411,7 +410,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
     while step < steps:
         place = spot >> 9
         ws.spots[step], ws.states[step], ws.pits[step] = spot, state, pits
-        if reading != RANDOM:
+        if not options.random_action:
             # Has the agent been at this place in this state before?
             visit = ws.last_visit[place]
             ws.earlier[step], ws.last_visit[place] = visit, base + step
@@ -435,7 +434,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
             next_hidden(ws, state, spot & 7, n_states, hidden, stride, words, alpha_h, alpha_o)
             new = known_state(ws, n_states, words)
             if new == n_states:
-                outputs_of(ws, new, hidden, words, reading)
+                outputs_of(ws, new, hidden, words, options.winner_alone)
                 for k in range(8):
                     ws.follow[new * 8 + k] = -1
                 n_states += 1
@@ -448,7 +447,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
         ws.trail[step] = transition
         state = np.int64(following) >> 2
         action = np.int64(following & 3)
-        if reading == RANDOM:
+        if options.random_action:
             action = random_action(ws, ws.active_outputs[state], step, seed, episode)
         spot = np.int64(maze.moves[place * 4 + action])
         entered = (spot >> 3) & 63
@@ -609,7 +608,7 @@ def update(ws, options, steps, theta, eta, table):
                     w = select(bits_mask8(np.uint64(1) << np.uint64((p - FEED) & 7)), zero, w)
                 store(ws.hidden, at, w)
                 squares = squares + w * w
-            if options.normalise == LAYER or (options.normalise == NEURON and block == 2):
+            if options.normalise and (options.by_layer or block == 2):
                 norm = root(squares)
                 norm = select(norm == zero, one, norm)
                 for p in range(first, end):
@@ -627,7 +626,7 @@ def update(ws, options, steps, theta, eta, table):
         )
         store(ws.output, p * OUTPUTS, w4)
         squares4 = squares4 + w4 * w4
-    if options.normalise != NONE:
+    if options.normalise:
         norm4 = root(squares4)
         norm4 = select(norm4 == splat4(F0), splat4(F1), norm4)
         for p in range(hidden + 1):
@@ -662,6 +661,7 @@ def dsp_trials(
     options,
     space,
     best,
+    ep_out,
     hidden_out,
     output_out,
     stop,
@@ -675,7 +675,7 @@ def dsp_trials(
     stride = -(-options.hidden // GROUP) * GROUP
     ws = pointers(space)
     maze = MazeTables(pointer(tables.moves), pointer(tables.distances), tables.start, tables.cells)
-    running, curves = pointer(stop), pointer(best)
+    running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
         space.last_visit[:] = -1
@@ -700,6 +700,8 @@ def dsp_trials(
                 if options.keep_weights:
                     keep(ws, options.hidden, trial, hidden_out, output_out)
             curves[trial * options.episodes + episode] = lowest
+            if options.keep_ep:
+                eps[trial * options.episodes + episode] = ep
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
             previous = ep
             if until_fresh != 0:
@@ -721,6 +723,7 @@ def climbing_trials(
     options,
     space,
     best,
+    ep_out,
     hidden_out,
     output_out,
     stop,
@@ -730,7 +733,7 @@ def climbing_trials(
     stride = -(-options.hidden // GROUP) * GROUP
     ws = pointers(space)
     maze = MazeTables(pointer(tables.moves), pointer(tables.distances), tables.start, tables.cells)
-    running, curves = pointer(stop), pointer(best)
+    running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
         space.last_visit[:] = -1
@@ -759,4 +762,6 @@ def climbing_trials(
                 if options.keep_weights:
                     keep(ws, options.hidden, trial, hidden_out, output_out)
             curves[trial * options.episodes + episode] = lowest
+            if options.keep_ep:
+                eps[trial * options.episodes + episode] = ep
             done[0] += 1

@@ -30,28 +30,35 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[MazeWalk]]:
 def run_trial(
     batch: Batch, trial: int, progress: Progress | None = None
 ) -> tuple[NDArray[np.int32], Weights]:
-    """Run one trial; return its best-so-far curve and the weights of the first best episode."""
-    curve = np.empty(batch.episodes, np.int32)
+    """Run one trial; return the EP of every episode and the weights of the first best one."""
+    ep = np.empty(batch.episodes, np.int32)
     with naming(batch, trial):
         stream = episodes(batch, trial)
         best = next(stream)
         for number, episode in enumerate(chain([best], stream)):
             if episode.ep < best.ep:
                 best = episode
-            curve[number] = best.ep
+            ep[number] = episode.ep
             if progress is not None:
                 progress(1)
-    return curve, best.weights
+    return ep, best.weights
 
 
 def run(
-    batch: Batch, *, keep_weights: bool = False, workers: int | None = None, progress: Progress | None = None
+    batch: Batch,
+    *,
+    keep_weights: bool = False,
+    keep_ep: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> Trials:
     """Run all trials of a batch, one after another, however many workers are offered."""
     results = [run_trial(batch, trial, progress) for trial in range(len(batch))]
-    curves, weights = zip(*results, strict=True)
+    eps, weights = zip(*results, strict=True)
+    ep = np.stack(eps)
     return Trials(
-        best=np.stack(curves)[:, batch.columns >= 0],
+        best=np.minimum.accumulate(ep, axis=1)[:, batch.columns >= 0],
+        ep=ep if keep_ep else None,
         hidden=np.stack([w.hidden for w in weights]) if keep_weights else None,
         output=np.stack([w.output for w in weights]) if keep_weights else None,
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.learners import Learner, hill_climbing
+from distal.learners.chance import Chance
 from distal.maze import HEADINGS, TURNS, Maze
 from distal.rule import Rule, packed_rules
 
@@ -24,9 +25,14 @@ class MazeTables(NamedTuple):
 
 
 def learner_numbers(learners: Sequence[Learner]) -> NDArray[np.float32]:
-    """Return η, θ, α_h, α_o of rules, (rules, 4), or σ, α_h, α_o of climbers, (climbers, 3)."""
+    """Return η, θ, α_h, α_o of rules, (rules, 4), or σ, α_h, α_o of climbers, (climbers, 3).
+
+    Chance is a climb that starts over in every episode (`Batch.fresh_every`), so its σ is never used.
+    """
     if isinstance(learners[0], Rule):
         numbers = packed_rules(cast(Sequence[Rule], learners))["numbers"]
+    elif isinstance(learners[0], Chance):
+        numbers = np.array([(0.0, one.alpha_h, one.alpha_o) for one in learners])
     else:
         numbers = np.array(list(map(attrgetter(*hill_climbing.NUMBERS), learners)))
     return numbers.astype(np.float32)

@@ -3,12 +3,14 @@
 // The host (gpu.py) defines:
 //   HIDDEN     hidden neurons
 //   CLIMB      0 DSP rules, 1 hill climbing
-//   OUTPUTS    how output sums act: 0 winner, 1 binary, 2 random
+//   WINNER, BINARY, RANDOM  how output sums act: 1 for one of them
 //   PUNISH     1 if an equal EP is punished
 //   CURRENT    1 if `pre` of recurrent and feedback synapses is that of the same step
-//   NORMALISE  0 neuron, 1 layer, 2 none
+//   BY_LAYER   1 if the weights from each layer have their own norm
+//   RAW        1 if weights are not normalised
 //   STEPS      steps per episode
 //   KEEP       1 if the best weights are kept
+//   EVERY      1 if the EP of every episode is kept
 //   BLOCKS     blocks, of one warp each, wanted on a multiprocessor
 //   TOGETHER   steps that are checked together: 4, or 1 where the compiler has too few predicates for four
 //
@@ -26,13 +28,13 @@ typedef unsigned long long u64;
 #define GROUPS ((COLUMNS + 3) / 4)               // of four columns
 #define NEURONS (HIDDEN + ACTIONS)
 #define SLOTS ((NEURONS + 31) / 32)              // neurons a lane; lane l has l, l + 32, ...
-#define BITS ((NEURONS + FEED + (OUTPUTS == 1 ? 2 : 0) + 31) / 32)  // words of a record
+#define BITS ((NEURONS + FEED + (BINARY ? 2 : 0) + 31) / 32)  // words of a record
 #define ROOM (STEPS > 128 ? 128 : (STEPS + 31) / 32 * 32)           // steps that are remembered
 #define WORDS (ROOM / 32)
 #define SEEN (4 * GROUPS)                        // rows of hidden neurons as outputs see them, after those of columns
-#define PARTS (NORMALISE == 1 ? 3 : 1)           // of a neuron's weights, each with a norm
+#define PARTS (BY_LAYER ? 3 : 1)                 // of a neuron's weights, each with a norm
 #define LONG (STEPS / 3)                         // steps until a circle, in an episode of a trial that takes long
-#define FOUR (TOGETHER == 4 && SLOTS == 1 && OUTPUTS == 0)
+#define FOUR (TOGETHER == 4 && SLOTS == 1 && WINNER)
 #define ENTERED 0x3F0                            // where a spot has the final position that was entered
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
@@ -340,7 +342,7 @@ __device__ __forceinline__ Record nothing()
 // The output that won in a remembered step, as a neuron.
 __device__ __forceinline__ u32 winner_of(const Record &r)
 {
-    if (OUTPUTS == 1) return HIDDEN + (r.get(NEURONS + FEED) & 3);
+    if (BINARY) return HIDDEN + (r.get(NEURONS + FEED) & 3);
     if ((HIDDEN & 31) <= 28) return HIDDEN / 32 * 32 + highest(r.bits[HIDDEN / 32] & 15u << (HIDDEN & 31));
     return HIDDEN + highest(r.get(HIDDEN));
 }
@@ -388,7 +390,7 @@ __device__ __forceinline__ float excitation(
     return from_inputs + alpha_h * sum + alpha_o * from_outputs;
 }
 
-// Compute the state that follows one, with what is sensed, and where its action leads (not with OUTPUTS 2).
+// Compute the state that follows one, with what is sensed, and where its action leads (not with RANDOM).
 // `sum` holds the recurrent sums of the state before, and of the new one after.
 __device__ __forceinline__ Record follow(
     const Weights &w, const Record &state, u32 sensed, float alpha_h, float alpha_o, int4 ahead,
@@ -412,7 +414,7 @@ __device__ __forceinline__ Record follow(
     const bool later = (fourth ? total[3] : total[2]) > (second ? total[1] : total[0]);
     const int low = second ? ahead.y : ahead.x, high = fourth ? ahead.w : ahead.z;
     spot = later ? high : low;
-    if (OUTPUTS == 0) {
+    if (WINNER) {
         const u32 one = second ? 2 : 1, other = fourth ? 8 : 4;
         next.put(HIDDEN, later ? other : one);
     } else {
@@ -420,7 +422,7 @@ __device__ __forceinline__ Record follow(
 #pragma unroll
         for (int k = 0; k < ACTIONS; k++) active |= (u32)(total[k] > 0.0f) << k;
         next.put(HIDDEN, active);
-        if (OUTPUTS == 1) next.put(NEURONS + FEED, later ? 2 + fourth : second);
+        if (BINARY) next.put(NEURONS + FEED, later ? 2 + fourth : second);
     }
     next.put(NEURONS, sensed);
     return next;
@@ -453,7 +455,7 @@ __device__ __forceinline__ u32 differing(
         const u32 as_large = __ballot_sync(ALL, own[s] >= largest);
         const u32 larger = __ballot_sync(ALL, own[s] > largest);
         wrong |= (as_large & below(winner - 32 * s) | larger) & outputs;
-        if (OUTPUTS != 0) wrong |= (__ballot_sync(ALL, own[s] > 0.0f) ^ record.bits[s]) & outputs;
+        if (!WINNER) wrong |= (__ballot_sync(ALL, own[s] > 0.0f) ^ record.bits[s]) & outputs;
     }
     return wrong;
 }
@@ -728,7 +730,7 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
                 if (c >= COLUMNS) continue;
                 const float changed = w[s][c] + pick(change, k);
                 w[s][c] = changed;
-                if (NORMALISE == 2) continue;
+                if (RAW) continue;
                 float square = changed * changed;
                 if (c == INPUTS) {  // an output's bias comes last
                     bias = output ? square : 0.0f;
@@ -738,7 +740,7 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
                 smallest = min(smallest, 2 * __float_as_uint(changed) - 1);
             }
         }
-        if (NORMALISE == 2) continue;
+        if (RAW) continue;
         squares[part_of(FEED)] += bias;
         float norm[3], inverse[3], more[3];
         bool far = smallest >= (27u << 24) - 1;  // |w| ≥ 2^-100, or 0
@@ -783,6 +785,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const int *distances,    // (finals · cells)
     const int *recorded,     // (episodes of this launch): the column of `best`, or −1
     int *best,               // (trials, columns)
+    int *eps,                // (trials, episodes): the EP of every episode
     int *memory,             // (trials, 2): lowest EP; EP before, or best of the climb
     float *all_weights,      // (trials, …): as they run, or the best of the climb
     float *all_kept,         // (trials, …): of the lowest EP
@@ -791,7 +794,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     volatile int *done,      // (trials): the episodes that a trial has behind it
     int trials, int first, int last,   // episodes first … last − 1 are run:
     int piece,                         // so many in a first piece, twice as many in the next, and so on
-    int resample, int columns, int cells, int start)
+    int resample, int columns, int episodes, int cells, int start)
 {
     __shared__ Shared memory_of_the_warp;
     Shared &mine = held(memory_of_the_warp);
@@ -901,7 +904,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                         computed |= fresh_step << (step - base >> 5);
                     }
                     state = record.state();
-                    if (OUTPUTS == 2) {  // lane l holds the words of four of the next 128 steps
+                    if (RANDOM) {  // lane l holds the words of four of the next 128 steps
                         if ((step & 127) == 0)
                             words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed_of[trial]);
                         const u32 word = __shfl_sync(ALL, pick(words, step & 3), step >> 2 & 31);
@@ -932,13 +935,13 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                         do {
                             // Who comes to a place in a state that was there before goes round in a circle from here.
                             const bool here = decided == decides && place == spot >> 10;
-                            const u32 seen = OUTPUTS == 2 ? 0 : __ballot_sync(ALL, here);
+                            const u32 seen = RANDOM ? 0 : __ballot_sync(ALL, here);
                             if (seen) {
                                 period = (step - __ffs(seen) & 31) + 1;
                                 over = true;
                             } else {
                                 const Record record = mine.record(step - base - 1 - (step - __ffs(match) & 31));
-                                take(record, OUTPUTS == 2 ? 0 : chosen(ahead, winner_of(record) - HIDDEN), 0);
+                                take(record, RANDOM ? 0 : chosen(ahead, winner_of(record) - HIDDEN), 0);
                                 match = look();
                             }
                         } while (match && !over);
@@ -959,7 +962,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 const int end = period ? mine.spots[from + left] : spot;
                 if (CLIMB) __syncwarp();  // before a lane is at the next episode
                 ep = (reached ? step - 5 : STEPS + distances[goal * cells + (end >> 12)]) + 5 * pits;
-                known = OUTPUTS != 2 && base == 0;
+                known = !RANDOM && base == 0;
             }
 
             if (ep < lowest) {
@@ -968,6 +971,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
             }
             const int column = recorded[episode - first];
             if (column >= 0 && me.lane == 0) best[(size_t)trial * columns + column] = lowest;
+            if (EVERY && me.lane == 0) eps[(size_t)trial * episodes + episode] = ep;
 
             if (CLIMB) {
                 if (ep < previous) {

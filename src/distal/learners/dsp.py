@@ -18,11 +18,11 @@ from distal.rule import Rule
 from distal.settings import Settings
 
 
-def modulatory_signal(ep: float, previous: float | None, ties: str = "reward") -> int:
+def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
     """Return m: +1 if the episode was no worse than the one before, else −1.
 
     `previous` is None for the first episode after fresh weights, which counts as
-    +1. With ties="punish" an equal EP gives −1.
+    +1. `ties` is the reading "m_ties": with "punish" an equal EP gives −1.
     """
     if previous is None or ep < previous:
         return 1
@@ -30,7 +30,7 @@ def modulatory_signal(ep: float, previous: float | None, ties: str = "reward") -
 
 
 def selected_rows(
-    episode: Episode[W], theta: np.float32, m: int, trace_pre: str = "previous"
+    episode: Episode[W], theta: np.float32, m: int, trace_pre: str
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the row of the rule that every synapse selects: (H, 4 + H + 4) and (4, H + 1).
 
@@ -61,11 +61,11 @@ def changed(weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray
     )
 
 
-def normalised(weights: Weights, reading: str = "neuron") -> Weights:
+def normalised(weights: Weights, reading: str) -> Weights:
     """Divide each neuron's incoming weights by their Euclidean norm.
 
-    reading="layer" gives every matrix's row a norm of its own, "none" leaves all
-    weights alone.
+    With the reading "layer" every matrix's row has a norm of its own; "none" leaves
+    all weights alone.
     """
     if reading == "none":
         return weights

@@ -432,7 +432,7 @@ const simulate = (() => {
     }
 
     run(state) {
-      return this.learner.kind === "rule" ? dspEpisode(this, state) : climbEpisode(this, state);
+      return this.learner.kind === "dsp" ? dspEpisode(this, state) : climbEpisode(this, state);
     }
 
     /** Whether episode n can be run without waiting for `check`. */

@@ -103,7 +103,7 @@ window.distal = (() => {
     root.style.setProperty("--on-mine", "var(--on-first)");
     root.setAttribute("aria-label", learner.name);
     root.querySelector(".name").textContent = learner.name;
-    const numbers = learner.kind === "rule" ? [["η", learner.eta], ["θ", learner.theta]] : [["σ", learner.sigma]];
+    const numbers = learner.kind === "dsp" ? [["η", learner.eta], ["θ", learner.theta]] : [["σ", learner.sigma]];
     numbers.push(["α_h", learner.alpha_h], ["α_o", learner.alpha_o]);
     root.querySelector(".numbers").replaceChildren(...numbers.map(([name, x]) => {
       const item = make("span");
@@ -111,7 +111,7 @@ window.distal = (() => {
       return item;
     }));
     buildNeurons(panel);
-    (learner.kind === "rule" ? buildRule : buildClimber)(panel);
+    (learner.kind === "dsp" ? buildRule : buildClimber)(panel);
     find("panels").append(root);
     return panel;
   });
@@ -255,7 +255,7 @@ window.distal = (() => {
       panel.pitsAt[t] = panel.pitsAt[t - 1] + (entered ? 1 : 0);
     }
     const difference = (to, from) => to.map((w, at) => w - from[at]);
-    if (panel.learner.kind === "rule") {
+    if (panel.learner.kind === "dsp") {
       panel.change = { hidden: difference(update.after.hidden, episode.weights.hidden), output: difference(update.after.output, episode.weights.output) };
       panel.selected = new Int32Array(32);
       update.rows.hidden.forEach((row, at) => { if (at % COLUMNS !== FEED + Math.floor(at / COLUMNS)) panel.selected[row]++; });
@@ -392,7 +392,7 @@ window.distal = (() => {
       text(panel.$outcome, episode.reached
         ? `Ends at the goal: ${plural(episode.steps, "step")}${pits} = EP ${grouped(episode.ep)}`
         : `Ends short of the goal: ${plural(settings.steps, "step")} + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`);
-      (panel.learner.kind === "rule" ? renderRule : renderClimber)(panel, episode, update);
+      (panel.learner.kind === "dsp" ? renderRule : renderClimber)(panel, episode, update);
     }
     drawMatrix(panel, episode, step);
     renderReadout(panel);
@@ -708,7 +708,7 @@ window.distal = (() => {
       context.strokeRect(block.x + (i - block.from) * cell + shift, block.y + j * cell + shift, side, side);
     }
 
-    const climber = panel.learner.kind === "climber", n = grouped(episode.number + 1);
+    const climber = panel.learner.kind === "hc", n = grouped(episode.number + 1);
     text(panel["$matrix-title"], state.view === "weights"
       ? `Weights in episode ${n}`
       : climber ? `Noise added in episode ${n}` : `Change after episode ${n}`);
@@ -749,7 +749,7 @@ window.distal = (() => {
     const weight = episode.weights[matrix][at];
     add("   weight ");
     strong(plain(weight));
-    if (panel.learner.kind === "climber") {
+    if (panel.learner.kind === "hc") {
       if (!update.best) return add(", drawn afresh");
       add(" = best ");
       add(plain(update.best.weights[matrix][at]));

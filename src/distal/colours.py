@@ -1,0 +1,43 @@
+"""One colour for each thing, in figures, pages, films and pictures of mazes alike.
+
+Every role has a colour for light and one for dark ground. Learners and maze are after
+Okabe and Ito, negative and positive are brown and teal: all can be told apart by
+colour-blind readers.
+"""
+
+from __future__ import annotations
+
+LIGHT = {
+    "dsp": "#0072b2",
+    "hc": "#d55e00",
+    "chance": "#6b7280",
+    "dsp_resampled": "#56b4e9",
+    "hc_resampled": "#f0a36b",
+    "negative": "#a6611a",
+    "positive": "#01858b",
+    "goal": "#009e73",
+    "pit": "#b4588f",
+    "start": "#e69f00",
+    "wall": "#2b2f36",
+    "floor": "#ffffff",
+}
+
+DARK = {
+    "dsp": "#56b4e9",
+    "hc": "#ff8a3c",
+    "chance": "#a3adb8",
+    "dsp_resampled": "#9fd3f2",
+    "hc_resampled": "#ffc49a",
+    "negative": "#dfa35e",
+    "positive": "#46c3c6",
+    "goal": "#2fc79b",
+    "pit": "#e08fbd",
+    "start": "#f2b632",
+    "wall": "#0b0e11",
+    "floor": "#2b323b",
+}
+
+
+def css(colours: dict[str, str]) -> str:
+    """Return the colours as CSS variables, --dsp and so on."""
+    return " ".join(f"--{role.replace('_', '-')}: {colour};" for role, colour in colours.items())
