@@ -20,6 +20,10 @@ LIGHT = {
     "start": "#e69f00",
     "wall": "#2b2f36",
     "floor": "#ffffff",
+    "ink": "#1d2126",
+    "soft": "#5a646e",
+    "line": "#d9dee4",
+    "zero": "#e9ecef",
 }
 
 DARK = {
@@ -35,6 +39,10 @@ DARK = {
     "start": "#f2b632",
     "wall": "#0b0e11",
     "floor": "#2b323b",
+    "ink": "#e8ebef",
+    "soft": "#a8b1bb",
+    "line": "#39414b",
+    "zero": "#343c46",
 }
 
 

@@ -1,19 +1,20 @@
-"""Our numbers beside the paper's: what was compared, how uncertain it is, and a verdict.
+"""Our numbers beside the paper's, and chance's: how uncertain they are, and a verdict.
 
 `significance` says how tests and intervals are computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.evolving import SIGNIFICANT
-from distal.experiments import Reproduction, paper_results
+from distal.evaluation import Behaviour
+from distal.evolving import SIGNIFICANT, Evolved, Fresh
+from distal.experiments import Reproduction, other_elites, paper_results
 from distal.rule import published_fitness
 from distal.significance import (
     deviation,
@@ -25,6 +26,9 @@ from distal.significance import (
 )
 
 NOT_REPORTED = "–"
+NAMES = {"dsp": "DSP", "hc": "hill climbing", "chance": "chance"}
+Ends = tuple[float | None, float | None]  # of an interval; None: there is none
+EVOLVED_NAMES = {"dsp": "DSP rules", "hc": "hill climbing"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,10 @@ class Line:
     ours: float | str | None  # None: not run
     low: float | None = None
     high: float | None = None
-    kind: str = "mean"  # mean, share, p, text, or ours: a number that the paper does not report
+    kind: str = (
+        "mean"  # mean, share, p, text, or ours: the paper reports no such number, or one not to be judged by
+    )
+    written: str = ""  # how a number of kind ours is written: as a share, a p, or, if empty, as a mean
     note: str = ""
     agrees: bool = False  # for p-values and text, which no interval can judge
 
@@ -64,6 +71,12 @@ class Line:
         return "ours lower" if self.ours < self.paper else "ours higher"
 
 
+def agreement(verdicts: Iterable[str]) -> str:
+    """Say how many of the verdicts agree; those that judge nothing do not count."""
+    judged = [verdict for verdict in verdicts if verdict not in ("", "not run")]
+    return f"{judged.count('agrees')} of {len(judged)} numbers and statements agree with the paper."
+
+
 def compare(result: Reproduction) -> list[Line]:
     """Return every number of the paper beside ours."""
     return [
@@ -74,7 +87,9 @@ def compare(result: Reproduction) -> list[Line]:
             float(np.mean(result.maze.start_distances)),
         ),
         *_evolution(result),
+        *_otherwise(result),
         *_after_100(result),
+        *_every_episode(result),
         *_long_tests(result),
         *_crossings(result),
         *_published(result),
@@ -84,44 +99,81 @@ def compare(result: Reproduction) -> list[Line]:
 def _evolution(result: Reproduction) -> Iterator[Line]:
     paper = paper_results()["evolution_100_episodes"]
     section = f"Evolution at 100 episodes ({paper['runs']} runs in the paper, {result.scale.runs} here)"
-    names = {"dsp": "DSP rules", "hc": "hill climbing"}
-    for kind, name in names.items():
-        evolved = result.evolved.get(kind)
+    for kind, name in EVOLVED_NAMES.items():
         for column, when in ((0, "initial_best"), (-1, "final_best")):
             what = f"{name}, best of {'generation 0' if column == 0 else 'the last generation'}"
-            if evolved is None:
-                yield Line(section, f"{what}: mean over runs", paper[kind][when][0], None)
-                yield Line(section, f"{what}: standard deviation", paper[kind][when][1], None)
-                continue
-            best = evolved.best[:, column]
-            yield Line(
-                section, f"{what}: mean over runs", paper[kind][when][0], float(best.mean()), *interval(best)
-            )
-            spread = float(deviation(best)) if len(best) > 1 else None
-            ends = interval(best, deviation)
-            yield Line(section, f"{what}: standard deviation", paper[kind][when][1], spread, *ends)
+            evolved = result.evolved.get(kind)
+            best = None if evolved is None else evolved.best[:, column]
+            yield from _mean_and_deviation(section, what, paper[kind][when], best)
     winners = {kind: evolved.winners for kind, evolved in result.evolved.items()}
     selected = {kind: np.array([winner.selected for winner in found]) for kind, found in winners.items()}
-    fresh = {kind: np.array([winner.remeasured for winner in found]) for kind, found in winners.items()}
     what = "rank-sum test of the winners, DSP against hill climbing"
     if "dsp" in winners:
         yield from _test_lines(section, what, paper["wilcoxon_p"], selected["dsp"], selected["hc"])
     else:
         yield Line(section, f"{what}: p", paper["wilcoxon_p"], None, kind="p")
-    for kind, values in fresh.items():
-        mean, ends = float(values.mean()), interval(values)
-        yield Line(
-            section,
-            f"{names[kind]}, winners re-measured on fresh trials: mean",
-            NOT_REPORTED,
-            mean,
-            *ends,
-            kind="ours",
-        )
-    if "dsp" in fresh:
-        p = rank_sum(fresh["dsp"], fresh["hc"])
-        yield Line(section, f"{what}, re-measured: p", NOT_REPORTED, p, kind="ours")
-        yield _superiority_line(section, fresh["dsp"], fresh["hc"], "re-measured winners")
+    for kind, name in EVOLVED_NAMES.items():
+        whose = "winners re-measured" if kind in winners else "the published ones"
+        yield _ours(section, f"{name}, {whose} on fresh trials: mean", _fitness(result.fresh[kind]))
+        yield from _beside_chance(section, name, result.fresh[kind])
+    if "dsp" in winners:
+        dsp, hc = _fitness(result.fresh["dsp"]), _fitness(result.fresh["hc"])
+        p = rank_sum(dsp, hc)
+        yield Line(section, f"{what}, re-measured: p", NOT_REPORTED, p, kind="ours", written="p")
+        yield _superiority_line(section, dsp, hc, of="re-measured winners")
+
+
+def _fitness(fresh: tuple[Fresh, ...]) -> NDArray[np.float64]:
+    return np.array([one.fitness for one in fresh])
+
+
+def _ours(section: str, what: str, values: NDArray[Any], **more: Any) -> Line:
+    """Return a mean that the paper does not report."""
+    return Line(section, what, NOT_REPORTED, float(values.mean()), *interval(values), kind="ours", **more)
+
+
+def _mean_and_deviation(
+    section: str, what: str, paper: list[float], values: NDArray[Any] | None, kind: str = "mean"
+) -> Iterator[Line]:
+    """Yield mean and standard deviation over runs; None: not run."""
+    for name, reported, statistic in (
+        ("mean over runs", paper[0], np.mean),
+        ("standard deviation", paper[1], deviation),
+    ):
+        if values is None or (statistic is deviation and len(values) < 2):
+            yield Line(section, f"{what}: {name}", reported, None, kind=kind)
+        else:
+            ends = interval(values, statistic)
+            yield Line(section, f"{what}: {name}", reported, float(statistic(values)), *ends, kind=kind)
+
+
+def _beside_chance(section: str, name: str, fresh: tuple[Fresh, ...]) -> Iterator[Line]:
+    """Yield chance on the fresh trials of learners, and how many of them beat it."""
+    chance = np.array([one.chance for one in fresh if one.chance is not None])
+    if len(chance) < len(fresh):  # runs that version 0.1 finished
+        return
+    yield _ours(section, f"chance: mean on the same trials as {name}", chance)
+    beats = sum(bool(one.beats_chance) for one in fresh)
+    note = f"lower on fresh trials with p < {SIGNIFICANT}, signed-rank test"
+    what = f"chance: beaten by how many, {name}"
+    yield Line(section, what, NOT_REPORTED, f"{beats} of {len(fresh)}", kind="ours", note=note)
+
+
+def _otherwise(result: Reproduction) -> Iterator[Line]:
+    """Yield what the same evolutions give with the other reading of elites; it is shown, not judged."""
+    paper = paper_results()["evolution_100_episodes"]
+    word = other_elites(result.elites)
+    section = f"Elites {word}: the same evolutions with the other reading, not counted"
+    for kind, evolved in result.otherwise.items():
+        yield from _other_evolution(section, f"{EVOLVED_NAMES[kind]}, elites {word}", paper[kind], evolved)
+
+
+def _other_evolution(section: str, name: str, paper: dict[str, Any], evolved: Evolved) -> Iterator[Line]:
+    what = f"{name}, best of the last generation"
+    yield from _mean_and_deviation(section, what, paper["final_best"], evolved.best[:, -1], "ours")
+    fresh = tuple(winner.fresh for winner in evolved.winners)
+    yield _ours(section, f"{name}, winners re-measured: mean", _fitness(fresh))
+    yield from _beside_chance(section, name, fresh)
 
 
 def _test_lines(section: str, what: str, paper: float, dsp: NDArray[Any], hc: NDArray[Any]) -> Iterator[Line]:
@@ -138,11 +190,20 @@ def _test_lines(section: str, what: str, paper: float, dsp: NDArray[Any], hc: ND
     yield _superiority_line(section, dsp, hc)
 
 
-def _superiority_line(section: str, dsp: NDArray[Any], hc: NDArray[Any], of: str = "") -> Line:
-    what = "probability that DSP is better (lower) than hill climbing" + (f", {of}" if of else "")
-    return Line(
-        section, what, NOT_REPORTED, superiority(dsp, hc), *superiority_interval(dsp, hc), kind="ours"
-    )
+def _superiority_line(
+    section: str, dsp: NDArray[Any], other: NDArray[Any], than: str = "hill climbing", of: str = ""
+) -> Line:
+    what = f"probability that DSP is better (lower) than {than}" + (f", {of}" if of else "")
+    value, ends = superiority(dsp, other), superiority_interval(dsp, other)
+    return Line(section, what, NOT_REPORTED, value, *ends, kind="ours")
+
+
+def _against_chance(section: str, dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
+    """Yield a rank-sum test of the best rule against chance, and its effect size."""
+    note = f"{len(dsp)} values against {len(chance)}, means {dsp.mean():.2f} and {chance.mean():.2f}"
+    what = "chance: rank-sum test, DSP against chance: p"
+    yield Line(section, what, NOT_REPORTED, rank_sum(dsp, chance), kind="ours", written="p", note=note)
+    yield _superiority_line(section, dsp, chance, than="chance")
 
 
 def _after_100(result: Reproduction) -> Iterator[Line]:
@@ -156,16 +217,73 @@ def _after_100(result: Reproduction) -> Iterator[Line]:
             result.at_100[kind],
             result,
         )
-    dsp, hc = result.at_100["dsp"], result.at_100["hc"]
+    dsp, hc, chance = (result.at_100[kind] for kind in ("dsp", "hc", "chance"))
+    yield _share(section, "chance: trials that reached the goal", NOT_REPORTED, chance, result)
     yield from _test_lines(
         section, f"rank-sum test, {len(dsp)} EPs against {len(hc)}", paper["wilcoxon_p"], dsp, hc
     )
+    yield from _against_chance(section, dsp, chance)
 
 
-def _share(section: str, what: str, paper: float, eps: NDArray[np.int32], result: Reproduction) -> Line:
+def _share(section: str, what: str, paper: float | str, eps: NDArray[np.int32], result: Reproduction) -> Line:
     reached = eps < result.settings.steps
     k, n = int(reached.sum()), len(reached)
-    return Line(section, what, paper, k / n, *share_interval(k, n), kind="share", note=f"{k} of {n}")
+    kind = "ours" if paper == NOT_REPORTED else "share"
+    ends, note = share_interval(k, n), f"{k} of {n}"
+    return Line(section, what, paper, k / n, *ends, kind=kind, written="share", note=note)
+
+
+def behaviours(result: Reproduction) -> dict[str, Behaviour]:
+    """Return what happened in every episode of the best rule, the best climber and chance."""
+    return {kind: Behaviour.of(ep, result.settings.steps) for kind, ep in result.episodes.items()}
+
+
+def _every_episode(result: Reproduction) -> Iterator[Line]:
+    """Yield what the agents do in the episodes themselves. Intervals draw whole trials anew."""
+    trials, episodes = result.episodes["dsp"].shape
+    section = f"What happens in every episode ({episodes} episodes, {trials} trials)"
+    found = behaviours(result)
+    tenth = max(1, episodes // 10)
+
+    def line(kind: str, what: str, value: float | None, ends: Ends, written: str) -> Line:
+        ours = NOT_REPORTED if value is None else value
+        return Line(
+            section, f"{NAMES[kind]}: {what}", NOT_REPORTED, ours, *ends, kind="ours", written=written
+        )
+
+    for kind, one in found.items():
+        first = one.first_reached[one.first_reached > 0]
+        ends: Ends = interval(first, np.median) if len(first) else (None, None)
+        yield line(kind, "first episode that reached the goal, median", one.median_first, ends, "")
+    for kind, one in found.items():
+        reached = result.episodes[kind] < result.settings.steps
+        yield line(
+            kind, "episodes that reached the goal", one.reached, interval(reached.mean(axis=1)), "share"
+        )
+    for kind, one in found.items():
+        ends = _retained_interval(result.episodes[kind] < result.settings.steps, one.first_reached)
+        what = "episodes after the first success that reached it again (retained)"
+        yield line(kind, what, one.retained, ends, "share")
+    for kind, one in found.items():
+        eps = result.episodes[kind]
+        parts = (("first", one.first_tenth, eps[:, :tenth]), ("last", one.last_tenth, eps[:, -tenth:]))
+        for when, value, part in parts:
+            ends = interval(part.mean(axis=1))
+            yield line(kind, f"mean EP of the {when} {tenth} episodes", value, ends, "")
+
+
+def _retained_interval(reached: NDArray[np.bool_], first: NDArray[np.int64]) -> Ends:
+    """Return the interval of `Behaviour.retained`, if any: trials that reached the goal are drawn anew."""
+    trials, episodes = np.flatnonzero((first > 0) & (first < reached.shape[1])), reached.shape[1]
+    if len(trials) < 2:
+        return None, None
+    again, after = reached[trials].sum(axis=1) - 1, episodes - first[trials]
+
+    def share(drawn: NDArray[np.float64], axis: int = -1) -> Any:
+        which = drawn.astype(np.intp)
+        return again[which].sum(axis=axis) / after[which].sum(axis=axis)
+
+    return interval(np.arange(len(trials)), share)
 
 
 def _long_tests(result: Reproduction) -> Iterator[Line]:
@@ -188,8 +306,12 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
             reported = paper.get(f"{test}_reached") or paper["reached_all_three"]
             k, n = map(int, reported.split("/"))
             yield _share(section, f"{name}: trials that reached the goal", k / n, eps[test], result)
+        chance = result.best_curve("chance")[:, at - 1]
+        yield _ours(section, "chance: fitness", chance)
+        yield _share(section, "chance: trials that reached the goal", NOT_REPORTED, chance, result)
         what = f"rank-sum test, DSP against hill climbing, {result.trials} EPs against {result.trials}"
         yield from _test_lines(section, what, paper["wilcoxon_p_dsp_vs_hc"], eps["dsp"], eps["hc"])
+        yield from _against_chance(section, eps["dsp"], chance)
 
 
 def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | None:
@@ -201,7 +323,7 @@ def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | Non
 
 
 def _crossings(result: Reproduction) -> Iterator[Line]:
-    section = f"The four curves over {result.scale.episodes:,} episodes"
+    section = f"The curves over {result.scale.episodes:,} episodes"
     mean = {test: result.best_curve(test).mean(axis=0) for test in result.curves}
     at = overtakes(mean["hc"], mean["dsp"])
     near = at is not None and 2_500 <= at <= 10_000  # within a factor of two
@@ -215,6 +337,10 @@ def _crossings(result: Reproduction) -> Iterator[Line]:
     note = f"{resampled:.2f} against {plain:.2f} at the end"
     yield Line(section, "resampled hill climbing is worse than plain", "yes", "yes" if worse else "no", kind="text",
                note=note, agrees=worse)  # fmt: skip
+    for test, name in (("dsp", "plain DSP"), ("dsp_resampled", "resampled DSP"), ("hc", "hill climbing")):
+        at = overtakes(mean[test], mean["chance"])
+        yield Line(section, f"chance: episode from which {name} stays ahead of it", NOT_REPORTED,
+                   "never" if at is None else f"{at:,}", kind="ours")  # fmt: skip
 
 
 def _published(result: Reproduction) -> Iterator[Line]:
