@@ -29,8 +29,8 @@ def rows_of(rule: distal.Rule, goal: int) -> Iterator[NDArray[np.int32]]:
     previous: float | None = None
     task = MazeTask(distal.triple_t_maze(), goal)
     for episode in islice(learners.episodes(rule, task, settings, seed=goal), EPISODES):
-        m = modulatory_signal(episode.ep, previous)
-        into_hidden, into_output = selected_rows(episode, np.float32(rule.theta), m)
+        m = modulatory_signal(episode.ep, previous, settings.m_ties)
+        into_hidden, into_output = selected_rows(episode, np.float32(rule.theta), m, settings.trace_pre)
         yield np.concatenate([into_hidden[exists[0]], into_output[exists[1]]])
         previous = episode.ep
 
@@ -42,7 +42,8 @@ def main() -> None:
     assert isinstance(rule, distal.Rule)  # noqa: S101 - what "dsp" evolves
     rule.save("inspected_rule.json")
     print(
-        f"selected {winner.selected:.2f}, re-measured {winner.remeasured:.2f} ± {winner.standard_error:.2f}"
+        f"selected {winner.selected:.2f}, re-measured {winner.remeasured:.2f} ± {winner.standard_error:.2f}, "
+        f"chance {winner.fresh.chance:.2f}"
     )
 
     count = np.zeros(32, np.int64)
@@ -51,14 +52,16 @@ def main() -> None:
             count += np.bincount(rows, minlength=32)
     share = count / count.sum()
 
-    whole = distal.learn(rule, trials=50, seed=1)
+    whole = distal.learn(rule, trials=50, seed=1, chance=False)
     print(f"the whole rule, 400 trials: {whole.fitness:.2f} ± {whole.standard_error:.2f}")
     print("row  00 01 10 11   m  change   comes up   without it")
     for row in np.argsort(-share)[:12]:
         changes = list(rule.delta_w)
         changes[row] = 0
         without = (
-            distal.learn(replace(rule, delta_w=changes), trials=50, seed=1) if rule.delta_w[row] else None
+            distal.learn(replace(rule, delta_w=changes), trials=50, seed=1, chance=False)
+            if rule.delta_w[row]
+            else None
         )
         bits = "  ".join(format(row // 2, "04b"))
         cost = f"{without.fitness:10.2f}" if without else "         –"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import FINALS, HEADINGS, Maze
 from distal.rule import Rule
@@ -50,11 +51,12 @@ rules = st.builds(
 )
 
 climbers = st.builds(HillClimbing, sigma=unit, alpha_h=unit, alpha_o=unit)
+chances = st.builds(Chance, alpha_h=unit, alpha_o=unit)
 
 
 def settings_of(max_hidden: int = 12, max_steps: int = 40) -> st.SearchStrategy[Settings]:
     """Make settings with any combination of readings."""
-    readings = {name: st.sampled_from(values) for name, values in READINGS.items()}
+    readings = {name: st.sampled_from(tuple(values)) for name, values in READINGS.items()}
     return st.builds(Settings, hidden=st.integers(1, max_hidden), steps=st.integers(1, max_steps), **readings)
 
 

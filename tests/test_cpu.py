@@ -17,27 +17,27 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from distal import HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
+from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
 from distal.draws import child_seed
 from distal.engines import Batch, Trials, cpu, kernels, reference
 from distal.engines.tables import maze_tables
-from distal.learners import dsp
+from distal.learners import Learner, dsp
 from distal.maze import HEADINGS, TURNS
 from distal.settings import READINGS
 from tests.conftest import assert_equal_trials
-from tests.strategies import climbers, mazes, rules, seeds, settings_of
+from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of
 from tests.test_maze import T
 
 
 def assert_same(batch: Batch, workers: int = 1) -> Trials:
-    expected = reference.run(batch, keep_weights=True)
-    actual = cpu.run(batch, keep_weights=True, workers=workers)
+    expected = reference.run(batch, keep_weights=True, keep_ep=True)
+    actual = cpu.run(batch, keep_weights=True, keep_ep=True, workers=workers)
     assert_equal_trials(actual, expected)
     return actual
 
 
 def batch_of(
-    learners: tuple[Rule | HillClimbing, ...],
+    learners: tuple[Learner, ...],
     maze: Maze,
     settings: Settings,
     seed: int,
@@ -61,7 +61,7 @@ def batch_of(
 
 
 @given(
-    st.one_of(st.lists(rules, min_size=1, max_size=3), st.lists(climbers, min_size=1, max_size=3)),
+    st.one_of(*(st.lists(kind, min_size=1, max_size=3) for kind in (rules, climbers, chances))),
     mazes(),
     settings_of(max_hidden=70, max_steps=60),
     seeds,
@@ -71,7 +71,7 @@ def batch_of(
 )
 @hypothesis_settings(max_examples=150)
 def test_any_batch_gives_the_same_bits(
-    learners: list[Rule | HillClimbing],
+    learners: list[Learner],
     maze: Maze,
     settings: Settings,
     seed: int,
@@ -86,7 +86,7 @@ def test_any_batch_gives_the_same_bits(
 def test_every_shape_of_network_gives_the_same_bits(hidden: int) -> None:
     rule = published_rules()[1]
     climber = HillClimbing(0.3, 0.4, 0.6)
-    for learner in (rule, climber):
+    for learner in (rule, climber, Chance(0.4, 0.6)):
         settings = Settings(hidden=hidden, steps=40)
         assert_same(batch_of((learner,), T, settings, seed=hidden, episodes=12, resample=8))
 
@@ -182,7 +182,7 @@ def test_blocks_cover_every_trial_once_and_end_small(trials: int, workers: int) 
 
 def test_progress_counts_every_episode() -> None:
     seen: list[int] = []
-    learn("paper:1", trials=3, episodes=50, progress=seen.append, engine="cpu")
+    learn("paper:1", trials=3, episodes=50, progress=seen.append, engine="cpu", chance=False)
     assert sum(seen) == 3 * 8 * 50
 
 

@@ -36,14 +36,14 @@ from tests.test_maze import T
 def test_m_on_the_first_a_better_an_equal_and_a_worse_episode(
     ep: int, previous: int | None, reward: int, punish: int
 ) -> None:
-    assert dsp.modulatory_signal(ep, previous) == reward
+    assert dsp.modulatory_signal(ep, previous, ties="reward") == reward
     assert dsp.modulatory_signal(ep, previous, ties="punish") == punish
 
 
 def test_rows_of_the_reflex_agent_worked_by_hand() -> None:
     # Three steps: front wall, hidden and output left active only in the last one.
     episode = walk(reflex(), T, goal=0)
-    hidden, output = dsp.selected_rows(episode, np.float32(0.3), m=1)
+    hidden, output = dsp.selected_rows(episode, np.float32(0.3), m=1, trace_pre="previous")
     # (pre, post) per step, threshold 0.3 < 1/3:
     assert hidden[0].tolist() == [
         2 * 0b0110 + 1,  # left:  10, 10, 01
@@ -66,7 +66,7 @@ def test_rows_of_the_reflex_agent_worked_by_hand() -> None:
 
 def test_trace_pre_current_changes_the_rows_of_recurrent_and_feedback_synapses_alone() -> None:
     episode = walk(reflex(), T, goal=0)
-    previous = dsp.selected_rows(episode, np.float32(0.3), m=1)
+    previous = dsp.selected_rows(episode, np.float32(0.3), m=1, trace_pre="previous")
     current = dsp.selected_rows(episode, np.float32(0.3), m=1, trace_pre="current")
     assert current[0][0, :4].tolist() == previous[0][0, :4].tolist()
     assert current[1].tolist() == previous[1].tolist()
@@ -104,7 +104,7 @@ def by_hand_weights() -> Weights:
 
 
 def test_a_neurons_incoming_weights_are_divided_by_their_norm_all_together() -> None:
-    unit = dsp.normalised(by_hand_weights())
+    unit = dsp.normalised(by_hand_weights(), "neuron")
     # √(3² + 4² + 12²) = 13 and √(8² + 6²) = 10
     assert unit.hidden[0] == pytest.approx(np.array([3, 4, 0, 0, 0, 0, 0, 0, 12]) / 13, rel=1e-7)
     assert unit.output == pytest.approx(np.array([[0, 0], [0.8, 0.6], [0, 0], [0, 0]]), rel=1e-7)
@@ -125,8 +125,8 @@ def run(rule: Rule, n: int, resample: int | None = None, **settings: Any) -> lis
 
 def follow(rule: Rule, episodes: list[Episode[MazeWalk]], number: int, m: int) -> Weights:
     """Return the weights that should run the episode after `number`."""
-    rows = dsp.selected_rows(episodes[number], np.float32(rule.theta), m)
-    return dsp.normalised(dsp.changed(episodes[number].weights, rule, rows))
+    rows = dsp.selected_rows(episodes[number], np.float32(rule.theta), m, "current")
+    return dsp.normalised(dsp.changed(episodes[number].weights, rule, rows), "neuron")
 
 
 def test_each_episode_runs_the_weights_that_the_one_before_left() -> None:
@@ -160,7 +160,8 @@ def test_resampling_draws_fresh_weights_and_forgets_the_previous_ep() -> None:
 
 
 @pytest.mark.parametrize(
-    "reading", [{"m_ties": "punish"}, {"trace_pre": "current"}, {"normalise": "layer"}, {"normalise": "none"}]
+    "reading",
+    [{"m_ties": "punish"}, {"trace_pre": "previous"}, {"normalise": "layer"}, {"normalise": "none"}],
 )
 def test_readings_of_the_update_leave_the_first_episode_alone_and_change_later_ones(
     reading: dict[str, Any],

@@ -159,7 +159,8 @@ def test_the_shortest_path_through_the_triple_t_maze_has_ep_38_or_39() -> None:
     while not over:  # downhill
         here = env.unwrapped._walk
         action = min(
-            range(1, 4), key=lambda a: maze.distances[0][maze.move(here.cells[-1], here.headings[-1], a)[0]]
+            range(1, 4),
+            key=lambda a: maze.distances[0][maze.move(here.cells[-1], here.headings[-1], a, "turn")[0]],
         )
         _, reward, over, _, info = env.step(action)
         rewards.append(reward)

@@ -81,8 +81,10 @@ def test_results_are_equal_for_one_worker_and_for_two() -> None:
 
 def test_progress_counts_every_episode() -> None:
     seen: list[int] = []
-    learn("paper:1", maze=T, trials=2, episodes=7, progress=seen.append, engine="reference")
+    learn("paper:1", maze=T, trials=2, episodes=7, progress=seen.append, engine="reference", chance=False)
     assert sum(seen) == 2 * 2 * 7
+    learn("paper:1", maze=T, trials=2, episodes=7, progress=seen.append, engine="reference")
+    assert sum(seen) == 3 * 2 * 2 * 7  # and the same again for chance
 
 
 def test_resampling_keeps_the_best_ep() -> None:
@@ -182,8 +184,8 @@ def test_the_wrong_kind_of_thing_is_refused() -> None:
     wrong: Any = published_rule(1)
     with pytest.raises(InputError, match="expected HillClimbing"):
         climb(wrong)
-    wrong = HillClimbing(0.1, 0.1, 0.1)
-    with pytest.raises(InputError, match="expected a Rule"):
+    wrong = 7
+    with pytest.raises(InputError, match="learner is 7, expected a Rule, HillClimbing, Chance"):
         learn(wrong)
     wrong = "maze.txt"
     with pytest.raises(InputError, match=r"expected a Maze; read one with Maze\.from_file"):

@@ -138,8 +138,8 @@ def test_a_toy_problem_is_solved_to_its_known_optimum() -> None:
     assert run.best_fitness == toy(run.best)[0]
 
 
-def test_elites_pass_unchanged_with_the_fitness_they_had() -> None:
-    run = Evolution(discrete=32, continuous=4, seed=1)
+def test_kept_elites_pass_unchanged_with_the_fitness_they_had() -> None:
+    run = Evolution(discrete=32, continuous=4, seed=1, options=Options(elites="kept"))
     asked = run.ask()
     assert len(asked) == 14
     fitness = np.arange(14.0)[::-1].copy()
@@ -154,15 +154,31 @@ def test_elites_pass_unchanged_with_the_fitness_they_had() -> None:
     assert (run.population.continuous[:4] == asked.continuous[[13, 12, 11, 10]]).all()
 
 
-def test_elites_can_be_measured_again() -> None:
-    run = Evolution(discrete=2, continuous=1, seed=1, options=Options(remeasure=True))
-    run.tell(run.ask(), np.arange(14.0))
+def test_by_default_the_elites_are_measured_again_and_the_winner_is_of_the_last_generation() -> None:
+    run = Evolution(discrete=2, continuous=1, seed=1)
+    first = run.ask()
+    run.tell(first, np.arange(14.0))
     asked = run.ask()
     assert len(asked) == 14
-    run.tell(asked, np.full(14, 50.0))
+    assert (asked.continuous[:4] == first.continuous[:4]).all()  # the four best, unchanged
+    run.tell(asked, 50 + np.arange(14.0)[::-1])
     assert run.fitness is not None
-    assert run.fitness.tolist() == [50.0] * 14
-    assert run.best_fitness == 0  # the lowest ever measured is still the winner
+    assert run.fitness.tolist() == list(range(63, 49, -1))
+    assert run.best_fitness == 50  # not 0, which was measured in the first generation
+    assert run.best is not None
+    assert run.best.continuous.tolist() == asked.continuous[[13]].tolist()
+    assert run.best_generation == 1
+
+
+def test_an_elite_is_as_old_as_its_first_appearance() -> None:
+    run = Evolution(discrete=2, continuous=1, seed=1)
+    run.tell(run.ask(), np.arange(14.0))
+    for _ in range(3):
+        run.tell(run.ask(), np.arange(14.0))  # the first elite stays the best
+    assert run.generation == 3
+    assert run.best_generation == 0
+    assert run.born is not None
+    assert run.born.tolist() == [0] * 4 + [3] * 10
 
 
 def test_a_run_goes_on_from_its_state_as_if_nothing_had_happened() -> None:
@@ -193,7 +209,8 @@ def test_a_genotype_may_have_no_discrete_part() -> None:
     ("options", "problem"),
     [
         ({"population": 1}, "population is 1"),
-        ({"elites": 14}, "elites is 14, expected fewer than the population of 14"),
+        ({"elite_count": 14}, "elite_count is 14, expected fewer than the population of 14"),
+        ({"elites": "keep"}, "elites is 'keep', expected one of remeasured, kept; did you mean 'kept'"),
         ({"mutation": 1.5}, "mutation is 1.5"),
         ({"crossover": -0.1}, "crossover is -0.1"),
     ],

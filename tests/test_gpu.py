@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distal import (
+    Chance,
     HillClimbing,
     InputError,
     Maze,
@@ -170,8 +171,9 @@ def test_a_kernel_is_compiled_for_the_settings() -> None:
     constants = gpu.definitions(settings, climbing=True, keep_weights=True)
     assert constants["HIDDEN"] == 7
     assert constants["STEPS"] == 30
-    assert [constants[name] for name in ("OUTPUTS", "PUNISH", "CURRENT", "NORMALISE")] == [2, 1, 1, 0]
-    assert (constants["CLIMB"], constants["KEEP"]) == (1, 1)
+    assert [constants[name] for name in ("WINNER", "BINARY", "RANDOM")] == [0, 0, 1]
+    assert [constants[name] for name in ("PUNISH", "CURRENT", "BY_LAYER", "RAW")] == [1, 1, 0, 0]
+    assert (constants["CLIMB"], constants["KEEP"], constants["EVERY"]) == (1, 1, 0)
 
 
 class _Compiler:
@@ -303,7 +305,7 @@ def test_only_the_episodes_that_are_asked_for_come_back(engine: str) -> None:
         settings=Settings(steps=8, hidden=4),
     )  # fmt: skip
     run = engines.load(engine).run
-    options: dict[str, Any] = {"keep_weights": False, "workers": None, "progress": None}
+    options: dict[str, Any] = {"keep_weights": False, "keep_ep": False, "workers": None, "progress": None}
     whole = run(batch, **options).best
     some = run(replace(batch, record=(1, 4, 9)), **options).best
     assert (some == whole[:, [0, 3, 8]]).all()
@@ -359,8 +361,8 @@ def _count(pytestconfig: pytest.Config) -> Iterator[None]:
 
 def assert_same(batch: Batch, engine: Any = None) -> None:
     compared.append(batch)
-    ours = gpu.run(batch, keep_weights=True)
-    theirs = (engine or expected).run(batch, keep_weights=True, workers=None, progress=None)
+    ours = gpu.run(batch, keep_weights=True, keep_ep=True)
+    theirs = (engine or expected).run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
     assert_equal_trials(ours, theirs)
 
 
@@ -393,9 +395,12 @@ def random_batch(rng: np.random.Generator, settings: Settings, climbing: bool, e
         return float(rng.choice([0.0, 1.0, 0.5, rng.random(), 0.1 * rng.random()]))
 
     learners: list[Learner] = []
+    by_chance = climbing and rng.random() < 0.25
     for _ in range(4):
         changes = rng.choice([-1, 0, 1], 32, p=rng.dirichlet(np.ones(3)))
-        if climbing:
+        if by_chance:
+            learners.append(Chance(unit(), unit()))
+        elif climbing:
             learners.append(HillClimbing(unit(), unit(), unit()))
         else:
             learners.append(Rule(changes.tolist(), unit(), unit(), unit(), unit()))
@@ -412,7 +417,7 @@ def random_batch(rng: np.random.Generator, settings: Settings, climbing: bool, e
 
 
 def random_settings(rng: np.random.Generator) -> Settings:
-    readings: dict[str, Any] = {name: str(rng.choice(values)) for name, values in READINGS.items()}
+    readings: dict[str, Any] = {name: str(rng.choice(list(values))) for name, values in READINGS.items()}
     hidden = int(rng.integers(1, 33) if rng.random() < 0.7 else rng.integers(33, 65))
     return Settings(hidden=hidden, steps=int(rng.choice([1, 7, 40, 100, 300])), **readings)
 

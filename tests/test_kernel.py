@@ -207,7 +207,7 @@ def emulate(plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch) -> Ru
         monkeypatch.setattr(gpu, "slices", lambda *_: launches)
         monkeypatch.setattr(gpu, "PIECE", piece)
         monkeypatch.setattr(gpu, "CROWD", len(batch) + 1)
-        return gpu.run(batch, keep_weights=True)
+        return gpu.run(batch, keep_weights=True, keep_ep=True)
 
     return run
 
@@ -216,7 +216,7 @@ def emulate(plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch) -> Ru
 
 
 def assert_same(run: Run, batch: Batch, **options: Any) -> None:
-    theirs = expected.run(batch, keep_weights=True, workers=None, progress=None)
+    theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
     assert_equal_trials(run(batch, **options), theirs)
 
 
@@ -314,8 +314,10 @@ def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, o
 def test_the_whole_engine_gives_the_same_bits(plug_in: Callable[..., Card], kind: str, warps: int) -> None:
     batch = replace(trials(kind, Settings(), episodes=30, count=2), resample=11)
     card, told = plug_in(first_slice=3, warps=warps), list[int]()
-    ours = gpu.run(batch, keep_weights=True, progress=told.append)
-    assert_equal_trials(ours, expected.run(batch, keep_weights=True, workers=None, progress=None))
+    ours = gpu.run(batch, keep_weights=True, keep_ep=True, progress=told.append)
+    assert_equal_trials(
+        ours, expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
+    )
     assert sum(told) == len(batch) * 30
     assert card.launches == len(told) > 1
 
@@ -324,9 +326,9 @@ def test_trials_that_do_not_fit_on_the_card_go_there_one_part_after_another(
     plug_in: Callable[..., Card],
 ) -> None:
     batch = trials("dsp", Settings(), episodes=4, count=5)
-    theirs = expected.run(batch, keep_weights=True, workers=None, progress=None)
+    theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
     card = plug_in(size=150_000, small=0)
-    assert_equal_trials(gpu.run(batch, keep_weights=True), theirs)
+    assert_equal_trials(gpu.run(batch, keep_weights=True, keep_ep=True), theirs)
     assert card.launches > 2
     plug_in(size=3_000, small=0)
     with pytest.raises(InputError, match="engine gpu: 0 MiB of memory are free on the card"):

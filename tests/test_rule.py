@@ -92,7 +92,7 @@ def test_a_rule_is_found_by_name_or_by_file(tmp_path: Path) -> None:
         ("paper:", "there are paper:1 to paper:15"),
         ("paper:one", "there are paper:1 to paper:15"),
         ("paper1", "did you mean 'paper:1'?"),
-        ("no/such/file.json", "expected paper:1 to paper:15, evolved:1 to evolved:15 or a rule file"),
+        ("no/such/file.json", "expected paper:1 to paper:15, evolved:1 to evolved:15, or a file"),
     ],
 )
 def test_unknown_rules_are_refused(name: str, problem: str) -> None:

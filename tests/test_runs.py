@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from distal import HillClimbing, InputError, Rule, evolve, learn, reproduce, resume
 from distal.cli import main
 from distal.draws import child_seed
-from distal.evolving import Step
+from distal.evolving import Step, summary
 from tests.test_maze import T
 
 SMALL: dict[str, Any] = {
@@ -70,11 +71,14 @@ def test_a_folder_holds_config_rows_state_and_winners(finished: Path) -> None:
     assert winner.name == "run 1, seed 0"
 
 
-def test_the_winner_has_the_lowest_fitness_ever_and_an_honest_one_beside_it(finished: Path) -> None:
+def test_the_winner_is_the_best_of_the_last_generation_with_an_honest_fitness_and_chance_beside_it(
+    finished: Path,
+) -> None:
     evolved = resume(finished)
     rows = rows_of(finished)
     for winner in evolved.winners:
-        assert winner.selected == min(float(row["best"]) for row in rows if int(row["run"]) == winner.run)
+        last = [row for row in rows if int(row["run"]) == winner.run][-1]
+        assert winner.selected == float(last["best"])
     # the fitness in the file is that of an evaluation with the seed of its place
     first = evolved.winners[0]
     assert isinstance(first.learner, Rule)
@@ -84,6 +88,16 @@ def test_the_winner_has_the_lowest_fitness_ever_and_an_honest_one_beside_it(fini
     )
     assert first.remeasured == remeasured.fitness
     assert first.standard_error == remeasured.standard_error
+    assert remeasured.chance is not None
+    assert remeasured.difference is not None
+    assert first.fresh.chance == remeasured.chance.fitness
+    assert first.fresh.chance_standard_error == remeasured.chance.standard_error
+    assert first.fresh.difference == pytest.approx(remeasured.difference.mean)
+    assert first.fresh.difference_standard_error == pytest.approx(remeasured.difference.standard_error)
+    ranks = stats.wilcoxon(
+        remeasured.final, remeasured.chance.final, zero_method="pratt", correction=True, method="asymptotic"
+    )
+    assert first.fresh.p == pytest.approx(ranks.pvalue)
 
 
 def test_runs_do_not_depend_on_each_other_or_on_the_number_of_workers(finished: Path, tmp_path: Path) -> None:
@@ -277,6 +291,26 @@ def test_generations_without_a_state_are_refused(finished: Path, tmp_path: Path)
         resume(tmp_path / "copy")
 
 
+def test_a_folder_of_version_0_1_goes_on_as_it_was_begun(tmp_path: Path) -> None:
+    # tests/version_0_1 holds two runs of two generations that version 0.1 made, and what it made of four.
+    old = Path(__file__).with_name("version_0_1")
+    for name in ("config.json", "generations.csv", "state.json"):
+        shutil.copy(old / name, tmp_path)
+    assert summary(tmp_path)["elites"] == "kept"
+    before = (tmp_path / "config.json").read_bytes()
+    assert resume(tmp_path).config.settings.trace_pre == "previous"
+    assert (tmp_path / "config.json").read_bytes() == before
+    evolved = resume(tmp_path, generations=4)
+    assert evolved.config.options.elites == "kept"
+    assert evolved.config.options.elite_count == 4
+    assert (tmp_path / "generations.csv").read_bytes() == (old / "longer.csv").read_bytes()
+    with (old / "winners_longer.csv").open() as file:
+        for winner, expected in zip(evolved.winners, csv.DictReader(file), strict=True):
+            assert winner.selected == float(expected["selected"])
+            assert winner.remeasured == float(expected["remeasured"])
+            assert winner.generation == int(expected["generation"])
+
+
 def test_two_processes_cannot_work_in_one_folder(tmp_path: Path) -> None:
     def meddle(step: Step) -> None:
         with pytest.raises(InputError, match="is in use by another process"):
@@ -286,9 +320,10 @@ def test_two_processes_cannot_work_in_one_folder(tmp_path: Path) -> None:
 
 
 def test_hill_climbing_evolves_with_the_same_code(tmp_path: Path) -> None:
-    evolved = evolve("hc", **SMALL, out=tmp_path / "hc")
+    evolved = evolve("hc", **SMALL, elites="kept", out=tmp_path / "hc")
     assert evolved.best.shape == (2, 5)
-    assert (np.diff(evolved.best) <= 0).all()  # elites are kept
+    assert (np.diff(evolved.best) <= 0).all()  # kept elites keep their fitness
+    assert [winner.selected for winner in evolved.winners] == evolved.best.min(axis=1).tolist()
     path = tmp_path / "hc" / "winners" / "run-02.json"
     assert HillClimbing.load(path) == evolved.winners[1].learner
 

@@ -102,11 +102,11 @@ def test_neither_workers_nor_order_nor_repetition_change_a_bit(
             random_learners("hc", 1, 30), np.arange(30, dtype=np.uint64), trials=1, episodes=8, maze=T,
             settings=Settings(steps=9, hidden=5), record=(1, 8),
         )  # fmt: skip
-    alone = cpu.run(batch, keep_weights=True)
+    alone = cpu.run(batch, keep_weights=True, keep_ep=True)
     told: list[int] = []
     with make() as executor:
         engine = Spread(executor, "cpu")
-        together = engine.run(batch, keep_weights=True, workers=2, progress=told.append)
+        together = engine.run(batch, keep_weights=True, keep_ep=True, workers=2, progress=told.append)
     assert engine.tasks > 5
     assert sum(told) == len(batch) * 8
     for name in ("best", "hidden", "output"):
@@ -171,7 +171,7 @@ def test_a_task_that_fails_is_named_with_its_seeds(monkeypatch: pytest.MonkeyPat
 
 def test_a_worker_with_another_version_refuses_and_names_both() -> None:
     with pytest.raises(spread.WrongVersion, match=rf"a worker has Distal {distal.__version__}, this is 9\.9"):
-        run_block(some_batch(), "cpu", False, "9.9")
+        run_block(some_batch(), "cpu", False, False, "9.9")
 
 
 def test_what_is_no_executor_is_refused() -> None:

@@ -31,6 +31,7 @@ from distal.maze import Maze
 from distal.rule import NUMBERS, ROWS, Rule
 from distal.runs import RunFolder, read_run
 from distal.settings import Settings, SettingsDict
+from distal.significance import signed_rank, superiority
 
 LEARNERS = ("dsp", "hc")
 REMEASURED = 400  # trials on which a winner is measured afresh
@@ -346,8 +347,6 @@ def measured_afresh(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
 ) -> list[Fresh]:
     """Measure every learner on about 400 trials from its seed, and chance on the same trials."""
-    from distal.significance import signed_rank, superiority  # noqa: PLC0415 - imports SciPy
-
     trials = -(-REMEASURED // len(config.maze.finals))
     own = measure(config, learners, seeds, trials, run)
     by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)

@@ -1,0 +1,89 @@
+"""Settings and readings: what they are is said in one place."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import distal
+from distal import InputError, Settings
+from distal.cli import main
+from distal.settings import READINGS, default
+
+
+def test_the_defaults_are_those_of_the_definition() -> None:
+    # SPEC, section 10
+    assert {name: default(name) for name in READINGS} == {
+        "outputs": "winner",
+        "blocked": "turn",
+        "m_ties": "reward",
+        "trace_pre": "current",
+        "normalise": "neuron",
+    }
+    assert {name: getattr(Settings(), name) for name in READINGS} == {n: default(n) for n in READINGS}
+
+
+def test_every_value_of_a_reading_is_explained_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("learn", "climb", "watch", "evolve", "reproduce"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        text = " ".join(capsys.readouterr().out.split())
+        for name, values in READINGS.items():
+            for value, meaning in values.items():
+                assert f"{value}: {meaning}" in text
+            assert f"({default(name)})" in text
+
+
+def test_a_value_that_is_none_is_refused_with_those_that_are() -> None:
+    with pytest.raises(InputError, match="trace_pre is 'curent', expected one of current, previous"):
+        Settings(trace_pre="curent")
+
+
+SCRIPT = """
+import json, sys
+import distal
+from distal.cli import _parser
+from distal.walk import MazeTask
+options = {"trials": 1, "episodes": 6, "steps": 30, "keep_ep": True, "chance": False}
+one, other = (distal.learn("paper:1", engine=engine, **options) for engine in ("cpu", "reference"))
+args = _parser().parse_args(["learn", "paper:1"])
+readings = distal.settings.READINGS
+print(json.dumps({
+    "equal": (one.ep == other.ep).all().item(),
+    "python": {name: getattr(distal.Settings(), name) for name in readings},
+    "task": MazeTask(distal.triple_t_maze(), 0).blocked,
+    "command": {name: getattr(args, name) for name in readings},
+    "ep": one.ep.tolist(),
+}))
+"""
+
+
+def test_the_order_of_words_in_one_place_decides_every_default(tmp_path: Path) -> None:
+    shutil.copytree(
+        Path(distal.__file__).parent, tmp_path / "distal", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    path = tmp_path / "distal" / "settings.py"
+    text = path.read_text()
+    place = text.index("def default(")
+    turned = "READINGS = {name: dict(reversed(values.items())) for name, values in READINGS.items()}\n\n\n"
+    path.write_text(text[:place] + turned + text[place:])
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    last = {name: list(values)[-1] for name, values in READINGS.items()}
+    assert found["python"] == last
+    assert found["command"] == last
+    assert found["task"] == last["blocked"]
+    assert found["equal"]
+    ours = distal.learn("paper:1", trials=1, episodes=6, steps=30, keep_ep=True, **last)  # type: ignore[arg-type]
+    assert ours.ep is not None
+    assert found["ep"] == ours.ep.tolist()
