@@ -3,6 +3,7 @@
 The page holds what decides the trial and the EP of every episode as the reference
 engine computed it. Its JavaScript (`page/simulate.js`) computes the trial again, bit
 for bit, and says where an EP differs. So a page is small however long the trial is.
+Beside it stands chance: what the best of as many random networks comes to on average.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Unpack
@@ -18,16 +20,21 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from distal import engines
 from distal.checks import InputError
+from distal.colours import DARK, LIGHT, css
 from distal.engines import Batch, Progress, naming, reference
 from distal.evaluation import batch_of, checked_maze, checked_numbers
 from distal.files import write_text
-from distal.learners import Learner, find_learner, kind_of, name_of
+from distal.learners import Learner, chance_for, find_learner, kind_of, name_of
 from distal.maze import Maze
-from distal.settings import Settings, SettingsDict
+from distal.settings import READINGS, Settings, SettingsDict, default
 
 DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
+CHANCE_TRIALS = 200
+CHANCE_COST = 0.001  # of an episode of the cpu engine, in episodes of the reference engine: about
+VISIBLE = 0.5  # EP: less than a pixel of the page's curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +42,16 @@ class Watched:
     """A trial of one learner, or of two with the same goal and seed.
 
     `eps` (learners, episodes) holds the EP of every episode. `seed` is the seed of the
-    evaluation, as in `learn`; the trial is its trial 0 towards the goal.
+    evaluation, as in `learn`; the trial is its trial 0 towards the goal. `chance`
+    (episodes) is the best EP so far by chance, the mean of its first 200 trials
+    towards the goal.
     """
 
     names: tuple[str, ...]
     batches: tuple[Batch, ...]  # one trial each
     seed: int
     eps: NDArray[np.int32]
+    chance: NDArray[np.float64]
 
     @property
     def goal(self) -> str:
@@ -68,6 +78,7 @@ class Watched:
                 }
                 for name, eps in zip(self.names, self.eps, strict=True)
             ],
+            "chance": {"mean_best_ep": float(self.chance[-1]), "trials": CHANCE_TRIALS},
             **asdict(batch.settings),
             "maze": list(batch.maze.picture),
             "heading": batch.maze.heading,
@@ -83,6 +94,7 @@ class Watched:
             "seed": [seed & 0xFFFFFFFF, seed >> 32],
             "resample": batch.resample,
             "settings": asdict(batch.settings),
+            "defaults": {name: default(name) for name in READINGS},
             "maze": list(batch.maze.picture),
             "heading": batch.maze.heading,
             "learners": [
@@ -96,6 +108,7 @@ class Watched:
                     self.names, (batch.learners[0] for batch in self.batches), self.eps, strict=True
                 )
             ],
+            "chance": {"trials": CHANCE_TRIALS, "curve": visible_points(self.chance)},
         }
 
     def to_html(self) -> str:
@@ -105,7 +118,7 @@ class Watched:
             _asset("watch.html"),
             {
                 "title": html.escape(title),
-                "style": _asset("watch.css"),
+                "style": _filled(_asset("watch.css"), {"light": css(LIGHT), "dark": css(DARK)}),
                 "data": _for_script(self.page_data()),
                 "simulate": _asset("simulate.js"),
                 "watch": _asset("watch.js"),
@@ -144,6 +157,37 @@ def trials(
     return tuple(batches)
 
 
+def by_chance(trial: Batch, seed: int) -> Batch:
+    """Return the trials by chance that a trial is compared with.
+
+    They are the first 200 that `learn`, with this seed, runs towards the trial's goal.
+    The first of them begins with the same weights as the trial itself.
+    """
+    batch = batch_of(
+        [chance_for(trial.learners[0])], np.array([seed], np.uint64), trials=CHANCE_TRIALS,
+        episodes=trial.episodes, maze=trial.maze, settings=trial.settings,
+    )  # fmt: skip
+    towards = batch.goal == trial.goal[0]
+    return replace(batch, learner=batch.learner[towards], goal=batch.goal[towards], seed=batch.seed[towards])
+
+
+def visible_points(curve: NDArray[np.float64]) -> list[tuple[int, float]]:
+    """Return (episode, from 0, and value) where a falling curve has moved as far as can be seen.
+
+    A line through these points is nowhere more than `VISIBLE` off.
+    """
+    points = [(0, float(curve[0]))]
+    for episode, value in enumerate(curve.tolist()):
+        if points[-1][1] - value >= VISIBLE:
+            before = episode - 1
+            if before > points[-1][0]:
+                points.append((before, float(curve[before])))
+            points.append((episode, value))
+    if points[-1][0] < len(curve) - 1:
+        points.append((len(curve) - 1, float(curve[-1])))
+    return [(episode, round(value, 2)) for episode, value in points]
+
+
 def watch(
     learner: Learner | str | Path,
     against: Learner | str | Path | None = None,
@@ -152,19 +196,24 @@ def watch(
     progress: Progress | None = None,
     **options: Any,
 ) -> Watched:
-    """Run the trials that `trials` returns for these arguments, with the reference engine."""
+    """Run the trials that `trials` returns for these arguments, with the reference engine, and chance.
+
+    `progress` is told of as many episodes as the learners have; the work for chance is among them.
+    """
     batches = trials(learner, against, seed=seed, **options)
+    chance = by_chance(batches[0], seed)
     eps = np.empty((len(batches), batches[0].episodes), np.int32)
+    report = _shared(progress, eps.size, eps.size + CHANCE_COST * len(chance) * chance.episodes)
+    random = engines.runner("cpu").run(chance, progress=lambda episodes: report(CHANCE_COST * episodes))
     for curve, batch in zip(eps, batches, strict=True):
         with naming(batch, 0):
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
-                if progress is not None:
-                    progress(1)
+                report(1)
     names = [name_of(batch.learners[0], "unnamed rule") for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
         names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
-    return Watched(tuple(names), batches, seed, eps)
+    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0))
 
 
 def page(
@@ -186,6 +235,21 @@ def write_page(
     watched = watch(learner, against, **options)
     write_text(out, watched.to_html())
     return watched
+
+
+def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[float], None]:
+    """Return what takes work as it is done and passes it on as so many episodes in all."""
+    done, told = 0.0, 0
+
+    def report(more: float) -> None:
+        nonlocal done, told
+        done += more
+        now = min(round(promised * done / work), promised)
+        if progress is not None and now > told:
+            progress(now - told)
+        told = now
+
+    return report
 
 
 def _learner(given: object) -> Learner:

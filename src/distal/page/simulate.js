@@ -407,8 +407,18 @@ const simulate = (() => {
     };
   }
 
+  // ---------------------------------------------------------------- chance
+
+  /** Run one episode with fresh random weights, whatever went before; return the same as dspEpisode. */
+  function* chanceEpisode(trial, state) {
+    const weights = freshWeights(trial.settings.hidden, trial.seed, state.number);
+    const episode = yield* runEpisode(weights, trial, state.number);
+    return { episode, fresh: true, update: {}, next: { number: state.number + 1 } };
+  }
+
   // ---------------------------------------------------------------- a trial
 
+  const RUN = { dsp: dspEpisode, hc: climbEpisode, chance: chanceEpisode };
   const SNAPSHOT_BYTES = 64 * 2 ** 20; // what the snapshots of a trial may take
 
   /** A trial that can be looked at anywhere.
@@ -432,7 +442,7 @@ const simulate = (() => {
     }
 
     run(state) {
-      return this.learner.kind === "dsp" ? dspEpisode(this, state) : climbEpisode(this, state);
+      return RUN[this.learner.kind](this, state);
     }
 
     /** Whether episode n can be run without waiting for `check`. */

@@ -43,16 +43,16 @@ window.distal = (() => {
   // ---------------------------------------------------------------- colours and canvases
 
   let palette = {};
-  let scaleColours = null; // 511 colours from low over middle to high
+  let scaleColours = null; // 511 colours from negative over middle to positive
 
   function readPalette() {
     const style = getComputedStyle(document.documentElement);
     palette = {};
-    for (const name of ["ink", "soft", "line", "page", "card", "wall", "floor", "dot", "first", "second", "goal", "ring", "pit", "low", "middle", "high"]) {
+    for (const name of ["ink", "soft", "line", "page", "card", "middle", "wall", "floor", "start", "goal", "on-goal", "pit", "negative", "positive", "chance", ...panels.map((panel) => panel.colour)]) {
       palette[name] = style.getPropertyValue(`--${name}`).trim();
     }
     const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-    const low = rgb(palette.low), middle = rgb(palette.middle), high = rgb(palette.high);
+    const low = rgb(palette.negative), middle = rgb(palette.middle), high = rgb(palette.positive);
     scaleColours = new Uint32Array(511);
     for (let k = -255; k <= 255; k++) {
       const end = k < 0 ? low : high, share = Math.abs(k) / 255;
@@ -80,10 +80,20 @@ window.distal = (() => {
 
   // ---------------------------------------------------------------- panels
 
+  const SCALES = [["recurrent", "α_h", "alpha_h"], ["feedback", "α_o", "alpha_o"]];
+  const KINDS = { // how each kind of learner fills its part of a panel
+    dsp: { numbers: [["η", "eta"], ["θ", "theta"]], build: buildRule, render: renderRule },
+    hc: { numbers: [["σ", "sigma"]], build: buildClimber, render: renderClimber },
+    chance: { numbers: [], build: buildChance, render: renderChance },
+  };
+
   const panels = data.learners.map((learner, index) => {
     const root = find("panel").content.firstElementChild.cloneNode(true);
     const panel = {
-      index, learner, root, colour: index ? "second" : "first",
+      index, learner, root,
+      kind: KINDS[learner.kind],
+      // The colour of its kind; where both are of one kind, the second has a lighter one.
+      colour: index && learner.kind === data.learners[0].kind ? `${learner.kind}-resampled` : learner.kind,
       replay: new Replay(data, learner, learner.eps),
       best: new Int32Array(EPISODES), // the best EP so far, and the episode that had it first
       bestAt: new Int32Array(EPISODES),
@@ -100,18 +110,17 @@ window.distal = (() => {
       panel[`$${name}`] = root.querySelector(`.${name}`);
     }
     root.style.setProperty("--mine", `var(--${panel.colour})`);
-    root.style.setProperty("--on-mine", "var(--on-first)");
+    root.style.setProperty("--on-mine", `var(--on-${panel.colour})`);
     root.setAttribute("aria-label", learner.name);
     root.querySelector(".name").textContent = learner.name;
-    const numbers = learner.kind === "dsp" ? [["η", learner.eta], ["θ", learner.theta]] : [["σ", learner.sigma]];
-    numbers.push(["α_h", learner.alpha_h], ["α_o", learner.alpha_o]);
-    root.querySelector(".numbers").replaceChildren(...numbers.map(([name, x]) => {
+    const numbers = [...panel.kind.numbers, ["α_h", "alpha_h"], ["α_o", "alpha_o"]];
+    root.querySelector(".numbers").replaceChildren(...numbers.map(([name, key]) => {
       const item = make("span");
-      item.append(...subscripted(name), ` ${+x.toPrecision(4)}`);
+      item.append(...subscripted(name), ` ${+learner[key].toPrecision(4)}`);
       return item;
     }));
     buildNeurons(panel);
-    (learner.kind === "dsp" ? buildRule : buildClimber)(panel);
+    panel.kind.build(panel);
     find("panels").append(root);
     return panel;
   });
@@ -160,7 +169,7 @@ window.distal = (() => {
         for (const bit of bits.toString(2).padStart(4, "0")) row.insertCell().textContent = bit;
         row.insertCell().textContent = positive ? "+1" : "−1";
         const cell = row.insertCell();
-        cell.className = "change";
+        cell.className = `change ${change > 0 ? "positive" : change < 0 ? "negative" : ""}`;
         cell.textContent = change > 0 ? "+1" : change < 0 ? "−1" : "0";
         const n = row.insertCell();
         n.className = "n";
@@ -176,17 +185,32 @@ window.distal = (() => {
   function buildClimber(panel) {
     const section = panel.$learner;
     section.append(make("h3", "", "Hill climbing"));
+    panel.$verdict = make("span", "verdict");
+    panel.$why = make("p");
+    section.append(parameters(panel, [["noise", "σ", "sigma"], ...SCALES]), panel.$verdict, panel.$why);
+    panel["$signal-name"].textContent = "Climb";
+  }
+
+  function buildChance(panel) {
+    const section = panel.$learner;
+    section.append(make("h3", "", "Chance"));
+    panel.$verdict = make("span", "verdict");
+    panel.$why = make("p");
+    section.append(parameters(panel, SCALES), panel.$verdict, panel.$why);
+    panel["$signal-name"].textContent = "Weights";
+    text(panel.$signal, "fresh");
+    panel.root.querySelector(".segmented").remove(); // nothing changes the weights
+  }
+
+  function parameters(panel, numbers) {
     const list = make("dl", "parameters");
-    for (const [name, symbol, key] of [["noise", "σ", "sigma"], ["recurrent", "α_h", "alpha_h"], ["feedback", "α_o", "alpha_o"]]) {
+    for (const [name, symbol, key] of numbers) {
       const box = make("div"), term = make("dt", "", `${name} `);
       term.append(...subscripted(symbol));
       box.append(term, make("dd", "", String(+panel.learner[key].toPrecision(4))));
       list.append(box);
     }
-    panel.$verdict = make("span", "verdict");
-    panel.$why = make("p");
-    section.append(list, panel.$verdict, panel.$why);
-    panel["$signal-name"].textContent = "Climb";
+    return list;
   }
 
   // ---------------------------------------------------------------- computing, in slices
@@ -260,7 +284,7 @@ window.distal = (() => {
       panel.selected = new Int32Array(32);
       update.rows.hidden.forEach((row, at) => { if (at % COLUMNS !== FEED + Math.floor(at / COLUMNS)) panel.selected[row]++; });
       update.rows.output.forEach((row) => panel.selected[row]++);
-    } else {
+    } else if (panel.learner.kind === "hc") {
       const from = update.best ? update.best.weights : episode.weights;
       panel.change = { hidden: difference(episode.weights.hidden, from.hidden), output: difference(episode.weights.output, from.output) };
     }
@@ -392,7 +416,7 @@ window.distal = (() => {
       text(panel.$outcome, episode.reached
         ? `Ends at the goal: ${plural(episode.steps, "step")}${pits} = EP ${grouped(episode.ep)}`
         : `Ends short of the goal: ${plural(settings.steps, "step")} + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`);
-      (panel.learner.kind === "dsp" ? renderRule : renderClimber)(panel, episode, update);
+      panel.kind.render(panel, episode, update);
     }
     drawMatrix(panel, episode, step);
     renderReadout(panel);
@@ -420,9 +444,9 @@ window.distal = (() => {
     if (update.previous === null) why = `m = ${sign}: the first episode with fresh weights counts as good.`;
     else {
       const relation = episode.ep < update.previous ? "lower than" : episode.ep > update.previous ? "higher than" : "equal to";
-      why = `m = ${sign}: EP ${grouped(episode.ep)} is ${relation} the ${grouped(update.previous)} of the episode before.`;
+      why = `m = ${sign}: EP ${grouped(episode.ep)} is ${relation} ${grouped(update.previous)} before.`;
     }
-    if (discarded(panel, episode)) why += " Fresh weights follow, so this update is discarded.";
+    if (discarded(panel, episode)) why += " Discarded: fresh weights follow.";
     text(panel.$why, why);
     panel.halves.forEach((table, positive) => table.classList.toggle("off", (update.m > 0) !== !!positive));
     panel.rows.forEach(({ row, n }, number) => {
@@ -449,12 +473,30 @@ window.distal = (() => {
         `EP ${grouped(episode.ep)} is ${update.accepted ? "lower, so these weights are the new best." : "not lower, so the next episode starts from the same weights again."}`);
   }
 
+  function renderChance(panel, episode) {
+    const at = episode.number, better = panel.bestAt[at] === at;
+    text(panel.$verdict, better ? "the best so far" : "not the best so far");
+    panel.$verdict.className = `verdict ${better ? "up" : "down"}`;
+    const next = "Nothing is learned: the next episode has fresh random weights again.";
+    text(panel.$why, better
+      ? next
+      : `Episode ${grouped(panel.bestAt[at] + 1)} had EP ${grouped(panel.best[at])}. ${next}`);
+  }
+
   // ---------------------------------------------------------------- the maze
+
+  /** In how many columns a panel stands, as watch.css decides by its width: 1, 2 or 3. */
+  const breadth = (panel) => +getComputedStyle(panel.root.querySelector(".columns")).getPropertyValue("--breadth");
+
+  /** The height left for a panel when header, curve and controls have theirs. */
+  const roomFor = () => window.innerHeight - document.querySelector("header").offsetHeight - find("dock").offsetHeight;
 
   function mazeSize(panel) {
     const { rows, columns } = panel.replay.maze;
     const width = panel.root.querySelector(".walk").clientWidth;
-    const room = Math.max(280, Math.min(760, window.innerHeight - 375));
+    // Below or beside the maze stands the rest of its panel; where it is not crowded, all of it is seen at once.
+    const least = breadth(panel) === 2 ? 232 : 280, rest = [0, 150, 423, 145][breadth(panel)];
+    const room = Math.max(least, Math.min(760, roomFor() - rest));
     const size = Math.min(width / columns, room / rows, 40), ratio = window.devicePixelRatio || 1;
     return Math.max(Math.floor(size * ratio), 1) / ratio; // whole pixels: no seams between cells
   }
@@ -508,9 +550,9 @@ window.distal = (() => {
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.lineCap = "butt";
-    const mark = Math.max(size, 5), inset = (size - mark) / 2; // in a large maze, larger than a cell
-    context.strokeStyle = palette.soft;
-    context.lineWidth = Math.max(1, size * 0.1);
+    const mark = Math.max(size, Math.min(1.5 * size, 12), 5), inset = (size - mark) / 2; // in a large maze, larger than a cell
+    context.strokeStyle = palette.start;
+    context.lineWidth = Math.max(1.5, size * 0.16);
     context.beginPath();
     context.arc(x(maze.start) + half, y(maze.start) + half, mark * 0.3, 0, 7);
     context.stroke();
@@ -518,11 +560,13 @@ window.distal = (() => {
       const isGoal = cell === maze.goal, left = x(cell) + inset, top = y(cell) + inset;
       context.fillStyle = context.strokeStyle = isGoal ? palette.goal : palette.pit;
       if (isGoal) {
+        context.fillStyle = palette.card;
+        context.fillRect(left - mark * 0.22, top - mark * 0.22, mark * 1.44, mark * 1.44);
+        context.fillStyle = palette.goal;
         context.fillRect(left, top, mark, mark);
         context.lineWidth = Math.max(1.5, mark * 0.14);
-        context.strokeStyle = palette.ring;
         context.strokeRect(left - mark * 0.22, top - mark * 0.22, mark * 1.44, mark * 1.44);
-        context.fillStyle = palette.card;
+        context.fillStyle = palette["on-goal"];
       } else {
         const entered = visits.has(cell);
         context.globalAlpha = entered ? 0.75 : 0.28;
@@ -540,8 +584,8 @@ window.distal = (() => {
         context.globalAlpha = 1;
         context.fillStyle = palette.ink;
       }
-      if (size >= 8) {
-        context.font = font(Math.min(size * 0.82, 18), 700);
+      if (mark >= 10) {
+        context.font = font(Math.min(mark * 0.82, 18), 700);
         if (!isGoal) {
           context.strokeStyle = palette.card;
           context.lineWidth = 3;
@@ -583,8 +627,8 @@ window.distal = (() => {
   function matrixLayout(panel) {
     const width = panel.root.querySelector(".network").clientWidth;
     const gap = 7, labels = 22;
-    const wide = panel.root.clientWidth >= 1034; // three columns: then all of the panel should fit in the window
-    const tall = wide ? Math.max(9, (window.innerHeight - 460) / (H + OUTPUTS)) : Infinity;
+    const rest = [0, Infinity, 425, 240][breadth(panel)]; // of the panel, above and below the entries
+    const tall = rest === Infinity ? rest : Math.max(9, (roomFor() - rest) / (H + OUTPUTS));
     const size = Math.min((width - MARGIN.left - 2 * gap - 2) / COLUMNS, tall, 20);
     const cell = size > 4 ? Math.floor(size * 2) / 2 : size;
     const x = [0, FEED, FEED + H].map((column, group) => MARGIN.left + column * cell + group * gap);
@@ -607,13 +651,13 @@ window.distal = (() => {
 
   const widthOf = (matrix) => (matrix === "hidden" ? COLUMNS : H + 1);
   const isSelf = (matrix, row, column) => matrix === "hidden" && column === FEED + row;
-  const shownValues = (panel) => (state.view === "weights" ? panel.result.episode.weights : panel.change);
+  const viewOf = (panel) => (panel.learner.kind === "chance" ? "weights" : state.view); // chance changes no weight
 
   /** The entries as colours, one pixel each: drawn once for an episode, a view and a theme. */
   function matrixImage(panel) {
-    const key = `${state.view} ${palette.page}`;
+    const view = viewOf(panel), key = `${view} ${palette.page}`;
     if (panel.image && panel.image.key === key) return panel.image;
-    const values = shownValues(panel);
+    const values = view === "weights" ? panel.result.episode.weights : panel.change;
     let most = 0;
     for (const matrix of [values.hidden, values.output]) for (const value of matrix) most = Math.max(most, Math.abs(value));
     const paint = (matrix) => {
@@ -709,7 +753,7 @@ window.distal = (() => {
     }
 
     const climber = panel.learner.kind === "hc", n = grouped(episode.number + 1);
-    text(panel["$matrix-title"], state.view === "weights"
+    text(panel["$matrix-title"], viewOf(panel) === "weights"
       ? `Weights in episode ${n}`
       : climber ? `Noise added in episode ${n}` : `Change after episode ${n}`);
     panel.$matrix.setAttribute("aria-label", `${panel["$matrix-title"].textContent}: ${H} hidden neurons and 4 outputs, one row each; arrow keys select an entry`);
@@ -725,10 +769,16 @@ window.distal = (() => {
 
   function renderReadout(panel) {
     const chosen = state.inspected;
-    // Below the matrix; where there are three columns, in the last one, which has room for it.
-    const wide = panel.root.clientWidth >= 1034, home = wide ? panel.$learner : panel.root.querySelector(".network");
+    // Below the matrix; where there are three columns, in the last one, which has room for it. The key
+    // to the rule shares its place with a synapse, except where all is in one column.
+    const columns = breadth(panel), home = columns === 3 ? panel.$learner : panel.root.querySelector(".network");
     if (panel.$readout.parentElement !== home) home.append(panel.$readout);
-    if (panel.$key) panel.$key.hidden = wide && chosen !== null;
+    if (panel.$key) {
+      const place = columns === 2 ? home : panel.$learner;
+      if (panel.$key.parentElement !== place) place.append(panel.$key);
+      if (home === place && panel.$key.nextElementSibling !== panel.$readout) panel.$readout.before(panel.$key);
+      panel.$key.hidden = columns > 1 && chosen !== null;
+    }
     if (panel.rows) panel.rows.forEach(({ row }) => row.classList.remove("chosen"));
     if (!chosen) {
       text(panel.$readout, "Point at an entry of the matrix, or tap it, to see its synapse.");
@@ -749,7 +799,7 @@ window.distal = (() => {
     const weight = episode.weights[matrix][at];
     add("   weight ");
     strong(plain(weight));
-    if (panel.learner.kind === "hc") {
+    if (panel.learner.kind !== "dsp") {
       if (!update.best) return add(", drawn afresh");
       add(" = best ");
       add(plain(update.best.weights[matrix][at]));
@@ -812,11 +862,10 @@ window.distal = (() => {
   const curve = { canvas: find("curve"), left: 48, right: 8, top: 8, bottom: 20, picture: null };
 
   function curveScales() {
-    curve.top = matchMedia("(max-width: 640px)").matches ? 8 : 20; // below the legend, where it lies in the canvas
     const width = curve.canvas.parentElement.clientWidth, height = curve.canvas.clientHeight || 128;
     const inner = width - curve.left - curve.right, tall = height - curve.top - curve.bottom;
     const distance = panels[0].replay.maze.distance[panels[0].replay.maze.start];
-    let low = distance, high = data.settings.steps;
+    let low = distance, high = Math.max(data.settings.steps, data.chance.curve[0][1]);
     for (const panel of panels) {
       for (const ep of panel.learner.eps) {
         if (ep < low) low = ep;
@@ -910,6 +959,14 @@ window.distal = (() => {
       }
     }
     context.globalAlpha = 1;
+    // Chance: what the best of as many random networks comes to on average.
+    context.strokeStyle = palette.chance;
+    context.lineWidth = 2;
+    context.setLineDash([2, 3]);
+    context.beginPath();
+    for (const [n, value] of data.chance.curve) context.lineTo(scales.x(n), scales.y(value));
+    context.stroke();
+    context.setLineDash([]);
     for (const panel of panels) {
       context.strokeStyle = palette[panel.colour];
       context.lineWidth = 2.2;
@@ -1028,7 +1085,9 @@ window.distal = (() => {
     readPalette();
     render();
   };
-  const toggleView = () => set({ view: state.view === "weights" ? "change" : "weights" });
+  const toggleView = () => {
+    if (document.querySelector("[data-view]")) set({ view: state.view === "weights" ? "change" : "weights" });
+  };
   const toggleLearning = () => {
     owed = held = 0;
     set({ learning: !state.learning });
@@ -1163,26 +1222,23 @@ window.distal = (() => {
     find("panels").classList.toggle("two", names.length > 1);
     document.body.classList.toggle("one", names.length === 1);
     text(find("title"), `${names.join(" against ")}, learning the way to ${data.goal}`);
-    const defaults = { outputs: "winner", blocked: "turn", m_ties: "reward", trace_pre: "previous", normalise: "neuron" };
-    const readings = Object.keys(defaults).filter((name) => settings[name] !== defaults[name]).map((name) => `${name} ${settings[name]}`);
+    const readings = Object.keys(data.defaults).filter((name) => settings[name] !== data.defaults[name]).map((name) => `${name} ${settings[name]}`);
     const parts = [plural(EPISODES, "episode"), `seed ${data.evaluation_seed}`, `${plural(H, "hidden neuron")}`, plural(settings.steps, "step")];
-    if (resample !== null) parts.push(`fresh weights every ${grouped(resample)} episodes`);
+    if (resample !== null && data.learners.some((learner) => learner.kind !== "chance")) parts.push(`fresh weights every ${grouped(resample)} episodes`);
     text(find("subtitle"), [...parts, ...readings].join(" · "));
     if (names.length === 1) { // one panel needs no name of its own
       find("title").after(panels[0].root.querySelector(".numbers"));
       panels[0].root.querySelector("h2").remove();
     }
-    const legend = find("legend");
-    for (const panel of panels) {
+    const entry = (colour, style, content) => {
       const item = make("span"), swatch = make("i");
-      swatch.style.background = `var(--${panel.colour})`;
-      item.append(swatch, panels.length > 1 ? panel.learner.name : "best so far");
-      legend.append(item);
-    }
-    const item = make("span"), swatch = make("i");
-    swatch.style.background = "var(--goal)";
-    item.append(swatch, "shortest way");
-    legend.append(item);
+      swatch.style.borderTop = `${style} var(--${colour})`;
+      item.append(swatch, content);
+      find("legend").append(item);
+    };
+    for (const panel of panels) entry(panel.colour, "3px solid", `${panel.learner.name}: best so far`);
+    entry("chance", "2px dotted", `chance: best so far, mean of ${data.chance.trials} trials`);
+    entry("goal", "2px dashed", "shortest way");
   }
 
   window.addEventListener("error", (event) => complain(`This page has failed: ${event.message}`));
