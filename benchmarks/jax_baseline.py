@@ -75,7 +75,7 @@ def episode(maze: dict[str, Any], goal: Any, numbers: Any, hidden_w: Any, output
         at_final = (new_cell == maze["finals"]).all(axis=1).any()
         new_pits = pits + (moves & at_final & ~at_goal)
         new = (new_cell, new_heading, new_hidden, new_outputs, new_pits, alive & ~at_goal)
-        pre = jnp.concatenate([inputs, hidden, outputs])
+        pre = jnp.concatenate([inputs, new_hidden, new_outputs])
         kept = jax.tree.map(lambda a, b: jnp.where(alive, a, b), new, state)
         return kept, (pre, new_hidden, new_outputs, alive)
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,9 +30,10 @@ from distal.checks import InputError, one_of
 from distal.engines import Batch
 from distal.evaluation import batch_of
 from distal.files import read_json
-from distal.learners import Learner
+from distal.learners import Learner, chance_for
 from distal.machine import machine
 from distal.maze import triple_t_maze
+from distal.rule import evolved_rules
 from distal.settings import Settings
 
 FORMAT, VERSION = "distal-bench", 1
@@ -107,6 +109,41 @@ def compare(rows: list[Row], earlier: dict[str, Any]) -> list[tuple[Row, float |
             verdict = "better" if gain > NOTABLE else "WORSE" if gain < 1 / NOTABLE else "as before"
         compared.append((row, then, verdict))
     return compared
+
+
+# ------------------------------------------------------------------ what all engines are held to
+
+
+def every_ep(run: Callable[..., object], batch: Batch, repeats: int) -> Row:
+    """Compare a batch that keeps the EP of every episode with one that does not."""
+    seconds = alternating([partial(run, batch), partial(run, batch, keep_ep=True)], repeats)
+    ratio = seconds[1] / seconds[0]
+    return Row(
+        "every_ep",
+        "time with the EP of every episode kept, against without",
+        float(np.median(ratio)),
+        "times",
+        1.05,
+        at_least=False,
+        samples=ratio.tolist(),
+    )
+
+
+def chance_beside(run: Callable[..., object], trials: int, repeats: int) -> Row:
+    """Compare chance with the rules that it stands beside: the same scales, the same trials."""
+    rules = evolved_rules()
+    batches = [generation(rules, trials), generation(tuple(map(chance_for, rules)), trials)]
+    seconds = alternating([partial(run, batch) for batch in batches], repeats)
+    ratio = seconds[1] / seconds[0]
+    return Row(
+        "chance",
+        f"time of chance beside the evolved rules, against theirs, {8 * trials} trials each",
+        float(np.median(ratio)),
+        "times",
+        1,
+        at_least=False,
+        samples=ratio.tolist(),
+    )
 
 
 # ------------------------------------------------------------------ how it is measured

@@ -25,7 +25,9 @@ def run(address: str, quick: bool = False) -> Iterator[Row]:
     with Cluster(address) as cluster:
         spread = Spread(cluster, "cpu")
         small = generation(random_learners("dsp", 0, 2))
-        spread.run(small, keep_weights=False, workers=None, progress=None)  # the workers load the engine
+        spread.run(
+            small, keep_weights=False, keep_ep=False, workers=None, progress=None
+        )  # the workers load the engine
         yield _overhead(cluster)
         yield from _efficiency(cluster, spread, repeats, quick)
 
@@ -48,7 +50,7 @@ def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> 
     workers = cluster.workers
     batch = generation(random_learners("dsp", 0, 60 if quick else 210), trials=5 if quick else 20)
     batch = replace(batch, record=(batch.episodes,))  # as an evolution asks for it
-    together = partial(spread.run, batch, keep_weights=False, workers=None, progress=None)
+    together = partial(spread.run, batch)
     tasks, computed = spread.tasks, spread.computed
     threads = partial(cpu.run, batch, workers=workers)
     seconds = alternating([partial(cpu.run, batch, workers=1), together, threads], repeats)

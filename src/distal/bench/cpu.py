@@ -11,7 +11,16 @@ import numpy as np
 from numba import njit
 
 from distal import network
-from distal.bench import Row, against_jax, alternating, generation, python, times
+from distal.bench import (
+    Row,
+    against_jax,
+    alternating,
+    chance_beside,
+    every_ep,
+    generation,
+    python,
+    times,
+)
 from distal.engines import Batch, cpu, reference
 from distal.experiments import random_learners
 from distal.machine import available_cores
@@ -72,6 +81,8 @@ def _learners(repeats: int) -> Iterator[Row]:
         at_least=False,
         samples=ratio.tolist(),
     )
+    yield chance_beside(partial(cpu.run, workers=1), 5, repeats)
+    yield every_ep(partial(cpu.run, workers=1), dsp, repeats)
 
 
 def _workers(repeats: int) -> Iterator[Row]:

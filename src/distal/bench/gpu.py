@@ -13,7 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from distal import engines
-from distal.bench import Row, against_jax, alternating, generation, python, times
+from distal.bench import (
+    Row,
+    against_jax,
+    alternating,
+    chance_beside,
+    every_ep,
+    generation,
+    python,
+    times,
+)
 from distal.engines import Batch, gpu
 from distal.evolving import evolve
 from distal.experiments import RESAMPLE, random_learners
@@ -38,6 +47,8 @@ def run(quick: bool = False) -> Iterator[Row]:
     ratio = seconds[1] / seconds[0]
     what = "time of the same for hill climbing, in DSP generations"
     yield Row("climbing", what, float(np.median(ratio)), "times", 3, at_least=False, samples=ratio.tolist())
+    yield chance_beside(gpu.run, 50, repeats)
+    yield every_ep(gpu.run, replace(dsp, record=None), repeats)
     yield from _kernels(dsp)
     if quick:
         return
@@ -85,7 +96,7 @@ def _against_cpu(batch: Batch, seconds: float) -> Row:
     if importlib.util.find_spec("numba") is None:
         return Row("against_cpu", what, None, "times", note="needs Numba")
     cpu = engines.load("cpu")
-    on_cpu = times(partial(cpu.run, batch, keep_weights=False, workers=None, progress=None), 3)
+    on_cpu = times(partial(cpu.run, batch, keep_weights=False, keep_ep=False, workers=None, progress=None), 3)
     return Row(
         "against_cpu", what, float(np.median(on_cpu)) / seconds, "times", samples=(on_cpu / seconds).tolist()
     )
