@@ -44,7 +44,7 @@ class Line:
     kind: str = (
         "mean"  # mean, share, p, text, or ours: the paper reports no such number, or one not to be judged by
     )
-    written: str = ""  # how a number of kind ours is written: as a share, a p, or, if empty, as a mean
+    written: str = ""  # how a number of kind ours is written: share, p, episode, or, if empty, as a mean
     note: str = ""
     agrees: bool = False  # for p-values and text, which no interval can judge
 
@@ -155,7 +155,7 @@ def _beside_chance(section: str, name: str, fresh: tuple[Fresh, ...]) -> Iterato
     yield _ours(section, f"chance: mean on the same trials as {name}", chance)
     beats = sum(bool(one.beats_chance) for one in fresh)
     note = f"lower on fresh trials with p < {SIGNIFICANT}, signed-rank test"
-    what = f"chance: beaten by how many, {name}"
+    what = f"{name}: how many beat chance"
     yield Line(section, what, NOT_REPORTED, f"{beats} of {len(fresh)}", kind="ours", note=note)
 
 
@@ -201,7 +201,7 @@ def _superiority_line(
 def _against_chance(section: str, dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
     """Yield a rank-sum test of the best rule against chance, and its effect size."""
     note = f"{len(dsp)} values against {len(chance)}, means {dsp.mean():.2f} and {chance.mean():.2f}"
-    what = "chance: rank-sum test, DSP against chance: p"
+    what = "rank-sum test, DSP against chance: p"
     yield Line(section, what, NOT_REPORTED, rank_sum(dsp, chance), kind="ours", written="p", note=note)
     yield _superiority_line(section, dsp, chance, than="chance")
 
@@ -254,7 +254,7 @@ def _every_episode(result: Reproduction) -> Iterator[Line]:
     for kind, one in found.items():
         first = one.first_reached[one.first_reached > 0]
         ends: Ends = interval(first, np.median) if len(first) else (None, None)
-        yield line(kind, "first episode that reached the goal, median", one.median_first, ends, "")
+        yield line(kind, "first episode that reached the goal, median", one.median_first, ends, "episode")
     for kind, one in found.items():
         reached = result.episodes[kind] < result.settings.steps
         yield line(

@@ -126,8 +126,9 @@ def _legend(figure: Figure, columns: int = 4) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
+    labels = sorted(found, key=lambda label: label.startswith(("chance", "perfect")))  # learners first
     figure.legend(
-        list(found.values()), list(found), loc="outside upper center", ncols=min(columns, len(found))
+        [found[label] for label in labels], labels, loc="outside upper center", ncols=min(columns, len(found))
     )
 
 
@@ -165,7 +166,7 @@ def evolution_median(result: Reproduction) -> Figure:
     axes = panels[0, 0]
     for kind, evolved in result.evolved.items():
         generations = np.arange(evolved.best.shape[1])
-        axes.plot(generations, evolved.best.T, color=LIGHT[kind], alpha=0.22, linewidth=0.7)
+        axes.plot(generations, evolved.best.T, color=LIGHT[kind], alpha=0.35, linewidth=0.7)
         axes.plot(
             generations, np.median(evolved.best, axis=0), color=LIGHT[kind], linewidth=2.2,
             label=f"{NAMES[kind]}, median of {len(evolved.best)} runs",
@@ -278,11 +279,13 @@ def _curves(axes: Axes, result: Reproduction, test: str, last: int, position: in
     best = result.best(test.removesuffix("_resampled"))
     for k, line in enumerate(fitness):
         if k != best:
-            axes.plot(episodes, line, color=LIGHT[test], alpha=0.6, linewidth=0.8)
+            axes.plot(episodes, line, color=LIGHT[test], alpha=0.55, linewidth=0.8)
     axes.plot(
         episodes, result.fitness("chance")[0, :last], color=LIGHT["chance"], linewidth=1.6, label="chance"
     )
-    axes.plot(episodes, fitness[best], color=LIGHT["ink"], linewidth=1.4, label="best in the plain test")
+    axes.plot(
+        episodes, fitness[best], color=LIGHT[test], linewidth=2.4, zorder=3, label=f"{NAMES[test]}: the best"
+    )
     _perfect(axes, result)
     axes.set_xlim(1, last)
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -341,7 +344,12 @@ def comparison(result: Reproduction) -> Figure:
         mean = trials.mean(axis=0)
         error = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
         axes.plot(
-            episodes, mean, color=LIGHT[test], linewidth=1.5, label=f"{name}: {mean[-1]:.1f} at the end"
+            episodes,
+            mean,
+            color=LIGHT[test],
+            linewidth=1.5,
+            label=f"{name}: {mean[-1]:.1f} at the end",
+            linestyle=(0, (4, 1.2)) if test.endswith("resampled") else "-",
         )
         few = np.unique(np.linspace(0, len(mean) - 1, 400).astype(int))  # a band needs no more points
         axes.fill_between(
@@ -499,10 +507,11 @@ FIGURES = (
     )),
     Description("long_tests", "Many episodes", long_tests, _caption(
         "Fitness of all {rules} DSP rules and of all hill climbing parameters in tests of their own, {trials} trials each, "
-        "one line per rule. Black (white on dark ground): the best ({rule}, {climber}). Below: the first 1,000 episodes."
+        "one line per rule. Thick: those with the lowest fitness at the end ({rule}, {climber}). Below: the first 1,000 episodes."
     )),
     Description("resampled_tests", "Many episodes, with resampling", resampled_tests, _caption(
-        f"The same with fresh weights every {RESAMPLE} episodes; the best EP so far is kept. Chance draws fresh weights in "
+        f"The same with fresh weights every {RESAMPLE} episodes; the best EP so far is kept. Thick: the rule and the climber that are "
+        "best without resampling. Chance draws fresh weights in "
         "every episode."
     )),
     Description("distributions", "Distributions", distributions, _caption(

@@ -1,6 +1,6 @@
-"""A reproduction as files: figures, tables, numbers, and a page that holds them all.
+"""A reproduction as files: figures, tables, numbers, and one page that holds them all.
 
-report.html         everything on one page, without the network
+report.html         everything on one page that needs no network
 results.json        all numbers
 results.md          the summary, with the figures beside it
 figures/            each figure as SVG and PNG
@@ -22,10 +22,12 @@ from typing import Any
 
 import distal
 from distal import figures
-from distal.comparison import Line, compare
-from distal.experiments import TESTS, Reproduction, plan
+from distal.colours import DARK, LIGHT, css
+from distal.comparison import NAMES, Line, agreement, behaviours, compare
+from distal.evolving import REMEASURED, Evolved
+from distal.experiments import TESTS, Reproduction, other_elites, plan
 from distal.files import to_json, write_bytes, write_text
-from distal.learners import hill_climbing
+from distal.learners import chance_for, hill_climbing
 from distal.machine import machine
 from distal.rule import NUMBERS, Rule
 from distal.settings import READINGS
@@ -64,11 +66,12 @@ def write(result: Reproduction, out: str | Path, lines: list[Line] | None = None
             continue
         svg, png = rendered
         drawn[description.name] = svg
-        write_text(folder / "figures" / f"{description.name}.svg", svg)
+        write_text(folder / "figures" / f"{description.name}.svg", figures.standalone(svg))
         write_bytes(folder / "figures" / f"{description.name}.png", png)
     for table in tables:
         write_text(folder / "tables" / f"{table.name}.csv", to_csv(table))
-        write_text(folder / "tables" / f"{table.name}.tex", to_latex(table))
+        # A LaTeX table goes elsewhere alone: its caption says what was run.
+        write_text(folder / "tables" / f"{table.name}.tex", to_latex(table, figures.scale_note(result)))
     write_text(folder / "results.json", to_json(numbers(result, lines)) + "\n")
     write_text(folder / "results.md", to_markdown(result, lines, tables, list(drawn)))
     if result.rules == "evolved":
@@ -84,13 +87,24 @@ def write(result: Reproduction, out: str | Path, lines: list[Line] | None = None
 def numbers(result: Reproduction, lines: list[Line]) -> dict[str, Any]:
     """Return all numbers of a reproduction, ready for JSON."""
     marks = sorted({min(mark, result.scale.episodes) for mark in (1, 10, 100, 1_000, 10_000)})
-    tests = {
-        test: {
+
+    def at_marks(test: str) -> dict[str, Any]:
+        return {
             "fitness_at": {str(mark): result.fitness(test)[:, mark - 1].tolist() for mark in marks},
             "best_eps_at": {str(mark): result.best_curve(test)[:, mark - 1].tolist() for mark in marks},
         }
-        for test, _, _ in TESTS
-    }
+
+    def evolution(evolved: dict[str, Evolved]) -> dict[str, Any]:
+        return {
+            kind: {
+                "winners": [winner.to_dict() for winner in found.winners],
+                "best": found.best.tolist(),
+                "mean": found.mean.tolist(),
+            }
+            for kind, found in evolved.items()
+        }
+
+    best_rule = result.learners["dsp"][result.best("dsp")]
     return {
         "format": "distal-results",
         "version": 1,
@@ -99,6 +113,7 @@ def numbers(result: Reproduction, lines: list[Line]) -> dict[str, Any]:
         "seed": result.seed,
         "scale": asdict(result.scale),
         "rules": result.rules,
+        "elites": result.elites,
         "settings": asdict(result.settings),
         "engine": result.engine,
         "machine": machine(),
@@ -106,15 +121,18 @@ def numbers(result: Reproduction, lines: list[Line]) -> dict[str, Any]:
         "comparison": [
             {**asdict(line), "difference": line.difference, "verdict": line.verdict} for line in lines
         ],
-        "evolution": {
-            kind: {
-                "winners": [winner.to_dict() for winner in evolved.winners],
-                "best": evolved.best.tolist(),
-                "mean": evolved.mean.tolist(),
-            }
-            for kind, evolved in result.evolved.items()
+        "evolution": evolution(result.evolved),
+        "otherwise": {"elites": other_elites(result.elites), "evolution": evolution(result.otherwise)},
+        "fresh": {
+            kind: [
+                {"from": result.origin(kind, k), **asdict(fresh), "beats_chance": fresh.beats_chance}
+                for k, fresh in enumerate(found)
+            ]
+            for kind, found in result.fresh.items()
         },
-        "tests": tests,
+        "tests": {test: at_marks(test) for test, _, _ in TESTS},
+        "chance": {"learner": chance_for(best_rule).to_dict(), **at_marks("chance")},
+        "behaviour": {kind: found.to_dict() for kind, found in behaviours(result).items()},
         "at_100": {kind: eps.tolist() for kind, eps in result.at_100.items()},
         "best": {kind: result.best(kind) + 1 for kind in ("dsp", "hc")},
     }
@@ -151,52 +169,64 @@ def summary_table(result: Reproduction, lines: list[Line]) -> Table:
          line.verdict, line.note)
         for line in lines
     ]  # fmt: skip
-    caption = "Every number of the paper beside ours; intervals are 95 %." + figures.scale_note(result)
     return Table(
         "summary",
-        caption,
+        "Every number of the paper beside ours and chance; intervals are 95 %.",
         ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note"),
         rows,
     )
 
 
 def continuous_table(result: Reproduction) -> Table:
-    """Return the continuous parts of the rules and their fitness, the best first."""
-    rows = []
-    for number, k in enumerate(result.ranking("dsp"), start=1):
-        rule = result.learners["dsp"][k]
-        fitness = result.fitness("dsp")[k, -1]
-        cells = [str(number), *(f"{getattr(rule, name):.4f}" for name in NUMBERS), f"{fitness:.2f}"]
-        rows.append([*cells, *_winner_cells(result, "dsp", k)])
-    caption = f"The continuous parts of the {result.rules} DSP rules and their fitness after {result.scale.episodes:,} episodes."
-    return Table("rules_continuous", caption + figures.scale_note(result),
-                 ("rule", *NUMBERS, "fitness", *_winner_columns(result, "dsp")), rows)  # fmt: skip
+    """Return the continuous parts of the rules and their fitness beside chance, the best first."""
+    what = f"The continuous parts of the {result.rules} DSP rules"
+    return _learners_table(result, "dsp", "rules_continuous", "rule", what, NUMBERS)
 
 
 def climber_table(result: Reproduction) -> Table:
-    """Return the parameters of hill climbing and their fitness, the best first."""
-    names = hill_climbing.NUMBERS
+    """Return the parameters of hill climbing and their fitness beside chance, the best first."""
+    what = "The evolved hill climbing parameters"
+    return _learners_table(result, "hc", "climbers", "climber", what, hill_climbing.NUMBERS)
+
+
+def _learners_table(
+    result: Reproduction, kind: str, name: str, word: str, what: str, numbers: Sequence[str]
+) -> Table:
     rows = []
-    for number, k in enumerate(result.ranking("hc"), start=1):
-        climber, fitness = result.learners["hc"][k], result.fitness("hc")[k, -1]
-        cells = [str(number), *(f"{getattr(climber, name):.4f}" for name in names), f"{fitness:.2f}"]
-        rows.append([*cells, *_winner_cells(result, "hc", k)])
+    evolved = kind in result.evolved
+    for place, k in enumerate(result.ranking(kind), start=1):
+        learner, fresh = result.learners[kind][k], result.fresh[kind][k]
+        cells = [str(place), result.origin(kind, k), *(f"{getattr(learner, one):.4f}" for one in numbers)]
+        cells.append(f"{result.fitness(kind)[k, -1]:.2f}")
+        if evolved:
+            cells.append(f"{result.evolved[kind].winners[k].selected:.2f}")
+        cells.append(f"{fresh.fitness:.2f} ± {fresh.standard_error:.2f}")
+        if fresh.chance is None or fresh.p is None or fresh.superiority is None:  # finished by version 0.1
+            cells += ["–"] * 4
+        else:
+            chance = f"{fresh.chance:.2f} ± {fresh.chance_standard_error:.2f}"
+            cells += [
+                chance,
+                "yes" if fresh.beats_chance else "no",
+                f"{fresh.p:.2g}",
+                f"{fresh.superiority:.2f}",
+            ]
+        rows.append(cells)
     caption = (
-        f"The evolved hill climbing parameters and their fitness after {result.scale.episodes:,} episodes."
+        f"{what}, the best first. fitness: after {result.scale.episodes:,} episodes. "
+        + ("selected at 100: the fitness that made it the winner, after 100 episodes. " if evolved else "")
+        + f"re-measured at 100: on {REMEASURED} fresh trials of 100 episodes. chance: on the same trials. "
+        "p: signed-rank test. P(better): probability of a better trial than chance's, ties half. ±: standard error."
     )
-    return Table("climbers", caption + figures.scale_note(result),
-                 ("climber", *names, "fitness", *_winner_columns(result, "hc")), rows)  # fmt: skip
-
-
-def _winner_columns(result: Reproduction, kind: str) -> tuple[str, ...]:
-    return ("selected at 100", "re-measured at 100") if kind in result.evolved else ()
-
-
-def _winner_cells(result: Reproduction, kind: str, k: int) -> list[str]:
-    if kind not in result.evolved:
-        return []
-    winner = result.evolved[kind].winners[k]
-    return [f"{winner.selected:.2f}", f"{winner.remeasured:.2f} ± {winner.standard_error:.2f}"]
+    measured = [
+        *["selected at 100"] * evolved,
+        "re-measured at 100",
+        "chance",
+        "beats chance",
+        "p",
+        "P(better)",
+    ]
+    return Table(name, caption, (word, "from", *numbers, "fitness", *measured), rows)
 
 
 def discrete_table(result: Reproduction) -> Table:
@@ -207,8 +237,13 @@ def discrete_table(result: Reproduction) -> Table:
         changes = [str(rule.delta_w[row]) for rule in rules if isinstance(rule, Rule)]
         rows.append([*format(row // 2, "04b"), "1" if row % 2 else "-1", *changes])
     columns = ("00", "01", "10", "11", "m", *(f"rule {n + 1}" for n in range(len(rules))))
-    caption = f"The 32 changes of the {result.rules} DSP rules, by trace bits and modulatory signal m."
-    return Table("rules_discrete", caption + figures.scale_note(result), columns, rows)
+    origins = ", ".join(
+        f"rule {n} is {result.origin('dsp', k)}" for n, k in enumerate(result.ranking("dsp"), start=1)
+    )
+    caption = (
+        f"The 32 changes of the {result.rules} DSP rules, by trace bits and modulatory signal m: {origins}."
+    )
+    return Table("rules_discrete", caption, columns, rows)
 
 
 def to_csv(table: Table) -> str:
@@ -228,8 +263,8 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-def to_latex(table: Table) -> str:
-    """Return a table as a LaTeX tabular (booktabs)."""
+def to_latex(table: Table, note: str = "") -> str:
+    """Return a table as a LaTeX tabular (booktabs), with a note at the end of its caption."""
     left = 2 if table.name == "summary" else 1
     width = len(table.columns) - (table.columns[-1] == "note")  # notes are for the page and the CSV
     align = "l" * left + "r" * (width - left)
@@ -237,7 +272,7 @@ def to_latex(table: Table) -> str:
     return "\n".join(
         [
             r"\begin{table}",
-            rf"\caption{{{_tex(table.caption)}}}",
+            rf"\caption{{{_tex(table.caption + note)}}}",
             rf"\begin{{tabular}}{{{align}}}",
             r"\toprule",
             rows[0],
@@ -256,9 +291,12 @@ def _value(line: Line, value: float | str | None) -> str:
         return "not run"
     if isinstance(value, str):
         return value
-    if line.kind == "p" or line.what.endswith(": p"):
+    form = line.written or line.kind
+    if form == "p":
         return f"{value:.2g}"
-    return f"{value:.1%}" if line.kind == "share" else f"{value:.2f}"
+    if form == "episode":
+        return f"{value:g}"
+    return f"{value:.1%}" if form == "share" else f"{value:.2f}"
 
 
 def _interval(line: Line) -> str:
@@ -291,40 +329,91 @@ def short_rows(lines: list[Line]) -> list[tuple[str, ...]]:
 # ------------------------------------------------------------------ pages
 
 
+def introduction(result: Reproduction) -> list[str]:
+    """Say in five sentences what somebody needs who has not read the paper."""
+    finals, steps = len(result.maze.finals), result.settings.steps
+    return [
+        f"The task: an agent with a small neural network has to find the way through a maze to its goal, one of {finals} final "
+        f"positions, in episodes of {steps} steps; the other final positions are pits.",
+        f"The measure: the episodic performance (EP) counts the steps to the goal, or {steps} plus the distance left, and 5 for "
+        "each step into a pit; lower is better, and fitness is the best EP so far, averaged over trials.",
+        "The learners: delayed synaptic plasticity (DSP), an evolved rule, changes every weight after an episode by what "
+        "its two neurons did and by whether the EP got worse; hill climbing keeps random changes that lower the best EP.",
+        "Chance: random weights in every episode learn nothing, but their best EP so far falls too, so that only a value "
+        "below chance shows learning.",
+        "The table: a verdict says whether the paper’s number lies in our 95 % interval; rows without a verdict, such as "
+        "those about chance on grey ground, are there to compare with and are not judged.",
+    ]
+
+
+def findings(result: Reproduction) -> list[str]:
+    """Say what comparing with chance shows, in a few sentences."""
+    parts = []
+    for kind, name in (("dsp", "DSP rules"), ("hc", "hill climbing parameters")):
+        fresh = result.fresh[kind]
+        beats = sum(bool(one.beats_chance) for one in fresh)
+        mean = sum(one.fitness for one in fresh) / len(fresh)
+        parts.append(f"{beats} of {len(fresh)} {name} (mean fitness {mean:.1f})")
+    chance = figures.chance_at_100(result)
+    text = [
+        f"After 100 episodes, on fresh trials, {parts[0]} and {parts[1]} beat chance (mean fitness {chance:.1f})."
+    ]
+    found = behaviours(result)
+    kept = {kind: "none" if one.retained is None else f"{one.retained:.1%}" for kind, one in found.items()}
+    forgets = all((found[kind].retained or 0) < 0.5 for kind in ("dsp", "hc"))
+    text.append(
+        (
+            "But the best EP so far is not what the agent can do: it does not keep what it found. "
+            if forgets
+            else ""
+        )
+        + "Of the episodes after the first that reached the goal, "
+        f"{kept['dsp']} reach it again with the best DSP rule, {kept['hc']} with the best hill climbing parameters, and "
+        f"{kept['chance']} by chance."
+    )
+    tenths = [
+        f"{one.first_tenth:.1f} and {one.last_tenth:.1f} ({NAMES[kind]})" for kind, one in found.items()
+    ]
+    text.append(
+        "The mean EP of an episode, over the first tenth of 100 episodes and over the last, is "
+        f"{tenths[0]}, {tenths[1]}, {tenths[2]}."
+    )
+    return text
+
+
 def _what_was_run(result: Reproduction) -> str:
     scale = result.scale
     rules = (
-        f"the best of {scale.runs} evolutions of {scale.generations} generations"
+        f"the winners of {scale.runs} evolutions of {scale.generations} generations"
         if result.rules == "evolved"
         else "the paper's own fifteen"
     )
     return (
         f"DSP rules: {rules}. Hill climbing parameters: {scale.runs} evolutions of {scale.generations} generations. "
         f"Tests: {result.trials} trials of {scale.episodes:,} episodes for each rule and climber, plain and resampled. "
+        f"Best rule: {result.origin('dsp', result.best('dsp'))}; best hill climbing parameters: "
+        f"{result.origin('hc', result.best('hc'))}. "
         f"Seed {result.seed}, Distal {distal.__version__}, engine {result.engine}."
     )
 
 
 def _readings(result: Reproduction) -> str:
-    return ", ".join(f"{name} = {getattr(result.settings, name)}" for name in READINGS)
-
-
-def _counts(lines: list[Line]) -> str:
-    verdicts = [line.verdict for line in lines if line.verdict not in ("", "not run")]
-    return f"{verdicts.count('agrees')} of {len(verdicts)} numbers and statements agree with the paper."
+    names = ", ".join(f"{name} = {getattr(result.settings, name)}" for name in READINGS)
+    return f"{names}, elites = {result.elites}"
 
 
 HOW = (
     "A mean, a standard deviation or a share agrees if the paper's value lies within our 95 % interval (bootstrap "
     "percentiles; Wilson's for shares). p-values are two-sided Wilcoxon rank-sum tests with the normal approximation, "
     "corrected for ties; they agree if they fall on the same side of 0.05 and, where significant, for the same "
-    "learner. The best rule and the best climber are those with the lowest fitness at the end of the plain test."
+    "learner. The best rule and the best climber are those with the lowest fitness at the end of the plain test. "
+    "Chance has the scales α of the best rule, and its trials."
 )
 
 
 def _stage_rows(result: Reproduction) -> list[tuple[str, str, str]]:
     rows = []
-    for stage in plan(result.scale, result.rules, result.maze):
+    for stage in plan(result.scale, result.rules, result.maze, result.elites):
         seconds = result.seconds.get(stage.name, 0.0)
         rows.append((stage.title, f"{stage.episodes:,}", f"{seconds:.1f}"))
     total = sum(result.seconds.values())
@@ -337,11 +426,16 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
     text = [
         "# Results",
         "",
-        f"Written by `distal reproduce --scale {result.scale.name} --rules {result.rules} --seed {result.seed}`.",
+        f"Written by `distal reproduce --scale {result.scale.name} --rules {result.rules} --seed {result.seed}`"
+        f" with elites {result.elites}.",
         _what_was_run(result) + figures.scale_note(result),
         "",
+        *(f"- {sentence}" for sentence in introduction(result)),
+        "",
+        f"**Beside chance.** {' '.join(findings(result))}",
+        "",
         f"On {here['processor']}, {here['cores']} cores, in {sum(result.seconds.values()) / 60:.1f} minutes, "
-        f"{datetime.now(UTC):%Y-%m-%d}. " + _counts(lines),
+        f"{datetime.now(UTC):%Y-%m-%d}. " + agreement(line.verdict for line in lines),
         "",
         HOW,
         "",
@@ -377,7 +471,7 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
                 "",
             ]
     for table in tables[1:]:
-        text += [f"## {table.name.replace('_', ' ').capitalize()}", "", table.caption, ""]
+        text += [f"## {_title(table)}", "", table.caption, ""]
         text += ["| " + " | ".join(table.columns) + " |", "|" + "---|" * len(table.columns)]
         text += ["| " + " | ".join(row) + " |" for row in table.rows]
         text.append("")
@@ -386,50 +480,91 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
     return "\n".join(text) + "\n"
 
 
-_CSS = """
-:root { color-scheme: light dark; --ink: #1d2126; --paper: #fff; --soft: #5c6670; --line: #dfe3e8; --card: #fff;
-  --good: #00734f; --bad: #a84300; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e8ea; --paper: #15181c; --soft: #a0a8b0; --line: #333a42; --card: #fff; --good: #4cc79a; --bad: #ff9d5c; } }
+_CSS = (
+    f"""
+:root {{ color-scheme: light dark; {css(LIGHT)} --ground: {figures.GROUND[0]}; --band: #f4f6f8; --good: #00734f;
+  --bad: #a84300; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ {css(DARK)} --ground: {figures.GROUND[1]}; --band: #1d2228; --good: #4cc79a; --bad: #ff9d5c; }} }}
+"""
+    + """
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.2rem 4rem; color: var(--ink); background: var(--paper);
-  font: 16px/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .4rem; } h2 { margin: 2.6rem 0 .6rem; font-size: 1.3rem; }
-p.lead { color: var(--soft); margin-top: 0; } a { color: inherit; }
+body { margin: 0 auto; max-width: 64rem; padding: 2rem 1.2rem 4rem; color: var(--ink); background: var(--ground);
+  font: 16px/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .8rem; } h2 { margin: 2.6rem 0 .6rem; font-size: 1.3rem; }
+h3 { margin: 1.8rem 0 .4rem; font-size: 1.05rem; }
+.run, .caption { color: var(--soft); font-size: .9rem; } a { color: inherit; }
+.finding { border-left: 4px solid var(--chance); background: var(--band); padding: .6rem 1rem; margin: 1.2rem 0; }
+nav a { margin-right: 1rem; white-space: nowrap; }
+:is(.intro, .verdicts) { padding-left: 1.2rem; } :is(.intro, .verdicts) li { margin-bottom: .35rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .55rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+th, td { padding: .3rem .45rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+th { vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; } tr.section td { font-weight: 600; padding-top: .9rem; text-align: left; }
-td:not(:first-child) { white-space: nowrap; } tr.noted td { border-bottom: 0; }
+td:not(:first-child) { white-space: nowrap; } tr.noted td { border-bottom: 0; } tr.chance { background: var(--band); }
 td.note { color: var(--soft); text-align: left; padding-top: 0; font-size: .8rem; }
 .agrees { color: var(--good); } .differs { color: var(--bad); }
-figure { margin: 1.2rem 0 2rem; } figure .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .8rem; }
-figure svg { display: block; width: 100%; height: auto; max-width: 46rem; margin: 0 auto; }
-figure.maze svg { max-width: 22rem; }
+figure { margin: 1.2rem 0 2rem; }
+figure .card { border: 1px solid var(--line); border-radius: 8px; padding: .8rem; overflow-x: auto; }
+figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-width: 30rem; margin: 0 auto; }
+figure.maze svg { max-width: 22rem; min-width: 0; }
 figcaption { font-size: .9rem; color: var(--soft); margin-top: .5rem; }
-@media (max-width: 40rem) { .numbers :is(th, td):is(:nth-child(4), :nth-child(5)) { display: none; } }
-nav a { margin-right: 1rem; white-space: nowrap; }
+@media (max-width: 44rem) {
+  body { padding: 1.2rem .9rem 3rem; }
+  .numbers { overflow: visible; }
+  .numbers :is(table, thead, tbody) { display: block; }
+  .numbers tr { display: grid; grid-template-columns: 1fr 1fr 1.75fr 1.15fr 1.1fr; border-bottom: 1px solid var(--line); }
+  .numbers :is(th, td) { border: 0; padding: .1rem .2rem; font-size: .74rem; text-align: left; white-space: normal; }
+  .numbers :is(th, td):first-child { grid-column: 1 / -1; font-size: .82rem; padding-top: .4rem; }
+  .numbers thead { position: sticky; top: 0; background: var(--ground); } .numbers th:first-child { display: none; }
+  .numbers tr.noted { border-bottom: 0; }
+}
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } figure, tr { break-inside: avoid; } nav { display: none; } }
 """
+)
 
 
-def _listed(lines: list[Line]) -> str:
-    """Name lines in a sentence, section by section."""
-    sections: dict[str, list[str]] = {}
+def _verdicts_html(lines: list[Line]) -> str:
+    """Return one list of what agrees and what differs, section by section."""
+    sections: dict[str, list[Line]] = {}
     for line in lines:
-        sections.setdefault(line.section, []).append(line.what)
-    return ". ".join(f"{section}: {'; '.join(whats)}" for section, whats in sections.items()) + "."
+        if line.verdict not in ("", "not run"):
+            sections.setdefault(line.section, []).append(line)
+    items = []
+    for section, judged in sections.items():
+        agree = [escape(line.what) for line in judged if line.verdict == "agrees"]
+        differ = [
+            escape(f"{line.what} (paper {_value(line, line.paper)}, ours {_value(line, line.ours)})")
+            for line in judged
+            if line.verdict != "agrees"
+        ]
+        parts = [
+            f'<span class="{kind}">{word}:</span> {"; ".join(whats)}.'
+            for kind, word, whats in (("agrees", "Agrees", agree), ("differs", "Differs", differ))
+            if whats
+        ]
+        items.append(f"<li><b>{escape(section)}</b>. {' '.join(parts)}</li>")
+    return f'<ul class="verdicts">{"".join(items)}</ul>'
 
 
 def _inline(svg: str, name: str) -> str:
-    """Return an SVG for use inside a page: no XML prologue, identifiers of its own."""
-    body = svg[svg.index("<svg") :]
+    """Return an SVG for use inside a page: no XML prologue, the page's colours, identifiers of its own."""
+    body = figures.themed(svg[svg.index("<svg") :])
     own = set(re.findall(r'id="([^"]+)"', body))
 
     def renamed(found: re.Match[str]) -> str:
         return f"{found[1]}{name}-{found[2]}" if found[2] in own else found[0]  # colours begin with # too
 
     return re.sub(r'(id="|#)([^"\)]+)(?=["\)])', renamed, body)
+
+
+def _title(table: Table) -> str:
+    return {
+        "rules_continuous": "The rules: numbers and fitness",
+        "rules_discrete": "The rules: changes of the weights",
+        "climbers": "The hill climbing parameters",
+    }[table.name]
 
 
 def _html_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -448,14 +583,15 @@ def _comparison_html(lines: list[Line]) -> str:
             rows.append(f'<tr class="section"><td colspan="6">{escape(section)}</td></tr>')
         cells = (_value(line, line.paper), _value(line, line.ours), _interval(line), _difference(line))
         kind = {"agrees": "agrees", "": "own", "not run": "own"}.get(line.verdict, "differs")
-        noted = ' class="noted"' if line.note else ""
+        marks = ["noted"] * bool(line.note) + ["chance"] * ("chance" in line.what)
         rows.append(
-            f"<tr{noted}><td>{escape(line.what)}</td>"
+            f'<tr class="{" ".join(marks)}"><td>{escape(line.what)}</td>'
             + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
             + f'<td class="{kind}">{escape(line.verdict)}</td></tr>'
         )
         if line.note:
-            rows.append(f'<tr><td class="note" colspan="6">{escape(line.note)}</td></tr>')
+            shade = ' class="chance"' if "chance" in marks else ""
+            rows.append(f'<tr{shade}><td class="note" colspan="6">{escape(line.note)}</td></tr>')
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "\n".join(rows)
     return f'<div class="scroll numbers"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
@@ -467,8 +603,6 @@ def to_html(
     """Return the whole report as one page."""
     here = machine()
     versions = ", ".join(f"{name} {here[name]}" for name in ("python", "numpy", "numba") if here[name])
-    agree = [line for line in lines if line.verdict == "agrees"]
-    differ = [line for line in lines if line.verdict not in ("agrees", "not run", "")]
     shown = []
     for description in figures.FIGURES:
         if description.name in drawn:
@@ -485,36 +619,33 @@ def to_html(
         if path.is_file() and not path.name.startswith(".") and path.name != "report.html"
     )
     links = "".join(f'<li><a href="{escape(file)}">{escape(file)}</a></li>' for file in files)
-    differences = "".join(
-        f"<li>{escape(line.section)}: {escape(line.what)} – paper {escape(_value(line, line.paper))}, "
-        f"ours {escape(_value(line, line.ours))}</li>"
-        for line in differ
-    )
     parts = [
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>Delayed synaptic plasticity: the paper and our results</title><style>{_CSS}</style></head><body>",
         "<h1>Learning with Delayed Synaptic Plasticity: the paper’s results and ours</h1>",
-        f'<p class="lead">{escape(_what_was_run(result) + figures.scale_note(result))}</p>',
+        f'<ul class="intro">{"".join(f"<li>{escape(sentence)}</li>" for sentence in introduction(result))}</ul>',
+        f'<p class="finding"><b>Beside chance.</b> {escape(" ".join(findings(result)))}</p>',
+        f'<p class="run">{escape(_what_was_run(result) + figures.scale_note(result))}</p>',
         '<nav><a href="#numbers">Numbers</a><a href="#figures">Figures</a><a href="#tables">Tables</a>'
         '<a href="#readings">Readings</a><a href="#time">Time</a><a href="#files">Files</a></nav>',
-        f'<h2 id="numbers">The paper’s numbers beside ours</h2><p>{escape(_counts(lines))} {escape(HOW)}</p>',
+        '<h2 id="numbers">The paper’s numbers beside ours</h2>',
+        f"<p>{escape(agreement(line.verdict for line in lines))} {escape(HOW)}</p>",
         _comparison_html(lines),
-        "<h2>Where we agree</h2>",
-        f"<p>{escape(_listed(agree))}</p>",
-        "<h2>Where we differ</h2>",
-        f"<ul>{differences}</ul>" if differ else "<p>Nowhere, by these intervals.</p>",
+        "<h2>What agrees and what differs</h2>",
+        _verdicts_html(lines),
         "<p>The paper’s picture of the maze is not part of its source; ours fills the same grid and has the same mean "
         "distance. Where the paper is silent, the readings below decide.</p>",
         '<h2 id="figures">Figures</h2>',
         *shown,
         '<h2 id="tables">Tables</h2>',
         *(
-            f"<h3>{escape(table.caption)}</h3>" + _html_table(table.columns, table.rows)
+            f'<h3>{escape(_title(table))}</h3><p class="caption">{escape(table.caption)}</p>'
+            + _html_table(table.columns, table.rows)
             for table in tables[1:]
         ),
         f'<h2 id="readings">Readings in force</h2><p>{escape(_readings(result))}; {result.settings.hidden} hidden '
-        f"neurons, {result.settings.steps} steps an episode.</p>",
+        f"neurons, {result.settings.steps} steps per episode.</p>",
         f'<h2 id="time">Time</h2><p>{escape(here["processor"])}, {here["cores"]} cores, {here["memory_gib"]} GiB, '
         f"{escape(here['system'])}; {escape(versions)}; {datetime.now(UTC):%Y-%m-%d}.</p>",
         _html_table(("stage", "episodes", "seconds"), _stage_rows(result)),

@@ -361,10 +361,12 @@ def _duration(seconds: float) -> str:
 
 def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
     """Print the paper's numbers beside ours, in 80 columns, and where the report is."""
+    from distal.comparison import agreement  # noqa: PLC0415 - imports SciPy
+
     out = console()
 
     def show(what: str, *cells: str) -> None:
-        first, *rest = textwrap.wrap(what, 36)
+        first, *rest = textwrap.wrap(what, 36, subsequent_indent="  ", break_on_hyphens=False)
         out.print(
             f"{first:37}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, (11, 9, 11, 12), strict=True))
         )
@@ -378,7 +380,9 @@ def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
             section = here
             out.print(f"\n{here}", style="bold")
         show(*cells)
-    out.print(f"\nreport: {page}", soft_wrap=True)
+    out.print("\n–: the paper reports no such number. Rows without a verdict are not counted.")
+    out.print(f"report: {page}", soft_wrap=True)
+    out.print(agreement(verdict for *_, verdict in rows))
 
 
 def show_evolved(evolved: Evolved, out: str) -> None:
