@@ -1,0 +1,642 @@
+"""The study of readings: what each one does to chance, to the published rules and to evolution.
+
+`study_readings` measures a base, the defaults or what is asked for, and every other value
+of every reading, one at a time. All have the same seeds, so they differ by the reading
+alone. It runs in stages (see `stages`); `reading_report` turns the numbers into pages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import distal
+from distal import engines, experiments
+from distal.checks import InputError, integer, one_of
+from distal.draws import child_seeds
+from distal.engines import Runner
+from distal.evaluation import MAX_SEED, checked_maze
+from distal.evolution import ELITES
+from distal.evolving import Config, Evolved, Fresh
+from distal.experiments import PAPER, evolution_episodes
+from distal.learners import Learner, chance_for
+from distal.machine import machine
+from distal.maze import Maze
+from distal.rule import NUMBERS, Rule, published_rules
+from distal.runs import lock_folder, new_folder
+from distal.settings import READINGS, Settings, SettingsDict
+from distal.significance import signed_rank, superiority
+from distal.stages import Event, Stage, Stages, check_folder, run_files
+
+EPISODES = 100  # of every trial here, as in the paper's evolutions
+SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
+LEVEL = 0.05
+
+# The last number of the part that seeds of the study come from; the second is the test.
+STUDY = 8
+PUBLISHED, PAIRS = 0, 1
+
+# The parts of the study, and whose pace each has.
+PARTS = {"published": "dsp", "chance": "chance", "pairing": "dsp", "evolve_dsp": "dsp", "evolve_hc": "hc"}
+# The parts that a reading touches, where it does not touch all.
+TOUCHED = {
+    **dict.fromkeys(("m_ties", "trace_pre", "normalise"), ("published", "pairing", "evolve_dsp")),
+    "elites": ("evolve_dsp", "evolve_hc"),
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run."""
+
+    name: str
+    runs: int
+    generations: int
+    trials: int  # of each published rule, per final position
+    pairs: int  # trials of each pair, per final position
+
+
+SCALES = {
+    "quick": Scale("quick", runs=5, generations=40, trials=50, pairs=10),
+    "paper": Scale("paper", runs=15, generations=300, trials=50, pairs=50),
+}
+
+
+def readings() -> dict[str, dict[str, str]]:
+    """Return every reading with its values and what they mean: those of `settings`, and elites."""
+    return {**READINGS, "elites": ELITES}
+
+
+# ------------------------------------------------------------------ variants
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The base (without a reading), or the base with another value of one reading."""
+
+    settings: Settings
+    elites: str
+    reading: str | None = None
+
+    @property
+    def value(self) -> str | None:
+        """The value of the reading; None for the base."""
+        return None if self.reading is None else self.of(self.reading)
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return "base" if self.reading is None else f"{self.reading} = {self.value}"
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return "base" if self.reading is None else f"{self.reading}_{self.value}"
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The parts that are run for it; the others are the base's, which the reading does not touch."""
+        return TOUCHED.get(self.reading or "", tuple(PARTS))
+
+    def of(self, reading: str) -> str:
+        """Return the value that a reading has here."""
+        value: str = self.elites if reading == "elites" else getattr(self.settings, reading)
+        return value
+
+    def folder(self, part: str) -> str:
+        """Return the folder of an evolution."""
+        return f"{part}_{self.name}".replace("_", "-")
+
+
+def variants(settings: Settings, elites: str) -> list[Variant]:
+    """Return the base, then every other value of every reading, one at a time."""
+    base = Variant(settings, elites)
+    found = [base]
+    for reading, values in readings().items():
+        for value in values:
+            if value == base.of(reading):
+                continue
+            other = {} if reading == "elites" else {reading: value}
+            changed = Settings(**{**vars(settings), **other})
+            found.append(Variant(changed, value if reading == "elites" else elites, reading))
+    return found
+
+
+# ------------------------------------------------------------------ pairing
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Whether the published tables do better with their own numbers than with those of other rules.
+
+    `fitness[i][j]` is that of the table of rule i with the numbers of rule j. Of it,
+    the means of rows and columns are taken away: what is left are residuals.
+    """
+
+    fitness: tuple[tuple[float, ...], ...]
+    effect: (
+        float  # mean residual of the matched pairs, in standard deviations of the others; negative: better
+    )
+    p: float  # share of random matchings of tables and numbers that are at least as good
+    level: float  # the effect that one in twenty random matchings reaches
+
+    @classmethod
+    def of(cls, fitness: ArrayLike, seed: int = 0, shuffles: int = SHUFFLES) -> Pairing:
+        """Test a square matrix, with so many random permutations of its columns."""
+        matrix = np.asarray(fitness, np.float64)
+        left = residuals(matrix)
+        n = len(left)
+        spread = float(left[~np.eye(n, dtype=bool)].std(ddof=1))
+        rows = tuple(tuple(row) for row in matrix.tolist())
+        if spread < 1e-9 * max(1.0, float(np.abs(matrix).max())):  # rows and columns explain it all
+            return cls(rows, 0.0, 1.0, 0.0)
+        generator = np.random.default_rng(seed)
+        columns = generator.permuted(np.tile(np.arange(n), (shuffles, 1)), axis=1)
+        matched = left.diagonal().mean()
+        shuffled = left[np.arange(n), columns].mean(axis=1)
+        as_good = int((shuffled <= matched + 1e-9 * spread).sum())  # a tie may differ in its last bits
+        return cls(
+            rows,
+            effect=float(matched / spread),
+            p=(1 + as_good) / (1 + shuffles),
+            level=float(np.quantile(shuffled, LEVEL) / spread),
+        )
+
+
+def residuals(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what is left of a matrix without the means of its rows and columns."""
+    rows, columns = matrix.mean(axis=1, keepdims=True), matrix.mean(axis=0, keepdims=True)
+    left: NDArray[np.float64] = matrix - rows - columns + matrix.mean()
+    return left
+
+
+def pairs(rules: Sequence[Rule]) -> list[Rule]:
+    """Return the table of every rule with the numbers of every rule, tables first."""
+    return [
+        replace(table, name="", **{name: getattr(numbers, name) for name in NUMBERS})
+        for table in rules
+        for numbers in rules
+    ]
+
+
+# ------------------------------------------------------------------ numbers
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its standard error or, of several runs, their standard deviation; None for one value."""
+
+    mean: float
+    spread: float | None
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Mean:
+        """Return the mean of runs and their standard deviation."""
+        data = np.array(list(values), np.float64)
+        return cls(float(data.mean()), float(data.std(ddof=1)) if len(data) > 1 else None)
+
+
+def stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
+    """Return the mean of independent means and its standard error."""
+    return Mean(float(np.mean(values)), float(np.sqrt(np.square(errors).sum()) / len(errors)))
+
+
+@dataclass(frozen=True)
+class Search:
+    """An evolution, run by run: best of the first and of the last generation, and the winners afresh."""
+
+    first: tuple[float, ...]
+    last: tuple[float, ...]
+    winners: tuple[Fresh, ...]
+
+    @classmethod
+    def of(cls, evolved: Evolved) -> Search:
+        """Take the numbers of an evolution."""
+        best = evolved.best
+        fresh = tuple(winner.fresh for winner in evolved.winners)
+        return cls(tuple(best[:, 0].tolist()), tuple(best[:, -1].tolist()), fresh)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Search:
+        """Read what `asdict` returns."""
+        winners = tuple(Fresh(**fresh) for fresh in data["winners"])
+        return cls(tuple(data["first"]), tuple(data["last"]), winners)
+
+    @property
+    def afresh(self) -> Mean:
+        """The winners on fresh trials: mean and standard deviation over runs."""
+        return Mean.of(winner.fitness for winner in self.winners)
+
+    @property
+    def beat_chance(self) -> int:
+        """How many winners beat chance."""
+        return sum(bool(winner.beats_chance) for winner in self.winners)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a variant gave; parts that the reading does not touch are the base's."""
+
+    variant: Variant
+    rules: tuple[Fresh, ...]  # the published rules, each beside chance with its α and its trials
+    pairing: Pairing
+    dsp: Search
+    hc: Search
+
+    @property
+    def published(self) -> Mean:
+        """The published rules: their mean best EP, and its standard error over trials."""
+        return stratified([rule.fitness for rule in self.rules], [rule.standard_error for rule in self.rules])
+
+    @property
+    def chance(self) -> Mean:
+        """Chance in the trials of the published rules, likewise."""
+        return stratified(
+            [rule.chance or 0.0 for rule in self.rules],
+            [rule.chance_standard_error or 0.0 for rule in self.rules],
+        )
+
+    @property
+    def difference(self) -> Mean:
+        """The published rules minus chance, paired; negative is better than chance."""
+        return stratified(
+            [rule.difference or 0.0 for rule in self.rules],
+            [rule.difference_standard_error or 0.0 for rule in self.rules],
+        )
+
+    @property
+    def beat_chance(self) -> int:
+        """How many of the published rules beat chance."""
+        return sum(bool(rule.beats_chance) for rule in self.rules)
+
+    def reused(self, part: str) -> bool:
+        """Whether a part is the base's."""
+        return part not in self.variant.own
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        variant = self.variant
+        return {
+            "reading": variant.reading,
+            "value": variant.value,
+            "reused": [part for part in PARTS if self.reused(part)],
+            "published": asdict(self.published),
+            "chance": asdict(self.chance),
+            "difference": asdict(self.difference),
+            "published_that_beat_chance": self.beat_chance,
+            "rules": [asdict(rule) for rule in self.rules],
+            "pairing": {**asdict(self.pairing), "fitness": [list(row) for row in self.pairing.fitness]},
+            **{
+                kind: {
+                    "first": list(search.first),
+                    "last": list(search.last),
+                    "afresh": asdict(search.afresh),
+                    "winners_that_beat_chance": search.beat_chance,
+                    "winners": [asdict(winner) for winner in search.winners],
+                }
+                for kind, search in (("dsp", self.dsp), ("hc", self.hc))
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], variant: Variant) -> Outcome:
+        """Read what `to_dict` returns."""
+        test = data["pairing"]
+        matrix = tuple(tuple(row) for row in test["fitness"])
+        return cls(
+            variant,
+            tuple(Fresh(**rule) for rule in data["rules"]),
+            Pairing(matrix, test["effect"], test["p"], test["level"]),
+            Search.from_dict(data["dsp"]),
+            Search.from_dict(data["hc"]),
+        )
+
+
+FORMAT, VERSION = "distal-readings", 1
+
+
+@dataclass(frozen=True)
+class ReadingStudy:
+    """All that the study of readings gave: one outcome for the base, one for every other value."""
+
+    scale: Scale
+    seed: int
+    settings: Settings
+    elites: str
+    maze: Maze
+    engine: str
+    version: str  # of Distal
+    machine: dict[str, Any]
+    seconds: dict[str, float]  # by stage
+    outcomes: tuple[Outcome, ...]  # the base first
+
+    @property
+    def base(self) -> Outcome:
+        """What the base gave."""
+        return self.outcomes[0]
+
+    @cached_property
+    def is_default(self) -> bool:
+        """Whether the base is the default of every setting."""
+        return (self.settings, self.elites) == (Settings(), PAPER.elites)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers and what made them, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "distal": self.version,
+            "scale": asdict(self.scale),
+            "seed": self.seed,
+            "settings": asdict(self.settings),
+            "elites": self.elites,
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+            "engine": self.engine,
+            "machine": self.machine,
+            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
+            "variants": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ReadingStudy:
+        """Read what `to_dict` returns."""
+        if data.get("format") != FORMAT or data.get("version") != VERSION:
+            raise InputError(f"this is no study of readings: expected the format {FORMAT!r}, {VERSION}")
+        settings, elites = Settings(**data["settings"]), data["elites"]
+        known = {(variant.reading, variant.value): variant for variant in variants(settings, elites)}
+        return cls(
+            Scale(**data["scale"]), data["seed"], settings, elites,
+            Maze(tuple(data["maze"]), data["heading"]),
+            data["engine"], data["distal"], data["machine"], data["seconds"],
+            tuple(
+                Outcome.from_dict(entry, known[entry["reading"], entry["value"]])
+                for entry in data["variants"]
+            ),
+        )  # fmt: skip
+
+    def write_report(self, out: str | Path) -> Path:
+        """Write figures, numbers and pages into a folder; return the path of the page."""
+        from distal import reading_report  # noqa: PLC0415 - imports matplotlib
+
+        return reading_report.write(self, out)
+
+
+# ------------------------------------------------------------------ the plan
+
+TITLES = {
+    "published": "published rules",
+    "chance": "chance",
+    "pairing": "pairing",
+    "evolve_dsp": "evolution of rules",
+    "evolve_hc": "evolution of hill climbing",
+}
+
+
+def plan(scale: Scale, settings: Settings, elites: str, maze: Maze) -> dict[Variant, list[Stage]]:
+    """Return the stages of every variant with the episodes that each will run."""
+    rules, finals = len(published_rules()), len(maze.finals)
+    at_100 = rules * scale.trials * finals * EPISODES
+    every_pair = rules**2 * scale.pairs * finals * EPISODES
+    planned = {}
+    for variant in variants(settings, elites):
+        search = evolution_episodes(scale.runs, scale.generations, variant.elites, finals)
+        episodes = {"published": at_100, "chance": at_100, "pairing": every_pair}
+        planned[variant] = [
+            Stage(f"{part}_{variant.name}", TITLES[part], episodes.get(part, search), PARTS[part])
+            for part in variant.own
+        ]
+    return planned
+
+
+def outline(planned: dict[Variant, list[Stage]]) -> list[Stage]:
+    """Return one stage for each variant, for people: all its parts together."""
+    outlined = []
+    for variant, stages in planned.items():
+        whole = len(stages) == len(PARTS)
+        what = "everything" if whole else ", ".join(stage.title for stage in stages)
+        episodes = sum(stage.episodes for stage in stages)
+        outlined.append(Stage(variant.label, f"{variant.label}: {what}", episodes, "dsp"))
+    return outlined
+
+
+def estimated_seconds(planned: dict[Variant, list[Stage]], maze: Maze, run: Runner) -> dict[str, float]:
+    """Measure all learners for a moment under every reading and say how long each variant may take."""
+    seconds: dict[str, float] = {}
+    by_settings: dict[Settings, list[Variant]] = {}
+    for variant in planned:
+        by_settings.setdefault(variant.settings, []).append(variant)
+    for settings, alike in by_settings.items():
+        stages = [stage for variant in alike for stage in planned[variant]]
+        found = experiments.estimated_seconds(stages, maze, settings, run)
+        for variant in alike:
+            seconds[variant.label] = sum(found[stage.name] for stage in planned[variant])
+    return seconds
+
+
+class _ByVariant:
+    """Hears of every stage and tells of the variant it belongs to."""
+
+    def __init__(self, planned: dict[Variant, list[Stage]], progress: Callable[[Event], None]) -> None:
+        self.progress = progress
+        self.whole = {
+            stage.name: (outlined, stages)
+            for outlined, stages in zip(outline(planned), planned.values(), strict=True)
+            for stage in stages
+        }
+        self.done: dict[str, float] = {}
+
+    def __call__(self, event: Event) -> None:
+        self.done[event.stage.name] = event.done
+        outlined, stages = self.whole[event.stage.name]
+        done = [self.done.get(stage.name, 0.0) for stage in stages]
+        share = sum(part * stage.episodes for part, stage in zip(done, stages, strict=True))
+        ended = all(part == 1 for part in done)
+        detail = "" if ended else f"{event.stage.title} {event.detail}".rstrip()
+        self.progress(Event(outlined, 1 if ended else min(share / outlined.episodes, 0.999), detail))
+
+
+# ------------------------------------------------------------------ the work
+
+
+def study_readings(
+    scale: str = "quick",
+    *,
+    elites: str = PAPER.elites,
+    seed: int = 0,
+    out: str | Path | None = None,
+    force: bool = False,
+    maze: Maze | None = None,
+    engine: str = engines.DEFAULT,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[Event], None] | None = None,
+    **settings: Unpack[SettingsDict],
+) -> ReadingStudy:
+    """Measure a base and every other value of every reading, one at a time, at "quick" or "paper" scale.
+
+    The base is the defaults, or what `elites` and the settings say. With `out`, stages
+    that the folder already holds are read, others are run and stored. A folder made with
+    other options is refused unless `force`. The report is written by
+    `ReadingStudy.write_report`. `executor` is as in `learn`; `progress` is told of every
+    variant.
+    """
+    size = SCALES[one_of("scale", scale, SCALES)]
+    one_of("elites", elites, ELITES)
+    integer("seed", seed, 0, MAX_SEED)
+    run = engines.runner(engine, workers, executor)
+    in_force = Settings.of(settings, inspect.signature(study_readings).parameters)
+    maze = checked_maze(maze)
+    folder = None if out is None else new_folder(out)
+    lock = None if folder is None else lock_folder(folder)
+    try:
+        claimed = claim(size, elites, seed, in_force, maze)
+        if folder is not None:
+            check_claim(folder, claimed, force)
+        planned = plan(size, in_force, elites, maze)
+        told = None if progress is None else _ByVariant(planned, progress)
+        every = [stage for stages in planned.values() for stage in stages]
+        stages = Stages(every, run, executor, told, folder)
+        stages.claim(CLAIM, claimed, force, FILES)
+        work = _Work(size, seed, maze, stages)
+        outcomes = tuple(work.run(variant) for variant in planned)
+        return ReadingStudy(
+            size, seed, in_force, elites, maze, run.engine, distal.__version__, _machine(run.engine),
+            stages.seconds, outcomes,
+        )  # fmt: skip
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+CLAIM = "readings.json"
+
+
+def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> dict[str, Any]:
+    """Return what a folder is for: everything that decides the results."""
+    return {
+        "format": "distal-reading-study",
+        "scale": scale.name,
+        "elites": elites,
+        "seed": seed,
+        "settings": vars(settings),
+        "maze": list(maze.picture),
+        "heading": maze.heading,
+    }
+
+
+def check_claim(folder: Path, claimed: dict[str, Any], force: bool) -> None:
+    """Refuse a folder that is for something else."""
+    check_folder(folder, CLAIM, claimed, force)
+
+
+_NAMES = ["base", *(f"{reading}_{value}" for reading, values in readings().items() for value in values)]
+_INSIDE = [f"{part}_{name}".replace("_", "-") for part in ("evolve_dsp", "evolve_hc") for name in _NAMES]
+# Everything that a study and its report write.
+FILES = (
+    CLAIM, "seconds.json", "*.npz", "readings.html", "readings.md", "study.json", "figures/readings_*.svg",
+    "figures/readings_*.png", *(file for inside in _INSIDE for file in run_files(inside)),
+)  # fmt: skip
+
+
+def _machine(engine: str) -> dict[str, Any]:
+    """Describe the machine, and its card if that did the work."""
+    if engine != "gpu":
+        return machine()
+    from distal.engines import gpu  # noqa: PLC0415 - needs CuPy
+
+    return {**machine(), "card": gpu.describe()["card"]}
+
+
+def beside(own: NDArray[np.int32], chances: NDArray[np.int32]) -> Fresh:
+    """Return how a learner did beside chance, from the best EPs of the same trials."""
+
+    def error(values: NDArray[np.int32]) -> float:
+        return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+    return Fresh(
+        fitness=float(own.mean()),
+        standard_error=error(own),
+        chance=float(chances.mean()),
+        chance_standard_error=error(chances),
+        difference_standard_error=error(own - chances),
+        p=signed_rank(own, chances),
+        superiority=superiority(own, chances),
+    )
+
+
+@dataclass(eq=False)
+class _Work:
+    """A study in progress."""
+
+    scale: Scale
+    seed: int
+    maze: Maze
+    stages: Stages
+    base: Outcome | None = None
+    base_chance: NDArray[np.int32] | None = None  # (rules, trials)
+
+    def run(self, variant: Variant) -> Outcome:
+        """Do all stages of a variant that are missing; what the reading does not touch is the base's."""
+        base, own = self.base, variant.own
+        outcome = Outcome(
+            variant,
+            rules=self._rules(variant) if base is None or "published" in own else base.rules,
+            pairing=self._pairing(variant) if base is None or "pairing" in own else base.pairing,
+            dsp=self._search("dsp", variant) if base is None or "evolve_dsp" in own else base.dsp,
+            hc=self._search("hc", variant) if base is None or "evolve_hc" in own else base.hc,
+        )
+        if base is None:
+            self.base = outcome
+        return outcome
+
+    def _rules(self, variant: Variant) -> tuple[Fresh, ...]:
+        rules, trials = published_rules(), self.scale.trials
+        seeds = child_seeds(self.seed, [[k, PUBLISHED, STUDY] for k in range(len(rules))])
+        own = self._test("published", rules, seeds, trials, variant)
+        chance = self.base_chance
+        if chance is None or "chance" in variant.own:
+            chance = self._test("chance", [chance_for(rule) for rule in rules], seeds, trials, variant)
+        if self.base is None:
+            self.base_chance = chance
+        return tuple(beside(*each) for each in zip(own, chance, strict=True))
+
+    def _pairing(self, variant: Variant) -> Pairing:
+        rules = published_rules()
+        every = pairs(rules)
+        # All pairs have the same trials, so that what a trial does to all of them alike falls out.
+        seeds = np.repeat(child_seeds(self.seed, [[0, PAIRS, STUDY]]), len(every))
+        fitness = self._test("pairing", every, seeds, self.scale.pairs, variant).mean(axis=1)
+        return Pairing.of(fitness.reshape(len(rules), len(rules)), self.seed)
+
+    def _test(
+        self,
+        part: str,
+        learners: Sequence[Learner],
+        seeds: NDArray[np.uint64],
+        trials: int,
+        variant: Variant,
+    ) -> NDArray[np.int32]:
+        """Return the best EP of every trial, (learners, trials)."""
+        best = self.stages.test(
+            f"{part}_{variant.name}", learners, seeds, trials=trials, episodes=EPISODES, maze=self.maze,
+            settings=variant.settings, record=(EPISODES,),
+        )  # fmt: skip
+        return best[:, :, -1]
+
+    def _search(self, kind: str, variant: Variant) -> Search:
+        config = Config(
+            kind, self.scale.runs, self.scale.generations, experiments.TRIALS, EPISODES, self.seed,
+            options=replace(PAPER, elites=variant.elites), settings=variant.settings, maze=self.maze,
+        )  # fmt: skip
+        part = f"evolve_{kind}"
+        return Search.of(self.stages.evolve(f"{part}_{variant.name}", config, variant.folder(part)))
