@@ -12,9 +12,16 @@ from PIL import Image
 
 from distal import HillClimbing, InputError, Settings, film, published_rule, triple_t_maze
 from distal.cli import main
+from distal.colours import LIGHT
 from distal.draws import child_seed
 from distal.engines import Batch, reference
-from distal.learners import Learner
+from distal.film import Scene
+from distal.learners import Learner, kind_of
+from distal.learners.chance import Chance
+from distal.maze import LEFT, STOP, STRAIGHT
+from distal.pixels import SCALE
+from distal.walk import MazeTask, MazeWalk
+from tests.test_maze import T
 
 
 def trial(learner: Learner, goal: int = 3, **settings: object) -> Batch:
@@ -29,12 +36,13 @@ def trial(learner: Learner, goal: int = 3, **settings: object) -> Batch:
     )
 
 
-@pytest.mark.parametrize("learner", [published_rule(1), HillClimbing(0.2, 0.2, 0.2)])
+@pytest.mark.parametrize("learner", [published_rule(1), HillClimbing(0.2, 0.2, 0.2), Chance(0.2, 0.2)])
 @pytest.mark.parametrize("outputs", ["winner", "random"])
 def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outputs: str) -> None:
     batch = trial(learner, outputs=outputs)
     episodes = list(reference.episodes(batch, 0))
     for scene in film.scenes(batch, [1, 15, 40]):
+        assert scene.kind == kind_of(learner)
         best = min(episodes[: scene.after], key=lambda episode: episode.ep)  # min keeps the first
         assert scene.walk.cells == best.walk.cells
         assert scene.walk.headings == best.walk.headings
@@ -57,6 +65,39 @@ def test_a_film_runs_until_the_longest_walk_has_ended_and_then_holds_still(tmp_p
             picture.seek(number)
             lasting += picture.info["duration"]
         assert lasting == pytest.approx(len(frames) * 1000 / film.FRAMES_PER_SECOND, rel=0.05)
+
+
+def walk(goal: int, *actions: int) -> MazeWalk:
+    walked = MazeWalk(MazeTask(T, goal, 4, "turn"))
+    for action in actions:
+        walked.act(action)
+    return walked
+
+
+def test_a_caption_says_what_is_shown_and_how_it_ended() -> None:
+    straight = Scene(1, walk(0, STRAIGHT, STRAIGHT, LEFT), "dsp")
+    assert straight.caption(0) == ("the first episode", "step 0")
+    assert straight.caption(2) == ("the first episode", "step 2")
+    assert straight.caption(3) == ("the first episode", "goal in 3 steps: EP 3")
+    astray = Scene(1_000, walk(1, STRAIGHT, STRAIGHT, LEFT, STOP), "hc")
+    # 4 steps, a pit (5), and from there 2 cells to the goal
+    assert astray.caption(4) == ("best of 1,000 episodes", "goal not reached, 1 pit: EP 11")
+
+
+@pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])
+def test_a_film_has_the_colours_of_every_other_picture(kind: str) -> None:
+    frame = film.film([Scene(5, walk(0, STRAIGHT, STRAIGHT), kind)])[-1]
+    scale = SCALE
+    inside = frame[4 * scale : 9 * scale, scale : 6 * scale]
+    centre = inside[scale // 2 :: scale, scale // 2 :: scale]
+
+    def colour(row: int, column: int) -> str:
+        return "#" + "".join(f"{part:02x}" for part in centre[row, column])
+
+    assert (colour(1, 1), colour(1, 3), colour(0, 0)) == (LIGHT["goal"], LIGHT["pit"], LIGHT["wall"])
+    assert colour(1, 2) == LIGHT[kind]  # the agent, at the junction
+    corner = inside[3 * scale, 2 * scale]  # of the start, beside the trail
+    assert "#" + "".join(f"{part:02x}" for part in corner) == LIGHT["start"]
 
 
 def test_an_mp4_has_every_frame(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distal import InputError, Maze, triple_t_maze
+from distal.colours import LIGHT
 from distal.maze import FINALS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
 from tests.strategies import mazes
 
@@ -168,7 +169,9 @@ def test_a_list_of_rows_makes_the_same_maze_as_a_tuple() -> None:
 
 def test_a_drawing_shows_every_wall_and_symbol_once() -> None:
     svg = T.to_svg()
-    assert svg.count('fill="#2b2f36"') == int(T.walls.sum())
+    assert svg.count(f'fill="{LIGHT["wall"]}"') == int(T.walls.sum())
+    assert svg.count(f'fill="{LIGHT["start"]}"') == 1
+    assert svg.count(f'fill="{LIGHT["goal"]}"') == len(T.finals)  # each is the goal of some trials
     assert [svg.count(f">{symbol}</text>") for symbol in "S01"] == [1, 1, 1]
 
 

@@ -18,6 +18,9 @@ import distal
 from distal import engines, watch
 from distal.checks import InputError
 from distal.cli import main
+from distal.colours import DARK, LIGHT
+from distal.learners import Learner, find_learner
+from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import HEADINGS, Maze, triple_t_maze
 from distal.rule import Rule
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CLIMBER = HillClimbing(0.3, 0.4, 0.7)
+CHANCE = Chance(0.4, 0.7)
+SMALL: dict[str, Any] = {"maze": T, "steps": 9, "hidden": 3}
 RING = Maze.from_text(
     """
 #########
@@ -119,9 +124,9 @@ def wait(page: Page, condition: Callable[[dict[str, Any]], bool]) -> dict[str, A
 
 
 def cases() -> list[Watched]:
-    """Trials that use every reading, both learners, resampling, several sizes, mazes and headings."""
-    chosen: list[tuple[Rule | HillClimbing, Maze, Settings, int | None]] = []
-    learners = (distal.published_rule(1), distal.published_rule(10), CLIMBER)
+    """Trials that use every reading, all learners, resampling, several sizes, mazes and headings."""
+    chosen: list[tuple[Learner, Maze, Settings, int | None]] = []
+    learners = (distal.published_rule(1), distal.published_rule(10), CLIMBER, CHANCE)
     for name, values in READINGS.items():
         for value in values:
             for learner in learners:
@@ -132,11 +137,12 @@ def cases() -> list[Watched]:
             chosen.append((learner, triple_t_maze(), Settings(hidden=hidden, steps=70), 3))
     draw = random.Random(2019)  # noqa: S311
     for _ in range(40):
-        readings = {name: draw.choice(values) for name, values in READINGS.items()}
+        readings = {name: draw.choice(list(values)) for name, values in READINGS.items()}
         settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings)
         numbers = [draw.random() for _ in range(4)]
         rule = Rule([draw.randint(-1, 1) for _ in range(32)], numbers[0], numbers[1], numbers[2], numbers[3])
-        learner = rule if draw.random() < 0.5 else HillClimbing(*numbers[:3])
+        kinds: list[Learner] = [rule, HillClimbing(*numbers[:3]), Chance(*numbers[:2])]
+        learner = draw.choice(kinds)
         maze = Maze(draw.choice([RING, T, triple_t_maze()]).picture, draw.choice(HEADINGS))
         chosen.append((learner, maze, settings, draw.choice([None, 1, 4])))
     return [
@@ -177,7 +183,7 @@ def test_the_page_computes_every_ep_and_every_weight_as_the_reference_engine_doe
     for trial, result in zip(trials, computed, strict=True):
         assert result["differences"] == []
         assert result["checked"] == 10
-        kept = engines.load("reference").run(trial.batches[0], keep_weights=True, workers=None, progress=None)
+        kept = engines.runner("reference").run(trial.batches[0], keep_weights=True)
         assert kept.hidden is not None
         assert kept.output is not None
         assert result["hidden"] == kept.hidden[0].view(np.uint32).ravel().tolist()
@@ -219,6 +225,59 @@ def test_both_learners_of_a_comparison_have_the_same_goal_and_seed(compared: Wat
     first, second = compared.batches
     assert compared.goal == "b"
     assert (first.goal[0], first.seed[0]) == (second.goal[0], second.seed[0])
+
+
+# ------------------------------------------------------------------ chance
+
+
+def test_chance_is_the_mean_best_of_two_hundred_random_networks_towards_the_same_goal() -> None:
+    watched = watch.watch("evolved:1", episodes=6, goal="1", seed=5, **SMALL)
+    rule = distal.find_rule("evolved:1")
+    random_networks = Chance(rule.alpha_h, rule.alpha_o)
+    result = distal.learn(random_networks, trials=200, episodes=6, seed=5, engine="reference", **SMALL)
+    towards = result.best[1 :: len(T.finals)]  # trial-major
+    assert len(towards) == 200
+    assert watched.chance.tolist() == towards.mean(axis=0).tolist()
+    assert watched.to_dict()["chance"] == {"mean_best_ep": watched.chance[-1], "trials": 200}
+    assert watched.page_data()["chance"]["trials"] == 200
+
+
+def test_the_line_of_chance_is_nowhere_more_than_a_pixel_off() -> None:
+    draw = np.random.default_rng(2019)
+    for episodes in (1, 2, 30, 1_000):
+        falls = draw.choice([0, 0, 0, 0.005, 0.2, 3], episodes)
+        curve = 140 - np.cumsum(falls)
+        at, values = zip(*watch.visible_points(curve), strict=True)
+        assert (at[0], at[-1]) == (0, episodes - 1)
+        off = np.abs(np.interp(np.arange(episodes), at, values) - curve)
+        assert off.max() <= watch.VISIBLE + 0.01  # values have two digits
+    assert len(watch.visible_points(np.full(100_000, 137.0))) == 2
+
+
+def test_progress_is_told_of_as_many_episodes_as_the_learners_have() -> None:
+    told: list[int] = []
+    watch.watch("paper:1", "hc", episodes=25, progress=told.append, **SMALL)
+    assert sum(told) == 50
+    assert min(told) > 0
+
+
+def test_by_chance_every_episode_has_fresh_weights_and_nothing_is_learned(port: Page) -> None:
+    trial = watch.watch(CHANCE, episodes=12, resample=5, maze=RING, steps=30, hidden=6)
+    fresh = watch.watch(replace(distal.published_rule(1), alpha_h=0.4, alpha_o=0.7), episodes=12, resample=1,
+                        maze=RING, steps=30, hidden=6)  # fmt: skip
+    assert trial.eps.tolist() == fresh.eps.tolist()
+    same = port.evaluate(
+        """data => {
+          const replay = new simulate.Replay(data, data.learners[0], data.learners[0].eps);
+          return [0, 4, 11].every(n => {
+            const { weights } = simulate.finish(replay.run({ number: n })).episode;
+            const drawn = simulate.freshWeights(6, data.seed, n);
+            return weights.hidden.every((w, at) => w === drawn.hidden[at]);
+          });
+        }""",
+        trial.page_data(),
+    )
+    assert same
 
 
 # ------------------------------------------------------------------ the page
@@ -360,6 +419,156 @@ def test_an_entry_of_the_matrix_tells_its_synapse(opened: Opened, single: Watche
     assert "→ hidden 0" in page.inner_text(".readout")
 
 
+def test_a_page_of_chance_says_that_nothing_is_learned(opened: Opened) -> None:
+    watched = watch.watch(CHANCE, episodes=20, maze=RING, steps=30, hidden=6, resample=4)
+    page = opened(watched, place="#9")
+    page.evaluate("distal.checked")
+    assert page.inner_text("#match") == "✓ 20 of 20 episodes match the engine"
+    assert page.inner_text(".ep") == str(watched.eps[0, 8])
+    assert "Nothing is learned" in page.inner_text(".learner")
+    assert page.locator(".learner dd").all_inner_texts() == ["0.4", "0.7"]  # alpha_h, alpha_o, no sigma
+    assert page.locator(".halves").count() == 0
+    best = int(watched.eps[0, :9].argmin()) + 1
+    assert page.inner_text(".verdict") == ("the best so far" if best == 9 else "not the best so far")
+    assert "fresh weights every" not in page.inner_text("#subtitle")
+    page.keyboard.press("w")  # there is no change to look at
+    assert state(page)["view"] == "weights"
+    assert page.locator("[data-view]").count() == 0
+    page.focus(".matrix")
+    page.keyboard.press("ArrowRight")
+    weight = page.evaluate("simulate.freshWeights(6, JSON.parse(trial.textContent).seed, 8).hidden[0]")
+    told = page.inner_text(".readout")
+    assert told == f"input left → hidden 0 weight {weight:.4f}, drawn afresh".replace("-", "−")
+
+
+def test_beside_chance_a_rule_still_shows_its_changes(opened: Opened) -> None:
+    page = opened(watch.watch("paper:1", "chance", episodes=5, **SMALL))
+    page.keyboard.press("w")
+    assert page.locator(".matrix-title").all_inner_texts() == [
+        "Change after episode 1",
+        "Weights in episode 1",
+    ]
+
+
+def test_the_legend_names_every_line_of_the_curve(opened: Opened, compared: Watched) -> None:
+    page = opened(compared)
+    assert page.locator("#legend span").all_inner_texts() == [
+        "paper:1: best so far",
+        "hill climbing: best so far",
+        "chance: best so far, mean of 200 trials",
+        "shortest way",
+    ]
+
+
+def test_chance_is_drawn_in_its_colour_where_its_mean_lies(opened: Opened) -> None:
+    """One learner that never moves below 100, and chance at 60: the pixels of its colour lie between."""
+    watched = watch.watch("paper:1", episodes=50)
+    page = opened(replace(watched, chance=np.full(50, 60.0)))
+    rows = page.evaluate(
+        """colour => {
+          const canvas = document.getElementById("curve"), context = canvas.getContext("2d");
+          const { data } = context.getImageData(canvas.width / 2, 0, 40, canvas.height);
+          const rows = new Set();
+          for (let at = 0; at < data.length; at += 4)
+            if (colour.every((c, k) => Math.abs(c - data[at + k]) < 6)) rows.add(Math.floor(at / 160));
+          return [canvas.height, ...rows];
+        }""",
+        [int(LIGHT["chance"][k : k + 2], 16) for k in (1, 3, 5)],
+    )
+    height, *rows = rows
+    # The axis: the shortest way (38) lies 6 % above the foot of a span up to the highest EP.
+    low, high = 38, max(100, int(watched.eps.max()))
+    span = high - low
+    top, bottom = high + 0.04 * span, low - 0.06 * span
+    expected = 8 + (top - 60) / (top - bottom) * (height - 28)
+    assert rows
+    assert max(abs(row - expected) for row in rows) <= 2
+
+
+def test_only_settings_that_differ_from_the_default_are_named(opened: Opened) -> None:
+    names = list(READINGS)
+    usual = opened(watch.watch("paper:1", episodes=1, **SMALL)).inner_text("#subtitle")
+    assert not any(name in usual for name in names)
+    other = watch.watch("paper:1", episodes=1, trace_pre="previous", m_ties="punish", **SMALL)
+    page = opened(other)
+    told = page.inner_text("#subtitle")
+    assert [name for name in names if name in told] == ["m_ties", "trace_pre"]
+    page.keyboard.press("?")
+    assert "an equal EP counts as worse" in page.inner_text("#help")
+
+
+def test_the_help_says_what_ep_and_m_are(opened: Opened, single: Watched) -> None:
+    page = opened(single)
+    page.keyboard.press("?")
+    told = page.inner_text("#help")
+    assert "EP, the episodic performance, says how well; lower is better." in told
+    assert "+1 if the EP was no worse than that of the episode before, −1 if it was worse." in told
+    assert "The first episode after fresh weights counts as +1." in told
+    assert "an equal EP" not in told
+
+
+# ------------------------------------------------------------------ colours
+
+
+def numbers_of(colour: str) -> tuple[float, float, float]:
+    """Return red, green and blue from 0 to 1, of a colour as a browser or colours.py writes it."""
+    if colour.startswith("#"):
+        red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+        return red, green, blue
+    whole = 1 if colour.startswith("color(srgb") else 255
+    red, green, blue = (float(number) / whole for number in re.findall(r"[\d.]+", colour)[:3])
+    return red, green, blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as WCAG 2 defines it, from 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in numbers_of(colour)]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+TEXTS = (
+    ".name, .ep, .best, .up, .down, .signal, .cells span, .outcome, .learner p, .halves tr.lit td, "
+    "#legend span, .verdict"
+)
+LOOK = """selector => [...document.querySelectorAll(selector)].map(element => {
+  let under = element;
+  while (getComputedStyle(under).backgroundColor === "rgba(0, 0, 0, 0)") under = under.parentElement;
+  return [element.className, getComputedStyle(element).color, getComputedStyle(under).backgroundColor];
+})"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("learners", "roles"),
+    [
+        (("paper:1", "hc"), ("dsp", "hc")),
+        (("chance", "paper:1"), ("chance", "dsp")),
+        (("paper:1", "paper:2"), ("dsp", "dsp_resampled")),
+        (("hc", CLIMBER), ("hc", "hc_resampled")),
+        (("chance", CHANCE), ("chance", None)),
+    ],
+)
+def test_every_panel_has_the_colour_of_its_learner_and_all_text_can_be_read(
+    opened: Opened, learners: tuple[Any, Any], roles: tuple[str | None, ...], scheme: str
+) -> None:
+    page = opened(watch.watch(*learners, episodes=3, **SMALL), scheme=scheme, place="#2.3")
+    theme = LIGHT if scheme == "light" else DARK
+    swatches = page.locator(".swatch").evaluate_all(
+        "all => all.map(e => getComputedStyle(e).backgroundColor)"
+    )
+    shown = [numbers_of(colour) for colour in swatches]
+    assert shown[0] != shown[1]
+    for colour, role in zip(shown, roles, strict=True):
+        assert role is None or colour == numbers_of(theme[role])
+    for what, ink, ground in page.evaluate(LOOK, TEXTS):
+        assert contrast(ink, ground) >= 4.5, (what, ink, ground)
+
+
 def test_two_learners_share_the_controls(opened: Opened, compared: Watched) -> None:
     page = opened(compared)
     page.evaluate("distal.checked")
@@ -373,6 +582,53 @@ def test_two_learners_share_the_controls(opened: Opened, compared: Watched) -> N
     assert second is not None
     assert first["y"] == second["y"]
     assert first["x"] + first["width"] < second["x"]
+
+
+# All that belongs to a panel, and the rows of both tables.
+PARTS = (
+    ".stats div, .outcome, .maze, .layer, .cells span, .matrix-head, .matrix, .scale, .readout, .key, "
+    ".learner, .halves tr, .parameters div, .verdict"
+)
+
+
+@pytest.mark.parametrize("against", ["hc", "chance", "paper:1"])
+def test_at_1400_by_900_two_learners_hide_nothing(opened: Opened, against: str) -> None:
+    watched = watch.watch("evolved:1", against, episodes=12, resample=4)
+    page = opened(watched, width=1400, height=900)
+    whole = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+    assert whole == [1400, 900]
+    for episode, inspected in ((1, False), (4, False), (4, True), (7, True)):
+        page.evaluate(f"distal.goto({episode})")
+        if inspected:
+            page.locator(".matrix").first.click(position={"x": 70, "y": 80})
+            assert "→ hidden" in page.locator(".readout").first.inner_text()
+        dock = page.locator("#dock").bounding_box()
+        assert dock is not None
+        boxes = page.evaluate(
+            """selector => [...document.querySelectorAll(".panel")].flatMap(panel => {
+              const inside = panel.getBoundingClientRect();
+              return [...panel.querySelectorAll(selector)].filter(e => !e.hidden).map(e => {
+                const box = e.getBoundingClientRect();
+                return [e.className, box.left - inside.left, inside.right - box.right, box.top, box.bottom,
+                        inside.bottom, box.height];
+              });
+            })""",
+            PARTS,
+        )
+        assert len(boxes) > 100
+        for name, left, right, top, bottom, panel, height in boxes:
+            assert left >= 0, name
+            assert right >= 0, name
+            assert height > 0, name
+            assert 0 <= top < bottom <= panel <= dock["y"], name
+        if inspected:
+            page.locator(".matrix").first.click(position={"x": 70, "y": 80})
+    for control in page.locator("#dock button, #dock input, header button, #dock canvas").all():
+        box = control.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 1400
+        assert box["y"] + box["height"] <= 900
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -419,6 +675,17 @@ def test_watch_writes_a_page_and_tells_of_it(capsys: pytest.CaptureFixture[str],
     assert (data["goal"], data["resample"], data["steps"]) == ("0", 2, 9)
 
 
+def test_chance_can_be_watched_alone_and_beside_a_rule(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ["--episodes", "4", "--steps", "9", "--hidden", "3", "--out", str(tmp_path / "page.html")]
+    data = output_json(capsys, "watch", "chance", *words)
+    assert [learner["name"] for learner in data["learners"]] == ["chance"]
+    assert data["chance"]["trials"] == 200
+    data = output_json(capsys, "watch", "evolved:1", "--against", "chance", *words)
+    assert [learner["name"] for learner in data["learners"]] == ["evolved:1", "chance"]
+
+
 def test_watch_opens_the_page_if_asked(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -432,8 +699,8 @@ def test_watch_opens_the_page_if_asked(
 def test_a_climber_file_can_be_watched(tmp_path: Path) -> None:
     path = tmp_path / "climber.json"
     path.write_text(json.dumps({"format": "distal-climber", "version": 1, **CLIMBER.to_dict()}))
-    assert watch.find_learner(path) == CLIMBER
-    assert watch.find_learner("paper:4") == distal.published_rule(4)
+    assert find_learner(path) == CLIMBER
+    assert find_learner("paper:4") == distal.published_rule(4)
 
 
 def test_the_goal_is_three_or_the_first_where_there_is_none() -> None:
@@ -450,7 +717,7 @@ def test_the_goal_is_three_or_the_first_where_there_is_none() -> None:
         (["paper:1", "--goal", "9"], ["goal is '9'", "0, 1, 2, 3, 4, 5, 6, 7"]),
         (["paper:1", "--goal", ""], ["goal is ''"]),
         (["paper:1", "--episodes", "0"], ["episodes is 0", "1 to 100000"]),
-        (["paper:1", "--sigma", "0.1"], ["--sigma", "--against hc"]),
+        (["paper:1", "--sigma", "0.1"], ["--sigma is for hc alone"]),
         (["hc", "--sigma", "2"], ["sigma is 2.0"]),
         (["paper:1", "--resample", "0"], ["resample is 0"]),
         (["paper:1", "--episodes", "1", "--out", "/nowhere/page.html"], ["'/nowhere/page.html'"]),

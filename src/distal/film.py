@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import io
+import math
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from distal import engines
 from distal.checks import InputError
+from distal.colours import LIGHT
 from distal.engines import Batch
 from distal.episode import run_episode
 from distal.files import write_bytes
+from distal.learners import kind_of
 from distal.network import Weights
-from distal.pixels import COLOURS, INK, PAPER, SCALE, Frame, draw
+from distal.pixels import SCALE, Frame, draw
 from distal.walk import MazeTask, MazeWalk
 
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
 HOLD = 18  # frames that the end stands still
 
+Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
 
 @dataclass(frozen=True)
 class Scene:
-    """A walk, and the episodes of learning that led to it."""
+    """A walk, the episodes that led to it, and the kind of learner: dsp, hc or chance."""
 
     after: int
     walk: MazeWalk
+    kind: str
+
+    def caption(self, step: int) -> tuple[str, str]:
+        """Return two lines: what is shown, and how far it is after a step or how it ended."""
+        walk = self.walk
+        title = "the first episode" if self.after == 1 else f"best of {self.after:,} episodes"
+        if step < walk.steps:
+            return title, f"step {step}"
+        pits = {0: "", 1: ", 1 pit"}.get(walk.pits, f", {walk.pits} pits")
+        steps = "1 step" if walk.steps == 1 else f"{walk.steps} steps"
+        ending = f"goal in {steps}" if walk.reached else "goal not reached"
+        return title, f"{ending}{pits}: EP {walk.ep}"
 
 
 def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) -> list[Scene]:
@@ -51,36 +69,45 @@ def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) ->
         weights = Weights(trials.hidden[0], trials.output[0])
         number = int(trials.best[0].argmin())  # the first that was the best
         episode = run_episode(weights, alpha_h, alpha_o, task, settings, int(batch.seed[0]), number)
-        found.append(Scene(episodes, episode.walk))
+        found.append(Scene(episodes, episode.walk, kind_of(learner)))
     return found
 
 
 def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
-    """Show the walks side by side, step by step, each until it ends."""
+    """Show the walks side by side, step by step, each until it ends, with a key to the colours below."""
     task = shown[0].walk.task
     rows, columns = task.maze.shape
-    band, gap = 4 * scale, scale
-    width = max(columns * scale, 18 * scale)
-    size = (_even(len(shown) * (width + gap) + gap), _even(rows * scale + band + gap))
     font = ImageFont.load_default(size=1.35 * scale)
     longest = max(scene.walk.steps for scene in shown)
+    widest = max(font.getlength(line) for scene in shown for line in scene.caption(longest))
+    band, gap = 4 * scale, scale
+    width = max(columns * scale, math.ceil(widest))
+    height = rows * scale
+    size = (_even(len(shown) * (width + gap) + gap), _even(height + band + 3 * scale))
     frames = []
     for step in [*range(longest + 1), *[longest] * HOLD]:
-        whole = Image.new("RGB", size, PAPER)
+        whole = Image.new("RGB", size, LIGHT["floor"])
         pen = ImageDraw.Draw(whole)
         for panel, scene in enumerate(shown):
             walk, left = scene.walk, gap + panel * (width + gap)
             now = min(step, walk.steps)
-            over = now == walk.steps
-            plural = "s" if scene.after > 1 else ""
-            pen.text((left, 0.4 * scale), f"after {scene.after:,} episode{plural}", INK, font)
-            outcome = f"EP {walk.ep}" + ("" if walk.reached else ", goal not reached")
-            colour = COLOURS["goal"] if over and walk.reached else COLOURS["start"] if over else INK
-            pen.text((left, 2.1 * scale), outcome if over else f"step {now}", colour, font)
-            picture = draw(task.maze, task.goal, walk.cells[: now + 1], walk.headings[now], scale)
+            for line, text in enumerate(scene.caption(now)):
+                pen.text((left, (0.4 + 1.7 * line) * scale), text, LIGHT["wall"], font)
+            picture = draw(
+                task.maze, task.goal, walk.cells[: now + 1], walk.headings[now], scale, LIGHT[scene.kind]
+            )
             whole.paste(Image.fromarray(picture), (left, band))
+        _key(pen, gap, band + height + 0.7 * scale, scale, font)
         frames.append(np.asarray(whole))
     return frames
+
+
+def _key(pen: ImageDraw.ImageDraw, x: float, y: float, scale: int, font: Font) -> None:
+    """Write what the colours of the maze mean."""
+    for role in ("start", "goal", "pit"):
+        pen.rectangle((x, y + 0.3 * scale, x + scale - 1, y + 1.3 * scale - 1), LIGHT[role])
+        pen.text((x + 1.4 * scale, y), role, LIGHT["wall"], font)
+        x += 2.6 * scale + font.getlength(role)
 
 
 def write_gif(path: str | Path, frames: Sequence[Frame]) -> None:

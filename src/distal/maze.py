@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.checks import InputError, one_of
+from distal.colours import LIGHT
 from distal.files import read_text
 
 Cell = tuple[int, int]
@@ -137,20 +138,20 @@ class Maze:
         return cell, turned if blocked == "turn" else heading
 
     def to_svg(self, scale: int = 16) -> str:
-        """Draw the maze as an SVG picture: walls dark, start red, final positions blue."""
+        """Draw the maze as an SVG picture: walls dark, the start yellow, final positions green."""
         rows, columns = self.shape
-        font = f'font-family="sans-serif" font-size="{0.7 * scale:g}" text-anchor="middle" fill="white"'
+        font = f'font-family="sans-serif" font-size="{0.7 * scale:g}" text-anchor="middle" fill="black"'
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns * scale} {rows * scale}" '
             f'width="{columns * scale}" height="{rows * scale}" role="img" aria-label="A maze" '
             'shape-rendering="crispEdges">',
-            '<rect width="100%" height="100%" fill="white"/>',
+            f'<rect width="100%" height="100%" fill="{LIGHT["floor"]}"/>',
         ]
         for row, line in enumerate(self.picture):
             for column, symbol in enumerate(line):
                 if symbol == EMPTY:
                     continue
-                colour = {WALL: "#2b2f36", START: "#d55e00"}.get(symbol, "#0072b2")
+                colour = LIGHT[{WALL: "wall", START: "start"}.get(symbol, "goal")]  # any may be the goal
                 x, y = column * scale, row * scale
                 parts.append(f'<rect x="{x}" y="{y}" width="{scale}" height="{scale}" fill="{colour}"/>')
                 if symbol != WALL:

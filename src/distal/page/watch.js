@@ -1230,6 +1230,7 @@ window.distal = (() => {
       find("title").after(panels[0].root.querySelector(".numbers"));
       panels[0].root.querySelector("h2").remove();
     }
+    find("ties").hidden = settings.m_ties !== "punish";
     const entry = (colour, style, content) => {
       const item = make("span"), swatch = make("i");
       swatch.style.borderTop = `${style} var(--${colour})`;
