@@ -47,6 +47,7 @@ PIECE = 4  # episodes of a trial's first piece of work, which shows whether it t
 CROWD = 16  # trials a warp, from which on pieces gain nothing
 SHARE = 0.6  # of the free memory
 SMALL = 2**28  # bytes that are taken without asking how much is free
+PINNED = 2**24  # numbers of a result that is put where the card can write to; such memory is scarce
 ALIGNED = 256  # bytes, as the card aligns memory itself
 
 
@@ -255,10 +256,10 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
     moves, distances, start, cells = _maze(batch.maze, settings.blocked)
     numbers, added = packed_learners(batch)
     width = len(batch.recorded)
-    best = np.empty((len(batch), width), np.int32)
+    best = _results(cupy, len(batch), width)
     kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
 
-    eps = np.empty((len(batch), batch.episodes), np.int32) if keep_ep else None
+    eps = _results(cupy, len(batch), batch.episodes) if keep_ep else None
 
     each = 4 * (
         8 + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
@@ -311,6 +312,17 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
             progress(n * (until - episode))
     hidden, output = layout.unpack(kept) if kept is not None else (None, None)
     return Trials(best, eps, hidden, output)
+
+
+def _results(cupy: Any, trials: int, width: int) -> NDArray[np.int32]:
+    """Return an array for results, in memory that the card can write to if it is not large.
+
+    Copying into ordinary memory takes longer than most episodes.
+    """
+    if trials * width > PINNED:
+        return np.empty((trials, width), np.int32)
+    memory = cupy.cuda.alloc_pinned_memory(4 * trials * width)
+    return np.frombuffer(memory, np.int32, trials * width).reshape(trials, width)
 
 
 class _OnCard(NamedTuple):
@@ -371,6 +383,7 @@ def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
         "--std=c++17",
         "--fmad=false",
         "--ftz=false",
+        "--device-as-default-execution-space",  # for lambdas, which cannot be marked
         *(f"-D{name}={value}" for name, value in constants),
     ]
     version = ".".join(map(str, cupy.cuda.nvrtc.getVersion()))
