@@ -28,8 +28,8 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
     n, zeros = len(difference), int((difference == 0).sum())
     ties = count[1:] if zeros else count
     mean = (n * (n + 1) - zeros * (zeros + 1)) / 4
-    variance = n * (n + 1) * (2 * n + 1) - zeros * (zeros + 1) * (2 * zeros + 1)
-    variance = (variance - int((ties.astype(np.int64) ** 3 - ties).sum()) / 2) / 24
+    squares = n * (n + 1) * (2 * n + 1) - zeros * (zeros + 1) * (2 * zeros + 1)
+    variance = (squares - int((ties.astype(np.int64) ** 3 - ties).sum()) / 2) / 24
     distance = abs(float(rank[difference > 0].sum()) - mean)
     return math.erfc(max(distance - 0.5, 0) / math.sqrt(2 * variance))
 

@@ -371,27 +371,38 @@ class _Kernel(NamedTuple):
     pace: Pace
 
 
-@cache
-def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
-    """Return the kernel for these constants, compiled now or kept from an earlier run."""
-    import cupy  # noqa: PLC0415 - an extra
+def source() -> str:
+    """Return the kernel's source."""
+    return (resources.files("distal.engines") / "trials.cu").read_text(encoding="utf-8")
 
-    source = (resources.files("distal.engines") / "trials.cu").read_text(encoding="utf-8")
-    # Not through CuPy's own compilation of source, which makes subnormal numbers 0.
-    options = [
-        f"--gpu-architecture=sm_{cupy.cuda.Device().compute_capability}",
+
+def compiler_options(capability: str, constants: tuple[tuple[str, int], ...]) -> list[str]:
+    """Return what the compiler is told, for cards of a capability ("90") and the constants of a kernel.
+
+    It is called without CuPy's own compilation of source, which makes subnormal numbers 0.
+    """
+    return [
+        f"--gpu-architecture=sm_{capability}",
         "--std=c++17",
         "--fmad=false",
         "--ftz=false",
         "--device-as-default-execution-space",  # for lambdas, which cannot be marked
         *(f"-D{name}={value}" for name, value in constants),
     ]
+
+
+@cache
+def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
+    """Return the kernel for these constants, compiled now or kept from an earlier run."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    text, options = source(), compiler_options(cupy.cuda.Device().compute_capability, constants)
     version = ".".join(map(str, cupy.cuda.nvrtc.getVersion()))
-    name = hashlib.sha256("\n".join([source, version, *options]).encode()).hexdigest()
+    name = hashlib.sha256("\n".join([text, version, *options]).encode()).hexdigest()
     kept = cache_folder() / f"{name}.cubin"
     if not kept.exists():
         began = time.perf_counter()
-        write_bytes(kept, _compiled(cupy.cuda.nvrtc, source, options))
+        write_bytes(kept, _compiled(cupy.cuda.nvrtc, text, options))
         seconds = time.perf_counter() - began
         if seconds > 1:
             _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)

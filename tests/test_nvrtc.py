@@ -1,0 +1,80 @@
+"""The gpu engine's kernel is compiled by the compiler that cards use: NVRTC needs no card to compile."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from distal import Settings
+from distal.engines import gpu
+
+
+def library() -> Path | None:
+    """Return NVRTC's library, as the package nvidia-cuda-nvrtc installs it."""
+    found = importlib.util.find_spec("nvidia")
+    folders = [] if found is None else list(found.submodule_search_locations or [])
+    return next((path for folder in folders for path in Path(folder).glob("*/lib/libnvrtc.so.*")), None)
+
+
+LIBRARY = library()
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="needs the package nvidia-cuda-nvrtc")
+
+
+class Compiler:
+    """As much of CuPy's module `nvrtc` as the engine uses."""
+
+    class NVRTCError(Exception):
+        """Raised where a program does not compile."""
+
+    def __init__(self) -> None:
+        self.library = ctypes.CDLL(str(LIBRARY))
+
+    def createProgram(self, source: str, name: str, *_: Any) -> ctypes.c_void_p:  # noqa: N802
+        program = ctypes.c_void_p()
+        self.library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), 0, None, None)
+        return program
+
+    def compileProgram(self, program: ctypes.c_void_p, options: tuple[str, ...]) -> None:  # noqa: N802
+        given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+        if self.library.nvrtcCompileProgram(program, len(options), given):
+            raise self.NVRTCError
+
+    def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
+        size = ctypes.c_size_t()
+        getattr(self.library, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
+        text = ctypes.create_string_buffer(size.value)
+        getattr(self.library, f"nvrtcGet{what}")(program, text)
+        return text.raw
+
+    def getProgramLog(self, program: ctypes.c_void_p) -> str:  # noqa: N802
+        return self._text(program, "ProgramLog").decode()
+
+    def getCUBIN(self, program: ctypes.c_void_p) -> bytes:  # noqa: N802
+        return self._text(program, "CUBIN")
+
+    def destroyProgram(self, program: ctypes.c_void_p) -> None:  # noqa: N802
+        self.library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+@pytest.mark.parametrize(
+    ("climbing", "settings"),
+    [
+        (False, Settings()),
+        (True, Settings()),
+        (False, Settings(outputs="random", normalise="layer", hidden=40)),
+        (False, Settings(outputs="binary", normalise="none", m_ties="punish", trace_pre="previous")),
+    ],
+)
+def test_the_kernel_compiles_for_a_card(climbing: bool, settings: Settings) -> None:
+    constants = gpu.definitions(settings, climbing, keep_weights=True, keep_ep=True)
+    code = gpu._compiled(Compiler(), gpu.source(), gpu.compiler_options("90", tuple(constants.items())))
+    assert code.startswith(b"\x7fELF")
+
+
+def test_what_does_not_compile_is_told() -> None:
+    with pytest.raises(RuntimeError, match="cannot be compiled"):
+        gpu._compiled(Compiler(), "int x", ["--gpu-architecture=sm_90"])
