@@ -14,6 +14,7 @@ from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
+from distal.reading_study import ReadingStudy, study_readings
 from distal.rule import Rule, find_rule, published_rule, published_rules
 from distal.settings import Settings
 
@@ -28,6 +29,7 @@ __all__ = [
     "HillClimbing",
     "InputError",
     "Maze",
+    "ReadingStudy",
     "Reproduction",
     "Result",
     "Rule",
@@ -42,6 +44,7 @@ __all__ = [
     "published_rules",
     "reproduce",
     "resume",
+    "study_readings",
     "triple_t_maze",
 ]
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import distal
-from distal import engines, interrupts, terminal
-from distal.checks import InputError, one_of, suggestion
-from distal.evaluation import learn
+from distal import engines, interrupts, reading_study, terminal
+from distal.checks import InputError, integer, one_of, suggestion
+from distal.evaluation import MAX_SEED, learn
 from distal.evolution import ELITES, Options
 from distal.evolving import evolve, resume, summary
 from distal.experiments import SCALES, check_claim, claim, estimated_seconds, plan, reproduce
@@ -318,6 +318,37 @@ def run_reproduce(args: argparse.Namespace) -> None:
         terminal.show_comparison(report.short_rows(lines), str(page))
 
 
+def run_readings(args: argparse.Namespace) -> None:
+    """Measure what every reading does, and write the report."""
+    from distal import reading_report  # noqa: PLC0415 - imports matplotlib, which no other command should wait for
+
+    maze = _maze(args.maze, args.heading)
+    scale = reading_study.SCALES[one_of("scale", args.scale, reading_study.SCALES)]
+    one_of("elites", args.elites, ELITES)
+    integer("seed", args.seed, 0, MAX_SEED)
+    out = args.out if args.out is not None else f"readings-{args.scale}"
+    settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
+    in_force = Settings(**settings)
+    planned = reading_study.plan(scale, in_force, args.elites, maze)
+    reading_study.check_claim(
+        Path(out), reading_study.claim(scale, args.elites, args.seed, in_force, maze), args.force
+    )
+    with _how_to_go_on("the same command goes on"), _executor(args) as executor:
+        run = engines.runner(args.engine, args.workers, executor)
+        seconds = reading_study.estimated_seconds(planned, maze, run)
+        terminal.show_plan(reading_study.outline(planned), seconds, out)
+        with terminal.stage_progress(_crew(executor)) as progress:
+            study = reading_study.study_readings(
+                args.scale, elites=args.elites, seed=args.seed, out=out, force=args.force, maze=maze,
+                engine=args.engine, workers=args.workers, executor=executor, progress=progress, **settings,
+            )  # fmt: skip
+    page = reading_report.write(study, out)
+    if args.json:
+        _print_json(study.to_dict())
+    else:
+        terminal.show_readings(study, str(page))
+
+
 def run_bench(args: argparse.Namespace) -> None:
     """Measure an engine."""
     from distal import bench  # noqa: PLC0415 - imports what no other command should wait for
@@ -511,6 +542,27 @@ def _parser() -> Parser:
     )
     _add_settings(reproduction)
     _add_engine(reproduction)
+
+    study = add(
+        "readings",
+        run_readings,
+        "measure what every reading of the paper does to the results",
+        "Measure what every reading of the paper does to chance, to the published rules and to evolution, "
+        "and write a report. The base is the defaults, or what the options say; every other value of every "
+        "reading is tried on it, one at a time. Stages are stored; a second call only does what is missing.",
+    )
+    study.add_argument(
+        "--scale",
+        default="quick",
+        metavar="WORD",
+        help="quick: five minutes on two cores; paper: an hour or two, or minutes with --engine gpu (quick)",
+    )
+    _add_elites(study, Options.elites)
+    study.add_argument("--out", metavar="DIR", help="folder of the report (readings-SCALE)")
+    study.add_argument("--force", action="store_true", help="begin anew, whatever the folder holds")
+    study.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
+    _add_settings(study)
+    _add_engine(study)
 
     bench = add(
         "bench",

@@ -10,7 +10,7 @@ figures/        each figure as SVG and PNG
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -27,6 +27,7 @@ from distal.figures import GROUND, STYLE, render, standalone
 from distal.files import to_json, write_bytes, write_text
 from distal.reading_study import EPISODES, LEVEL, SHUFFLES, Mean, Outcome, ReadingStudy, Search, readings
 
+PAPER = "the paper"
 KINDS = {"dsp": "DSP rules", "hc": "hill climbing"}
 
 
@@ -104,7 +105,12 @@ def findings(study: ReadingStudy) -> list[str]:
         f"standard deviations, p = {_p(strong.pairing.p)}. p is below {LEVEL} for {len(small)} of {len(tested)} "
         "variants" + (": " + ", ".join(_named(outcome) for outcome in small) if small else "") + "."
     )  # fmt: skip
-    return text
+    return [_unbroken(sentence) for sentence in text]
+
+
+def _unbroken(text: str) -> str:
+    """Keep what belongs together on one line: trace_pre = previous, 81.4 ± 4.0."""
+    return text.replace(" = ", "\u00a0=\u00a0").replace(" ± ", "\u00a0±\u00a0")
 
 
 def scale_note(study: ReadingStudy) -> str:
@@ -138,20 +144,20 @@ def _readings_in_force(study: ReadingStudy) -> str:
 
 # The columns of the table: group, heading, and the part of the study it comes from.
 COLUMNS = (
-    ("At 100 episodes", "chance", "chance"),
-    ("At 100 episodes", "published rules", "published"),
-    ("At 100 episodes", "difference", "published"),
-    ("At 100 episodes", "beat chance", "published"),
+    ("The published rules", "chance", "chance"),
+    ("The published rules", "rules", "published"),
+    ("The published rules", "difference", "published"),
+    ("The published rules", "beat it", "published"),
     ("Pairing", "effect", "pairing"),
     ("Pairing", "p", "pairing"),
     ("Evolution of DSP rules", "first", "evolve_dsp"),
     ("Evolution of DSP rules", "last", "evolve_dsp"),
     ("Evolution of DSP rules", "afresh", "evolve_dsp"),
-    ("Evolution of DSP rules", "beat chance", "evolve_dsp"),
+    ("Evolution of DSP rules", "beat it", "evolve_dsp"),
     ("Evolution of hill climbing", "first", "evolve_hc"),
     ("Evolution of hill climbing", "last", "evolve_hc"),
     ("Evolution of hill climbing", "afresh", "evolve_hc"),
-    ("Evolution of hill climbing", "beat chance", "evolve_hc"),
+    ("Evolution of hill climbing", "beat it", "evolve_hc"),
 )
 GROUPS = tuple(dict.fromkeys(group for group, _, _ in COLUMNS))
 
@@ -177,9 +183,27 @@ def paper_cells() -> list[str]:
     return row
 
 
+def tables(study: ReadingStudy) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Return three tables as title, headings and rows; in brackets what is the base's."""
+    found = []
+    for groups in (GROUPS[:2], GROUPS[2:3], GROUPS[3:]):
+        kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group in groups]
+        rows = []
+        for outcome in study.outcomes:
+            row = cells(outcome)
+            shown = [f"({row[k]})" if outcome.reused(COLUMNS[k][2]) else row[k] for k in kept]
+            rows.append([outcome.variant.label, *shown])
+        row = paper_cells()
+        if any(row[k] for k in kept):
+            rows.append([PAPER, *(row[k] for k in kept)])
+        headings = ["pairing" if COLUMNS[k][1] == "effect" else COLUMNS[k][1] for k in kept]
+        found.append((groups[0], headings, rows))
+    return found
+
+
 LEGEND = (
-    "At 100 episodes: mean best EP ± standard error; the difference is the published rules minus chance, paired; a rule or "
-    f"winner beats chance if it is better and the signed-rank test gives p < {LEVEL}.",
+    "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; the difference is rules minus chance, paired; a rule or "
+    f"winner beats it, chance, if it is better and the signed-rank test gives p < {LEVEL}.",
     "Pairing: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
     f"p: the share of {SHUFFLES:,} random matchings that do as well.",
     "Evolution: best of the first and of the last generation, mean ± standard deviation over runs, in the trials that "
@@ -311,9 +335,9 @@ def evolution(study: ReadingStudy) -> Figure:
             )  # fmt: skip
         _rows(axes, outcomes)
         axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
-        axes.set_xlabel("best EP (lower is better)")
+        axes.set_xlabel("mean best EP (lower is better)")
     handles, labels = panels[0].get_legend_handles_labels()
-    wanted = (*MARKS, "the paper, first generation", "the paper, last generation", "chance")
+    wanted = (*MARKS, "chance", "the paper, first generation", "the paper, last generation")
     order = [labels.index(label) for label in wanted]
     figure.legend(
         [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=3
@@ -370,14 +394,14 @@ PICTURES = (
     Picture(
         "readings_evolution", "Evolution, by reading", evolution,
         "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
-        "runs. Brown: the paper’s, with its standard deviation. Grey: chance in the winners’ fresh trials. Faint: the base’s, "
+        "runs. Dotted and dashed: the paper’s, with its standard deviation as a band. Grey: chance in the winners’ fresh trials. Faint: the base’s, "
         "which the reading does not touch.",
     ),
     Picture(
         "readings_pairing", "Do tables and numbers belong together?", pairing,
         "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
         "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. "
-        f"p: the share of {SHUFFLES:,} random matchings that do as well; dark bars have p < {LEVEL}.",
+        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {LEVEL}.",
     ),
 )  # fmt: skip
 
@@ -424,32 +448,16 @@ def to_markdown(study: ReadingStudy) -> str:
     text += [f"**{note}**", ""] if note else []
     text += [" ".join(introduction(study)), "", f"The base: {_readings_in_force(study)}.", ""]
     text += [f"- {sentence}" for sentence in findings(study)]
-    for title, groups in (("At 100 episodes", GROUPS[:2]), ("Evolution", GROUPS[2:])):
-        kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group in groups]
-        named = [_heading(k) for k in kept]
-        text += ["", f"### {title}", "", _markdown_row(["", *named]), "|---|" + "---:|" * len(kept)]
-        if title == "Evolution":
-            row = paper_cells()
-            text.append(_markdown_row(["*the paper*", *(row[k] for k in kept)]))
-        for outcome in study.outcomes:
-            row = cells(outcome)
-            shown = [f"({row[k]})" if outcome.reused(COLUMNS[k][2]) else row[k] for k in kept]
-            label = "**base**" if outcome.variant.reading is None else f"`{outcome.variant.label}`"
-            text.append(_markdown_row([label, *shown]))
+    for title, columns, rows in tables(study):
+        text += ["", f"### {title}", "", _markdown_row(["", *columns]), "|---|" + "---:|" * len(columns)]
+        for label, *row in rows:
+            name = {"base": "**base**", PAPER: f"*{PAPER}*"}.get(label, f"`{label}`")
+            text.append(_markdown_row([name, *row]))
     text += ["", *(f"{line}  " for line in LEGEND), f"In brackets: {REUSED}.", "", _what_was_run(study)]
     for picture in PICTURES:
         text += ["", f"### {picture.title}", "", f"![{picture.title}](figures/{picture.name}.svg)", ""]
         text.append(picture.caption)
     return "\n".join(text) + "\n"
-
-
-def _heading(column: int) -> str:
-    """Return the heading of a column where there is no row of groups above it."""
-    group, heading, part = COLUMNS[column]
-    if group == "Pairing":
-        return {"effect": "pairing", "p": "p"}[heading]
-    prefix = {"evolve_dsp": "DSP ", "evolve_hc": "HC "}.get(part, "")
-    return prefix + heading
 
 
 _CSS = (
@@ -459,9 +467,8 @@ _CSS = (
 """
     + """
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 74rem; padding: 2rem 1.2rem 4rem; color: var(--ink);
+body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.2rem 4rem; color: var(--ink);
   background: var(--ground); font: 16px/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
-:is(p, ol, ul, figure, h1, h2, h3) { max-width: 52rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .8rem; }
 h2 { margin: 2.6rem 0 .6rem; font-size: 1.3rem; }
 .soft, figcaption { color: var(--soft); font-size: .9rem; } a { color: inherit; }
@@ -469,13 +476,14 @@ h2 { margin: 2.6rem 0 .6rem; font-size: 1.3rem; }
 .finding li, .intro li { margin-bottom: .35rem; } .intro { padding-left: 1.2rem; }
 .note { border-left: 4px solid var(--start); padding: .1rem 1rem; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .82rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .32rem .45rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th { vertical-align: bottom; font-weight: 600; } th.group { text-align: left; border-bottom: 0; }
-:is(th, td):first-child { text-align: left; position: sticky; left: 0; background: var(--ground); }
+th { vertical-align: bottom; font-weight: 600; white-space: normal; line-height: 1.25; } th.group { text-align: left; border-bottom: 0; }
+tr > td:first-child, th[rowspan] { text-align: left; position: sticky; left: 0; background: var(--ground); }
 .begins { border-left: 1px solid var(--line); padding-left: .7rem; }
 tr.base :is(th, td) { background: var(--band); font-weight: 700; } tr.paper td { color: var(--negative); }
 td.reused { color: var(--soft); opacity: .65; }
+.words { width: auto; } .words td { text-align: left; white-space: normal; } .words td:last-child { min-width: 16rem; }
 figure { margin: 1.2rem 0 2rem; } figure img { display: block; width: 100%; height: auto; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .6rem; overflow-x: auto; }
 figure img { min-width: 30rem; }
@@ -485,32 +493,32 @@ figure img { min-width: 30rem; }
 )
 
 
-def _table(study: ReadingStudy) -> str:
-    """Return the table of the page: the base, every other value of every reading, the paper."""
-    begins = [k for k, (group, _, _) in enumerate(COLUMNS) if k == 0 or COLUMNS[k - 1][0] != group]
+def _html_table(study: ReadingStudy, groups: Sequence[str]) -> str:
+    """Return groups of columns as a table: the base, every other value of every reading, the paper."""
+    kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group in groups]
+    edge = {k: "begins" if k == 0 or COLUMNS[k - 1][0] != COLUMNS[k][0] else "" for k in kept}
     spans = [
-        f'<th class="group begins" colspan="{sum(group == each for each, _, _ in COLUMNS)}">{escape(group)}</th>'
-        for group in GROUPS
+        f'<th class="group begins" colspan="{sum(COLUMNS[k][0] == group for k in kept)}">{escape(group)}</th>'
+        for group in groups
     ]
-    edge = {k: "begins" if k in begins else "" for k in range(len(COLUMNS))}
-    heads = [f'<th class="{edge[k]}">{escape(COLUMNS[k][1])}</th>' for k in edge]
+    heads = [f'<th class="{edge[k]}">{escape(COLUMNS[k][1])}</th>' for k in kept]
 
-    def line(kind: str, label: str, row: list[str], reused: list[bool]) -> str:
+    def line(kind: str, label: str, row: list[str], reused: Callable[[str], bool]) -> str:
         tds = [
-            f'<td class="{" ".join(filter(None, (edge[k], "reused" if reused[k] else "")))}">{escape(cell)}</td>'
-            for k, cell in enumerate(row)
+            f'<td class="{edge[k]}{" reused" if reused(COLUMNS[k][2]) else ""}">{escape(row[k])}</td>'
+            for k in kept
         ]
         return f'<tr class="{kind}"><td>{escape(label)}</td>{"".join(tds)}</tr>'
 
-    lines = []
-    for outcome in study.outcomes:
-        first = outcome.variant.reading is None
-        label = "base" + (" (the defaults)" if study.is_default else "") if first else outcome.variant.label
-        reused = [outcome.reused(part) for _, _, part in COLUMNS]
-        lines.append(line("base" if first else "", label, cells(outcome), reused))
-    lines.append(line("paper", "the paper", paper_cells(), [False] * len(COLUMNS)))
+    lines = [
+        line("" if outcome.variant.reading else "base", outcome.variant.label, cells(outcome), outcome.reused)
+        for outcome in study.outcomes
+    ]
+    row = paper_cells()
+    if any(row[k] for k in kept):
+        lines.append(line("paper", PAPER, row, lambda part: False))
     return (
-        f'<div class="scroll"><table><thead><tr><th></th>{"".join(spans)}</tr>\n<tr><th></th>{"".join(heads)}</tr>'
+        f'<div class="scroll"><table><thead><tr><th rowspan="2"></th>{"".join(spans)}</tr>\n<tr>{"".join(heads)}</tr>'
         "</thead>\n<tbody>" + "\n".join(lines) + "</tbody></table></div>"
     )
 
@@ -547,7 +555,9 @@ def to_html(study: ReadingStudy, drawn: dict[str, str]) -> str:
         '<h2 id="findings">What the numbers say</h2><ul class="finding">'
         + "".join(f"<li>{escape(each)}</li>" for each in findings(study)) + "</ul>",
         '<h2 id="table">Every reading</h2>',
-        _table(study),
+        _html_table(study, GROUPS[:2]),
+        "<br>",
+        _html_table(study, GROUPS[2:]),
         f'<p class="soft">{escape(" ".join(LEGEND))} Pale: {escape(REUSED)}.</p>',
         f'<p class="soft">The base: {escape(_readings_in_force(study))}.</p>',
         '<h2 id="figures">Figures</h2>',

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from distal.bench import Row
     from distal.cluster import Cluster
     from distal.film import Scene
+    from distal.reading_study import ReadingStudy
     from distal.watch import Watched
 
 T = TypeVar("T")
@@ -383,6 +384,28 @@ def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
     out.print("\n–: the paper reports no such number. Rows without a verdict are not counted.")
     out.print(f"report: {page}", soft_wrap=True)
     out.print(agreement(verdict for *_, verdict in rows))
+
+
+def show_readings(study: ReadingStudy, page: str) -> None:
+    """Print what every reading does, in 100 columns, and where the report is."""
+    from distal import reading_report  # noqa: PLC0415 - imports matplotlib
+
+    out = console()
+    for title, columns, rows in reading_report.tables(study):
+        out.print(title, style="bold")
+        table = _table("", *columns)
+        for cells in rows:
+            table.add_row(*cells, style="bold" if cells[0] == "base" else None)
+        out.print(table)
+    for line in (*reading_report.LEGEND, f"In brackets: {reading_report.REUSED}."):
+        out.print(textwrap.fill(line, 98), style="dim")
+    out.print()
+    for line in reading_report.findings(study):
+        out.print(textwrap.fill(line, 98))
+    note = reading_report.scale_note(study)
+    if note:
+        out.print(textwrap.fill(note, 98))
+    out.print(f"\nreport: {page}", soft_wrap=True)
 
 
 def show_evolved(evolved: Evolved, out: str) -> None:
