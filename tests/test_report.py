@@ -201,6 +201,8 @@ def test_chance_has_a_row_wherever_there_is_a_fitness_or_a_share(tiny: tuple[Rep
         last = result.curves["chance"][0, :, -1]  # the tiny tests end before 1,000
         assert lines[section, "chance: fitness"].ours == last.mean()
         assert lines[section, "chance: trials that reached the goal"].ours == sum(last < 100) / 40
+        lower = sum(curve[:, -1].sum() < last.sum() for curve in result.curves["dsp"])
+        assert lines[section, "DSP rules: how many have a lower fitness than chance"].ours == f"{lower} of 3"
     for (_, what), line in lines.items():
         if what.startswith("chance:"):
             assert (line.paper, line.verdict) == ("–", "")
@@ -346,7 +348,7 @@ def test_whether_learners_keep_what_they_find_is_said_as_it_is(tiny: tuple[Repro
     for dsp, said in ((forgets, True), (keeps, False)):
         result = replace(tiny[0], episodes={"dsp": dsp, "hc": forgets, "chance": chance})
         text = " ".join(report.findings(result))
-        assert ("it does not keep what it found" in text) == said
+        assert ("does not keep what it found" in text) == said
         assert f"{'0.0' if said else '100.0'}% reach it again with the best DSP rule" in text
         assert "none by chance" in text
 

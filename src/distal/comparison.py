@@ -309,9 +309,19 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
         chance = result.best_curve("chance")[:, at - 1]
         yield _ours(section, "chance: fitness", chance)
         yield _share(section, "chance: trials that reached the goal", NOT_REPORTED, chance, result)
+        for kind, name in EVOLVED_NAMES.items():
+            lower, n = lower_than_chance(result, kind, at)
+            what = f"{name}: how many have a lower fitness than chance"
+            yield Line(section, what, NOT_REPORTED, f"{lower} of {n}", kind="ours")
         what = f"rank-sum test, DSP against hill climbing, {result.trials} EPs against {result.trials}"
         yield from _test_lines(section, what, paper["wilcoxon_p_dsp_vs_hc"], eps["dsp"], eps["hc"])
         yield from _against_chance(section, eps["dsp"], chance)
+
+
+def lower_than_chance(result: Reproduction, kind: str, episodes: int) -> tuple[int, int]:
+    """Return how many rules or climbers have a lower fitness than chance after so many episodes, and of how many."""
+    fitness = result.fitness(kind)[:, episodes - 1]
+    return int((fitness < result.fitness("chance")[0, episodes - 1]).sum()), len(fitness)
 
 
 def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | None:
@@ -352,3 +362,4 @@ def _published(result: Reproduction) -> Iterator[Line]:
         eps = result.curves["dsp"][k][:, -1]
         name = getattr(rule, "name", "")
         yield Line(section, f"{name}: fitness", published_fitness(k + 1), float(eps.mean()), *interval(eps))
+    yield _ours(section, "chance: fitness", result.best_curve("chance")[:, -1])

@@ -151,7 +151,11 @@ def evolution(result: Reproduction) -> Figure:
         for best in result.evolved[kind].best:
             axes.plot(best, color=LIGHT[kind], alpha=0.6, linewidth=0.9)
         _chance_line(axes, result)
-        _letter(axes, position, {"dsp": "DSP rules", "hc": "hill climbing parameters"}[kind])
+        name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[kind]
+        if len(kinds) == 1:
+            axes.set_title(name, loc="left", fontsize=9)
+        else:
+            _letter(axes, position, name)
         axes.set_xlabel("generation")
     panels[0, 0].set_ylim(*paper_results()["figures"]["y_range_evolution"])
     panels[0, 0].set_xlim(0, result.scale.generations)
@@ -281,7 +285,12 @@ def _curves(axes: Axes, result: Reproduction, test: str, last: int, position: in
         if k != best:
             axes.plot(episodes, line, color=LIGHT[test], alpha=0.55, linewidth=0.8)
     axes.plot(
-        episodes, result.fitness("chance")[0, :last], color=LIGHT["chance"], linewidth=1.6, label="chance"
+        episodes,
+        result.fitness("chance")[0, :last],
+        color=LIGHT["chance"],
+        linewidth=1.6,
+        zorder=2.5,
+        label="chance",
     )
     axes.plot(
         episodes, fitness[best], color=LIGHT[test], linewidth=2.4, zorder=3, label=f"{NAMES[test]}: the best"

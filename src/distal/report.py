@@ -23,7 +23,7 @@ from typing import Any
 import distal
 from distal import figures
 from distal.colours import DARK, LIGHT, css
-from distal.comparison import NAMES, Line, agreement, behaviours, compare
+from distal.comparison import NAMES, Line, agreement, behaviours, compare, lower_than_chance
 from distal.evolving import REMEASURED, Evolved
 from distal.experiments import TESTS, Reproduction, other_elites, plan
 from distal.files import to_json, write_bytes, write_text
@@ -346,6 +346,9 @@ def introduction(result: Reproduction) -> list[str]:
     ]
 
 
+RETAINED = 0.5  # of the episodes after the first success: from here on a learner keeps what it found
+
+
 def findings(result: Reproduction) -> list[str]:
     """Say what comparing with chance shows, in a few sentences."""
     parts = []
@@ -358,17 +361,23 @@ def findings(result: Reproduction) -> list[str]:
     text = [
         f"After 100 episodes, on fresh trials, {parts[0]} and {parts[1]} beat chance (mean fitness {chance:.1f})."
     ]
+    rules, climbers = (lower_than_chance(result, kind, result.scale.episodes) for kind in ("dsp", "hc"))
+    text.append(
+        f"After {result.scale.episodes:,} episodes, {rules[0]} of {rules[1]} rules and {climbers[0]} of {climbers[1]} climbers "
+        "have a lower fitness than chance."
+    )
     found = behaviours(result)
     kept = {kind: "none" if one.retained is None else f"{one.retained:.1%}" for kind, one in found.items()}
-    forgets = all((found[kind].retained or 0) < 0.5 for kind in ("dsp", "hc"))
+    retained = found["dsp"].retained
+    forgets = retained is not None and retained < RETAINED
     text.append(
         (
-            "But the best EP so far is not what the agent can do: it does not keep what it found. "
+            "But the best EP so far is not what the agent can do: with the best rule it does not keep what it found. "
             if forgets
             else ""
         )
-        + "Of the episodes after the first that reached the goal, "
-        f"{kept['dsp']} reach it again with the best DSP rule, {kept['hc']} with the best hill climbing parameters, and "
+        + f"Of the episodes after the first that reached the goal, {kept['dsp']} reach it again with the best DSP rule, "
+        f"{kept['hc']} with the best hill climbing parameters (whose episodes try changes of the weights that they keep), and "
         f"{kept['chance']} by chance."
     )
     tenths = [
