@@ -342,7 +342,7 @@ def introduction(result: Reproduction) -> list[str]:
         "Chance: random weights in every episode learn nothing, but their best EP so far falls too, so that only a value "
         "below chance shows learning.",
         "The table: a verdict says whether the paper’s number lies in our 95 % interval; rows without a verdict, such as "
-        "those about chance on grey ground, are there to compare with and are not judged.",
+        "those about chance, are there to compare with and are not judged.",
     ]
 
 
