@@ -202,8 +202,8 @@ def tables(study: ReadingStudy) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 LEGEND = (
-    "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; the difference is rules minus chance, paired; a rule or "
-    f"winner beats it, chance, if it is better and the signed-rank test gives p < {LEVEL}.",
+    "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; the difference is rules minus "
+    f"chance, paired. Beat it: so many rules, or winners, are better than chance with p < {LEVEL} in the signed-rank test.",
     "Pairing: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
     f"p: the share of {SHUFFLES:,} random matchings that do as well.",
     "Evolution: best of the first and of the last generation, mean ± standard deviation over runs, in the trials that "

@@ -519,7 +519,7 @@ def study_readings(
             os.close(lock)
 
 
-CLAIM = "readings.json"
+CLAIM = "reading-study.json"
 
 
 def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> dict[str, Any]:

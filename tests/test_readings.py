@@ -1,0 +1,492 @@
+"""The study of readings: the pairing test, what every variant changes, files, report and command."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal import (
+    InputError,
+    Maze,
+    ReadingStudy,
+    Settings,
+    evaluation,
+    evolving,
+    reading_study,
+    stages,
+    study_readings,
+)
+from distal.cli import main
+from distal.colours import LIGHT
+from distal.draws import child_seed
+from distal.learners import chance_for
+from distal.reading_study import (
+    SCALES,
+    STUDY,
+    Mean,
+    Pairing,
+    Scale,
+    pairs,
+    plan,
+    readings,
+    residuals,
+    variants,
+)
+from distal.stages import Event
+
+reading_report = pytest.importorskip("distal.reading_report", reason="figures need matplotlib")
+
+DOCS = Path(__file__).parent.parent / "docs"
+TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1)
+PICTURE = """\
+#######
+#0...1#
+###.###
+###S###
+#######
+"""
+SETTINGS: Any = {"steps": 15, "hidden": 6}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[ReadingStudy, Path]:
+    folder = tmp_path_factory.mktemp("readings") / "a study"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SCALES, "quick", TINY)
+        study = study_readings("quick", seed=3, out=folder, maze=Maze.from_text(PICTURE), **SETTINGS)
+    study.write_report(folder)
+    return study, folder
+
+
+@pytest.fixture
+def again(tiny: tuple[ReadingStudy, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Return a copy of the folder, and what runs the study in it once more."""
+    monkeypatch.setitem(SCALES, "quick", TINY)
+    folder = tmp_path / "copy"
+    shutil.copytree(tiny[1], folder)
+
+    def run(**options: Any) -> ReadingStudy:
+        given = {"seed": 3, "out": folder, "maze": Maze.from_text(PICTURE), **SETTINGS, **options}
+        return study_readings("quick", **given)
+
+    return folder, run
+
+
+# ------------------------------------------------------------------ the pairing test
+
+# Means of rows and of columns are 4, 5, 6; the mean of all is 5.
+BY_HAND = [[1, 5, 6], [4, 2, 9], [7, 8, 3]]
+
+
+def test_residuals_are_what_rows_and_columns_do_not_explain() -> None:
+    assert residuals(np.array(BY_HAND, float)).tolist() == [[-2, 1, 1], [0, -3, 3], [2, 2, -4]]
+
+
+def test_the_effect_is_the_matched_residual_in_spreads_of_the_others() -> None:
+    test = Pairing.of(BY_HAND)
+    # matched: −2, −3, −4; the others: 1, 1, 0, 3, 2, 2 with the mean 1.5 and squares that sum to 5.5
+    assert test.effect == pytest.approx(-3 / np.sqrt(5.5 / 5))
+    # of the six matchings, sums −9, 3, −3, 6, 3, 0, only the own one is as low as −9
+    assert test.p == pytest.approx(1 / 6, abs=0.015)
+    assert test.fitness == ((1, 5, 6), (4, 2, 9), (7, 8, 3))
+
+
+def test_a_matrix_that_rows_and_columns_explain_has_no_effect() -> None:
+    draw = np.random.default_rng(1)
+    additive = draw.normal(100, 9, 15)[:, None] + draw.normal(0, 9, 15)[None, :]
+    assert (Pairing.of(additive).effect, Pairing.of(additive).p) == (0, 1)
+    assert Pairing.of(np.full((15, 15), 7.0)).p == 1
+
+
+@pytest.mark.parametrize(("planted", "found"), [(-3.0, True), (0.0, False), (3.0, False)])
+def test_tables_that_belong_to_their_numbers_are_found(planted: float, found: bool) -> None:
+    draw = np.random.default_rng(2)
+    plain = 100 + draw.normal(0, 9, 15)[:, None] + draw.normal(0, 9, 15) + draw.normal(0, 2, (15, 15))
+    test = Pairing.of(plain + planted * np.eye(15))
+    assert (test.p < 0.01) == found
+    # Taking means away leaves 14/15 of it on the diagonal, and lowers all others alike.
+    centred = (np.eye(15) - 1 / 15) @ plain @ (np.eye(15) - 1 / 15)
+    spread = centred[~np.eye(15, dtype=bool)].std(ddof=1)
+    assert test.effect == pytest.approx((np.trace(centred) / 15 + planted * 14 / 15) / spread)
+
+
+def test_sampled_matchings_agree_with_all_of_them() -> None:
+    matrix = np.random.default_rng(4).normal(100, 5, (6, 6)) - 2 * np.eye(6)
+    left = residuals(matrix)
+    every = [sum(left[i, j] for i, j in enumerate(order)) for order in permutations(range(6))]
+    exact = np.mean([value <= every[0] + 1e-9 for value in every])
+    assert 0.01 < exact < 0.5  # neither end of the scale, where any method would agree
+    assert Pairing.of(matrix).p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 10_000))
+    spread = left[~np.eye(6, dtype=bool)].std(ddof=1)
+    assert Pairing.of(matrix).level == pytest.approx(np.quantile(every, 0.05) / 6 / spread, abs=0.03)
+
+
+def test_the_p_value_is_a_function_of_the_seed() -> None:
+    matrix = np.random.default_rng(4).normal(100, 5, (6, 6))
+    assert Pairing.of(matrix, seed=1) == Pairing.of(matrix, seed=1)
+    assert Pairing.of(matrix, seed=1).p != Pairing.of(matrix, seed=2).p
+    assert Pairing.of(matrix, seed=1).effect == Pairing.of(matrix, seed=2).effect
+
+
+def test_a_pair_has_the_table_of_one_rule_and_the_numbers_of_another() -> None:
+    rules = distal.published_rules()
+    mixed = pairs(rules)
+    assert len(mixed) == 225
+    assert mixed[15 * 3 + 7].delta_w == rules[3].delta_w
+    for name in ("eta", "theta", "alpha_h", "alpha_o"):
+        assert getattr(mixed[15 * 3 + 7], name) == getattr(rules[7], name)
+        assert getattr(mixed[15 * 3 + 3], name) == getattr(rules[3], name)
+
+
+# ------------------------------------------------------------------ variants
+
+
+@pytest.mark.parametrize(
+    ("settings", "elites"),
+    [(Settings(), "remeasured"), (Settings(outputs="random", normalise="layer", hidden=7), "kept")],
+)
+def test_every_value_of_every_reading_appears_exactly_once(settings: Settings, elites: str) -> None:
+    base, *others = variants(settings, elites)
+    assert (base.settings, base.elites, base.label) == (settings, elites, "base")
+    for reading, values in readings().items():
+        found = [variant.value for variant in others if variant.reading == reading]
+        assert sorted([*map(str, found), base.of(reading)]) == sorted(values)
+    for variant in others:  # one reading is another one, all else is the base's
+        differing = [reading for reading in readings() if variant.of(reading) != base.of(reading)]
+        assert differing == [variant.reading]
+        assert variant.settings.hidden == settings.hidden
+    assert len({variant.name for variant in (base, *others)}) == 1 + len(others) == 9
+
+
+def test_the_plan_holds_what_each_reading_touches() -> None:
+    planned = plan(SCALES["paper"], Settings(), "remeasured", distal.triple_t_maze())
+    parts = {variant.label: len(stages) for variant, stages in planned.items()}
+    whole, rules, search = 5, 3, 2
+    assert list(parts.values()) == [whole, whole, whole, whole, rules, rules, rules, rules, search]
+    episodes = {stage.name: stage.episodes for stages in planned.values() for stage in stages}
+    assert len(episodes) == 34  # every name once
+    assert episodes["pairing_base"] == 225 * 50 * 8 * 100
+    assert episodes["evolve_dsp_base"] == 15 * (14 + 300 * 14) * 40 * 100
+    assert episodes["evolve_hc_elites_kept"] == 15 * (14 + 300 * 10) * 40 * 100
+
+
+def test_numbers_are_those_of_plain_evaluations_and_evolutions(tiny: tuple[ReadingStudy, Path]) -> None:
+    study = tiny[0]
+    options: Any = {"maze": study.maze, **SETTINGS}
+    for outcome in study.outcomes:
+        settings = {**vars(outcome.variant.settings), "maze": study.maze}
+        for k in (0, 9):
+            rule = distal.published_rules()[k]
+            plain = distal.learn(rule, trials=3, seed=child_seed(3, k, 0, STUDY), **settings)
+            assert plain.chance is not None
+            assert plain.difference is not None
+            found = outcome.rules[k]
+            assert (found.fitness, found.standard_error) == pytest.approx(
+                (plain.fitness, plain.standard_error)
+            )
+            # chance too, though the study does not run it where the reading does not touch it
+            assert (found.chance, found.difference) == pytest.approx(
+                (plain.chance.fitness, plain.difference.mean)
+            )
+            assert found.difference_standard_error == pytest.approx(plain.difference.standard_error)
+        for kind, search in (("dsp", outcome.dsp), ("hc", outcome.hc)):
+            evolved = distal.evolve(
+                kind, runs=2, generations=1, seed=3, elites=outcome.variant.elites, **settings
+            )
+            assert search.first == tuple(evolved.best[:, 0])
+            assert search.last == tuple(evolved.best[:, 1])
+            assert search.winners == tuple(winner.fresh for winner in evolved.winners)
+    matched = study.base.pairing.fitness[4][4]
+    rule = distal.published_rules()[4]
+    assert matched == distal.learn(rule, trials=1, seed=child_seed(3, 0, 1, STUDY), **options).fitness
+
+
+def test_a_reading_changes_what_it_touches_and_nothing_else(tiny: tuple[ReadingStudy, Path]) -> None:
+    base, *others = tiny[0].outcomes
+    for outcome in others:
+        reading = outcome.variant.reading
+        same = {
+            "chance": [r.chance for r in outcome.rules] == [r.chance for r in base.rules],
+            "published": [r.fitness for r in outcome.rules] == [r.fitness for r in base.rules],
+            "pairing": outcome.pairing == base.pairing,
+            "evolve_hc": outcome.hc == base.hc,
+        }
+        assert same["chance"] == outcome.reused("chance") == (reading not in ("outputs", "blocked"))
+        assert same["evolve_hc"] == outcome.reused("evolve_hc")
+        assert outcome.reused("evolve_hc") == (reading in ("m_ties", "trace_pre", "normalise"))
+        for part in ("published", "pairing"):
+            assert same[part] == outcome.reused(part) == (reading == "elites")
+
+
+def test_means_are_means_and_errors_those_of_independent_trials(tiny: tuple[ReadingStudy, Path]) -> None:
+    study = tiny[0]
+    rules = study.base.rules
+    assert study.base.published.mean == pytest.approx(sum(rule.fitness for rule in rules) / 15)
+    squares = sum(rule.standard_error**2 for rule in rules)
+    assert study.base.published.spread == pytest.approx(np.sqrt(squares) / 15)
+    assert study.base.difference.mean == pytest.approx(study.base.published.mean - study.base.chance.mean)
+    assert Mean.of([1, 3]) == Mean(2, np.sqrt(2))
+    assert Mean.of([7]) == Mean(7, None)
+    all_chance = [chance_for(rule) for rule in distal.published_rules()]
+    assert len(set(all_chance)) > 1  # each rule has its own
+
+
+# ------------------------------------------------------------------ stages and folders
+
+
+def test_a_second_call_only_does_what_is_missing(
+    tiny: tuple[ReadingStudy, Path], again: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, run = again
+    (folder / "pairing_outputs_binary.npz").unlink()
+    shutil.rmtree(folder / "evolve-hc-blocked-stay")
+    tested: list[int] = []
+    evolved: list[str] = []
+    batch_of, next_generation = evaluation.batch_of, evolving.next_generation
+
+    def test(learners: Any, *rest: Any, **options: Any) -> Any:
+        tested.append(len(learners))
+        return batch_of(learners, *rest, **options)
+
+    def evolve(config: Any, *rest: Any) -> int:
+        evolved.append(config.learner)
+        return next_generation(config, *rest)
+
+    monkeypatch.setattr(stages, "batch_of", test)
+    monkeypatch.setattr(evolving, "next_generation", evolve)
+    study = run()
+    assert tested == [225]
+    assert evolved == ["hc", "hc"]  # generation 0 and generation 1
+    assert study.outcomes == tiny[0].outcomes
+
+
+def test_an_interrupted_study_goes_on(tiny: tuple[ReadingStudy, Path], again: Any, tmp_path: Path) -> None:
+    _, run = again
+
+    def stop(event: Event) -> None:
+        if event.stage.name == "outputs = binary":
+            raise KeyboardInterrupt
+
+    out = tmp_path / "stopped"
+    with pytest.raises(KeyboardInterrupt):
+        run(out=out, progress=stop)
+    assert (out / "pairing_base.npz").exists()
+    assert not (out / "published_outputs_binary.npz").exists()
+    assert run(out=out).outcomes == tiny[0].outcomes
+
+
+def test_progress_tells_of_every_variant_from_nothing_to_all(again: Any, tmp_path: Path) -> None:
+    _, run = again
+    told: dict[str, list[float]] = {}
+    run(out=None, progress=lambda event: told.setdefault(event.stage.name, []).append(event.done))
+    names = [variant.label for variant in variants(Settings(), "remeasured")]
+    assert list(told) == names
+    for done in told.values():
+        assert done[0] == 0
+        assert done == sorted(done)
+        assert done.count(1) == 1
+
+
+def test_a_folder_that_is_for_something_else_is_refused(again: Any, tmp_path: Path) -> None:
+    folder, run = again
+    for other in ({"seed": 4}, {"trace_pre": "previous"}, {"elites": "kept"}, {"maze": None}):
+        with pytest.raises(InputError, match="holds a reading-study with other options"):
+            run(**other)
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="is not empty and holds no reading-study"):
+        run(out=tmp_path)
+    assert (folder / "study.json").exists()
+
+
+def test_force_begins_anew_and_leaves_other_files_alone(again: Any) -> None:
+    folder, run = again
+    (folder / "thesis.tex").write_text("years of work")
+    study = run(seed=4, force=True, outputs="binary")
+    assert (study.seed, study.base.variant.settings.outputs) == (4, "binary")
+    assert not (folder / "readings.html").exists()
+    assert not (folder / "evolve-dsp-outputs-binary").exists()
+    assert (folder / "evolve-dsp-outputs-winner").exists()
+    assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_folder_in_use_is_refused(again: Any) -> None:
+    _, run = again
+
+    def meddle(event: Event) -> None:
+        with pytest.raises(InputError, match="is in use by another process"):
+            run(force=True)
+
+    run(progress=meddle)
+
+
+def test_the_study_needs_neither_matplotlib_nor_rich() -> None:
+    script = (
+        "import sys\n"
+        "for name in ('matplotlib', 'rich', 'scipy', 'PIL'): sys.modules[name] = None\n"
+        "import distal\n"
+        "from distal import reading_study\n"
+        "reading_study.SCALES['quick'] = reading_study.Scale('quick', 1, 0, 2, 1)\n"
+        f"maze = distal.Maze.from_text({PICTURE!r})\n"
+        "study = distal.study_readings(maze=maze, steps=9, hidden=3)\n"
+        "print(len(study.to_dict()['variants']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("9", 0), done.stderr
+
+
+# ------------------------------------------------------------------ report
+
+
+def test_a_study_is_read_back_as_it_was_written(tiny: tuple[ReadingStudy, Path]) -> None:
+    study, folder = tiny
+    data = json.loads((folder / "study.json").read_text())
+    read = ReadingStudy.from_dict(data)
+    assert read.to_dict() == data
+    assert read.outcomes == study.outcomes
+    assert reading_report.to_markdown(read) == reading_report.to_markdown(study)
+    assert [entry["reused"] for entry in data["variants"]][-1] == ["published", "chance", "pairing"]
+    assert set(data["seconds"]) == {
+        f"{part}_{outcome.variant.name}" for outcome in study.outcomes for part in outcome.variant.own
+    }
+    with pytest.raises(InputError, match="no study of readings"):
+        ReadingStudy.from_dict({"format": "distal-results"})
+
+
+def test_the_page_is_one_file_that_holds_every_variant(tiny: tuple[ReadingStudy, Path]) -> None:
+    study, folder = tiny
+    page = (folder / "readings.html").read_text(encoding="utf-8")
+    for link in re.findall(r'(?:src|href)="([^"]+)"', page):
+        assert link.startswith("data:image/svg+xml;base64,") or (folder / link).is_file(), link
+    assert "://" not in page
+    for outcome in study.outcomes:
+        assert page.count(f"<td>{outcome.variant.label}</td>") == 2  # in both tables
+    rows = re.findall(r'<tr class="base"><td>base</td>', page)
+    assert len(rows) == 2
+    assert page.index("<td>base</td>") < page.index("<td>outputs = binary</td>")
+    assert "113.8 ± 4.3" in page  # the paper's
+    assert "not the defaults" in page
+    assert len(reading_report.introduction(study)) == 5
+
+
+def test_figures_have_text_and_colours_that_dark_ground_knows(tiny: tuple[ReadingStudy, Path]) -> None:
+    folder = tiny[1] / "figures"
+    for picture in reading_report.PICTURES:
+        svg = (folder / f"{picture.name}.svg").read_text(encoding="utf-8")
+        texts = "".join(ET.fromstring(svg).itertext())  # noqa: S314 - our own file
+        assert "trace_pre = previous" in texts
+        drawn = svg[svg.index("</style>") :]
+        assert set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", drawn)) <= set(LIGHT.values())
+        assert (folder / f"{picture.name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_the_bases_stands_in_brackets(tiny: tuple[ReadingStudy, Path]) -> None:
+    published, dsp, hc = (rows for _, _, rows in reading_report.tables(tiny[0]))
+    by_name = {row[0]: row[1:] for row in published}
+    assert all(cell.startswith("(") for cell in by_name["elites = kept"])
+    assert [cell.startswith("(") for cell in by_name["m_ties = punish"]] == [True] + [False] * 5
+    assert not any("(" in cell for row in dsp for cell in row)
+    assert {row[0] for row in hc if row[1].startswith("(")} == {
+        "m_ties = punish", "trace_pre = previous", "normalise = layer", "normalise = none",
+    }  # fmt: skip
+    assert dsp[-1] == ["the paper", "113.8 ± 4.3", "81.4 ± 4.0", "", ""]
+    assert hc[-1] == ["the paper", "98.7 ± 1.6", "93.5 ± 0.9", "", ""]
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_the_command_prints_tables_and_writes_the_report(
+    tiny: tuple[ReadingStudy, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(SCALES, "quick", TINY)
+    maze, out = tmp_path / "maze.txt", tmp_path / "out"
+    maze.write_text(PICTURE)
+    options = ["--maze", str(maze), "--steps", "15", "--hidden", "6", "--seed", "3", "--out", str(out)]
+    assert main(["readings", *options]) == 0
+    captured = capsys.readouterr()
+    assert max(map(len, captured.out.replace(str(out), "").splitlines())) <= 100
+    for outcome in tiny[0].outcomes:
+        assert captured.out.count(f" {outcome.variant.label} ") >= 3
+        assert outcome.variant.label in captured.err
+    assert str(out / "readings.html") in captured.out
+    assert "together, if nothing is stored yet" in captured.err
+    assert main(["readings", *options, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((out / "study.json").read_text())
+    assert printed["variants"] == tiny[0].to_dict()["variants"]
+    assert main(["readings", *options, "--blocked", "stay"]) == 2
+    assert "other options" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--scale", "papper"], "scale is 'papper', expected one of quick, paper; did you mean 'paper'?"),
+        (["--elites", "keep"], "elites is 'keep', expected one of remeasured, kept"),
+        (["--seed", "-1"], "seed is -1"),
+        (["--trace-pre", "before"], "trace_pre is 'before', expected one of current, previous"),
+        (["--maze", "no such file"], "cannot read maze file 'no such file'"),
+        (["--heading", "up"], "heading is 'up'"),
+        (["--workers", "0"], "workers is 0"),
+        (["--engine", "cpuu"], "did you mean 'cpu'?"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line_before_any_work(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "new"
+    assert main(["readings", *arguments, "--out", str(out)]) == 2
+    err = capsys.readouterr().err
+    assert problem in err
+    assert err.count("\n") == 1
+    assert not out.exists()
+
+
+def test_an_interrupt_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(SCALES, "quick", TINY)
+    monkeypatch.setattr(reading_study, "estimated_seconds", lambda planned, maze, run: {
+        variant.label: 1.0 for variant in planned
+    })  # fmt: skip
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading_study, "study_readings", interrupted)
+    assert main(["readings", "--out", str(tmp_path / "out")]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "distal: interrupted; the same command goes on"
+
+
+# ------------------------------------------------------------------ the document
+
+
+def test_the_document_holds_what_the_kept_numbers_say() -> None:
+    text = (DOCS / "readings.md").read_text(encoding="utf-8")
+    study = ReadingStudy.from_dict(json.loads((DOCS / "readings.json").read_text(encoding="utf-8")))
+    _, generated, _ = re.split(r"<!-- (?:begin|end) of what distal readings wrote -->\n", text)
+    assert generated.strip() == reading_report.to_markdown(study).strip()
+    assert study.is_default
+    assert study.seed == 0
+
+
+def test_the_document_explains_every_reading_with_its_default_first() -> None:
+    text = (DOCS / "readings.md").read_text(encoding="utf-8")
+    for reading, values in readings().items():
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{reading}` |"))
+        places = [row.index(f"`{value}`") for value in values]
+        assert places == sorted(places)
