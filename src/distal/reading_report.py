@@ -471,7 +471,7 @@ body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.2rem 4rem; color: var(-
   background: var(--ground); font: 16px/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .8rem; }
 h2 { margin: 2.6rem 0 .6rem; font-size: 1.3rem; }
-.soft, figcaption { color: var(--soft); font-size: .9rem; } a { color: inherit; }
+.soft, figcaption { color: var(--soft); font-size: .9rem; } figcaption { margin-top: .5rem; } a { color: inherit; }
 .finding { border-left: 4px solid var(--dsp); background: var(--band); padding: .6rem 1rem .6rem 2rem; }
 .finding li, .intro li { margin-bottom: .35rem; } .intro { padding-left: 1.2rem; }
 .note { border-left: 4px solid var(--start); padding: .1rem 1rem; }
