@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import distal
+from distal.learners import chance_for
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NUMBER = r"(-?\d+\.\d\d)"
@@ -54,11 +55,13 @@ def test_an_example_says_at_its_top_what_it_writes_and_how_long_it_takes(script:
 def test_own_maze_compares_in_a_maze_of_its_own_and_draws(tmp_path: Path) -> None:
     printed = run("own_maze.py", tmp_path)
     assert "a perfect agent has 12" in printed
-    names = ("paper:3", "evolved:6", "hill climbing", "chance")
+    names = ("evolved:1", "paper:3", "hill climbing")
+    chance = dict(re.findall(rf"^(\S.*?) {{2,}}.* chance {NUMBER}$", printed, re.MULTILINE))
+    assert sorted(chance) == sorted(names)
     assert all(12 <= fitness(printed, name) < 60 for name in names)
-    assert fitness(printed, "evolved:6") < fitness(printed, "chance")
+    assert fitness(printed, "evolved:1") < float(chance["evolved:1"])
     drawn = (tmp_path / "own_maze.svg").read_text(encoding="utf-8")
-    assert all(name in drawn for name in (*names, "perfect agent", "mean best EP"))
+    assert all(name in drawn for name in (*names, "chance", "perfect agent", "mean best EP"))
     assert [path.name for path in tmp_path.iterdir()] == ["own_maze.svg"]
 
 
@@ -66,7 +69,10 @@ def test_evolve_and_inspect_shows_the_rows_of_the_rule_it_writes(tmp_path: Path)
     printed = run("evolve_and_inspect.py", tmp_path)
     rule = distal.Rule.load(tmp_path / "inspected_rule.json")
     whole = distal.learn(rule, trials=50, seed=1)
-    assert f"the whole rule, 400 trials: {whole.fitness:.2f}" in printed
+    assert whole.chance is not None
+    said = f"{whole.fitness:.2f} ± {whole.standard_error:.2f}, chance {whole.chance.fitness:.2f}"
+    assert f"the whole rule, 400 trials: {said}" in printed
+    assert re.search(rf"^selected {NUMBER}, re-measured {NUMBER} ± {NUMBER}, chance {NUMBER}$", printed, re.M)
     rows = re.findall(r"^ *(\d+)   [01]  [01]  [01]  [01]  [+-]1 +(-?\d) +(\d+\.\d)%", printed, re.MULTILINE)
     assert len(rows) == 12
     assert all(rule.delta_w[int(row)] == int(change) for row, change, _ in rows)
@@ -75,21 +81,42 @@ def test_evolve_and_inspect_shows_the_rows_of_the_rule_it_writes(tmp_path: Path)
     assert sum(shares) <= 100.5
 
 
-def test_compare_your_method_sets_a_foreign_learner_beside_ours(tmp_path: Path) -> None:
+def test_compare_your_method_sets_a_foreign_learner_beside_ours_and_chance(tmp_path: Path) -> None:
     printed = run("compare_your_method.py", tmp_path)
     assert "40 trials of 100 episodes" in printed
     assert 38.5 <= fitness(printed, "search over finite-state machines") < 110
-    for name, rule in (("DSP, the rule evolved:6", "evolved:6"), ("DSP, the rule paper:1", "paper:1")):
-        assert fitness(printed, name) == pytest.approx(distal.learn(rule).fitness, abs=0.0051)
+    for name, learner in (
+        ("DSP, the rule evolved:1", "evolved:1"),
+        ("DSP, the rule paper:1", "paper:1"),
+        ("chance: fresh weights every episode", chance_for(distal.find_rule("evolved:1"))),
+    ):
+        result = distal.learn(learner, keep_ep=True)
+        assert fitness(printed, name) == pytest.approx(result.fitness, abs=0.0051)
+        line = next(line for line in printed.splitlines() if line.startswith(name))
+        # The share by hand: every episode after the first below 100, trial by trial.
+        assert result.ep is not None
+        after = [ep for trial in result.ep.tolist() for ep in after_success(trial)]
+        assert line.endswith(f" {sum(ep < 100 for ep in after) / len(after):.1%}")
     assert not list(tmp_path.iterdir())
 
 
-def test_learn_any_environment_learns_where_there_is_no_maze(tmp_path: Path) -> None:
+def after_success(eps: list[int]) -> list[int]:
+    """Return the EPs of the episodes after the first that reached the goal."""
+    first = next((n for n, ep in enumerate(eps) if ep < 100), len(eps))
+    return eps[first + 1 :]
+
+
+def test_learn_any_environment_trains_where_there_is_no_maze_and_shows_chance(tmp_path: Path) -> None:
     printed = run("learn_any_environment.py", tmp_path)
-    lines = re.findall(rf"^  (\S.+?) +{NUMBER} at 1 +{NUMBER} at 10 +{NUMBER} at 100$", printed, re.MULTILINE)
-    assert len(lines) == 8
-    for _, first, tenth, last in lines:
+    lines = re.findall(
+        rf"^  (\S.+?) +{NUMBER} at 1 +{NUMBER} at 10 +{NUMBER} at 100 +chance +{NUMBER}$",
+        printed,
+        re.MULTILINE,
+    )
+    assert len(lines) == 6
+    for _, first, tenth, last, chance in lines:
         assert float(first) >= float(tenth) >= float(last)
-    assert min(float(last) for *_, last in lines[:4]) == -2
-    assert all(float(last) < float(first) for _, first, _, last in lines)
+        assert float(first) > float(chance)  # the best of many random networks beats the first of them
+    assert all(-2 <= float(last) <= 0 for _, _, _, last, _ in lines[:3])
+    assert all(6 <= float(last) <= 46 for _, _, _, last, _ in lines[3:])
     assert not list(tmp_path.iterdir())
