@@ -71,9 +71,10 @@ def test_intervals_cover_the_mean_and_follow_wilson() -> None:
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
-        (Line("", "", 50, 52, 49, 55), "agrees"),
-        (Line("", "", 50, 52, 51, 55), "ours higher"),
-        (Line("", "", 50, 45, 44, 46), "ours lower"),
+        (Line("", "", 50, 52, 51, 55, chance_of_difference=0.06), "agrees"),
+        (Line("", "", 50, 52, 51, 55, chance_of_difference=0.04), "ours higher"),
+        (Line("", "", 50, 45, 44, 46, chance_of_difference=0.001), "ours lower"),
+        (Line("", "", 38.5, 39.0), "ours higher"),
         (Line("", "", 0.03, 0.001, kind="p", agrees=True), "agrees"),
         (Line("", "", "–", 0.001, kind="ours"), ""),
         (Line("", "", 81.4, 90.0, 89, 91, kind="ours"), ""),  # shown beside the paper's, not judged
@@ -89,8 +90,36 @@ def test_verdicts(line: Line, verdict: str) -> None:
 
 
 def test_only_verdicts_are_counted() -> None:
-    verdicts = ["agrees", "", "not run", "differs", "agrees", "ours lower", ""]
-    assert comparison.agreement(verdicts) == "2 of 4 numbers and statements agree with the paper."
+    lines = [
+        Line("", "", 50, 52, 51, 55, chance_of_difference=0.06),  # agrees, though beyond our interval
+        Line("", "", 50, 52, 49, 55, chance_of_difference=0.4),
+        Line("", "", "–", 1.0, kind="ours"),
+        Line("", "", 1.0, None),
+        Line("", "", "yes", "no", kind="text"),
+        Line("", "", 50, 45, 44, 46, chance_of_difference=0.001),
+    ]
+    assert comparison.agreement(lines) == (
+        "2 of 4 numbers and statements agree with the paper "
+        "(1 if the paper's numbers had no error of their own)."
+    )
+
+
+def test_two_estimates_are_compared_by_textbook_tests() -> None:
+    # Welch: means 10 and 14, standard deviations 2 and 3, 9 and 16 values: t = 4 / √(4/9 + 9/16)
+    ours = 10 + 2 * np.array([-2, -2, 0, 0, 0, 0, 0, 2, 2]) / np.sqrt(2)
+    assert (ours.mean(), ours.std(ddof=1)) == (10, pytest.approx(2))
+    a, b = 4 / 9, 9 / 16
+    freedom = (a + b) ** 2 / (a**2 / 8 + b**2 / 15)
+    expected = 2 * stats.t.sf(4 / np.sqrt(a + b), freedom)
+    assert significance.p_means(ours, 14, 16, 3) == pytest.approx(expected)
+    # Without a reported spread it is ours.
+    assert significance.p_means(ours, 14, 16) == significance.p_means(ours, 14, 16, float(ours.std(ddof=1)))
+    assert significance.p_means([7, 7, 7], 7, 3) == 1
+    # Fisher: 3 of 3 against 0 of 3 has one way in 20 on either side
+    assert significance.p_shares(3, 3, 0, 3) == pytest.approx(2 / 20)
+    assert significance.p_shares(39, 40, 40, 40) == pytest.approx(1)
+    # F with 2 and 2 degrees of freedom: P(F < x) = x / (1 + x)
+    assert significance.p_deviations(1, 3, 3, 3) == pytest.approx(2 * (1 / 9) / (1 + 1 / 9))
 
 
 @pytest.mark.parametrize(
@@ -193,8 +222,8 @@ def test_chance_has_a_row_wherever_there_is_a_fitness_or_a_share(tiny: tuple[Rep
     section = "The best of each, 40 trials of 100 episodes"
     dsp, chance = result.at_100["dsp"], result.at_100["chance"]
     assert lines[section, "chance: trials that reached the goal"].ours == sum(chance < 100) / 40
-    p = stats.mannwhitneyu(dsp, chance, method="asymptotic").pvalue
-    assert lines[section, "rank-sum test, DSP against chance: p"].ours == pytest.approx(p)
+    p = stats.wilcoxon(dsp, chance, zero_method="pratt", correction=True, method="asymptotic").pvalue
+    assert lines[section, "signed-rank test, DSP against chance: p"].ours == pytest.approx(p)
     better = np.mean([(a < b) + (a == b) / 2 for a in dsp for b in chance])
     assert lines[section, "probability that DSP is better (lower) than chance"].ours == pytest.approx(better)
     for section in ("The best of each, 1,000 episodes", "The best of each, 10,000 episodes"):
@@ -362,7 +391,7 @@ def test_the_page_lists_once_what_agrees_and_what_differs(tiny: tuple[Reproducti
     for line in judged:
         assert line.what in listed
     agree = sum(line.verdict == "agrees" for line in judged)
-    assert f"{agree} of {len(judged)} numbers and statements agree with the paper." in page
+    assert f"{agree} of {len(judged)} numbers and statements agree with the paper (" in page
 
 
 def test_every_figure_is_there_as_svg_with_text_and_as_png(tiny: tuple[Reproduction, Path]) -> None:
@@ -658,7 +687,7 @@ def test_the_published_rules_can_be_tested_instead(
     table, last = captured.out.split("the paper's numbers and ours")[1].split("report: ")
     assert max(map(len, table.splitlines())) <= 80
     assert table.count("chance: ") >= 10
-    assert re.fullmatch(r"\d+ of \d+ numbers and statements agree with the paper\.", last.splitlines()[-1])
+    assert re.fullmatch(r"\d+ of \d+ numbers and statements agree with the paper .*", last.splitlines()[-1])
     with (tmp_path / "out" / "tables" / "rules_continuous.csv").open() as file:
         rules = list(csv.DictReader(file))
     assert {row["from"] for row in rules} == {f"paper:{k}" for k in range(1, 16)}

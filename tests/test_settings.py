@@ -30,7 +30,7 @@ def test_the_defaults_are_those_of_the_definition() -> None:
 
 
 def test_every_value_of_a_reading_is_explained_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("learn", "climb", "watch", "evolve", "reproduce"):
+    for command in ("learn", "climb", "watch", "evolve", "reproduce", "readings"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         text = " ".join(capsys.readouterr().out.split())

@@ -291,7 +291,7 @@ def run_runs(args: argparse.Namespace) -> None:
 def run_reproduce(args: argparse.Namespace) -> None:
     """Run the paper's experiments and write the report."""
     from distal import report  # noqa: PLC0415 - imports SciPy and matplotlib, which no other command should wait for
-    from distal.comparison import compare  # noqa: PLC0415
+    from distal.comparison import agreement, compare  # noqa: PLC0415
 
     maze = _maze(args.maze, args.heading)
     scale = SCALES[one_of("scale", args.scale, SCALES)]
@@ -308,14 +308,15 @@ def run_reproduce(args: argparse.Namespace) -> None:
         with terminal.stage_progress(_crew(executor)) as progress:
             result = reproduce(
                 args.scale, rules=args.rules, elites=args.elites, seed=args.seed, out=out, force=args.force,
-                maze=maze, engine=args.engine, workers=args.workers, executor=executor, progress=progress, **settings,
+                maze=maze, engine=args.engine, workers=args.workers, executor=executor, progress=progress,
+                **settings,
             )  # fmt: skip
     lines = compare(result)
     page = report.write(result, out, lines)
     if args.json:
         _print_json(report.numbers(result, lines))
     else:
-        terminal.show_comparison(report.short_rows(lines), str(page))
+        terminal.show_comparison(report.short_rows(lines), agreement(lines), str(page))
 
 
 def run_readings(args: argparse.Namespace) -> None:

@@ -19,13 +19,18 @@ from distal.rule import published_fitness
 from distal.significance import (
     deviation,
     interval,
+    p_deviations,
+    p_means,
+    p_shares,
     rank_sum,
     share_interval,
+    signed_rank,
     superiority,
     superiority_interval,
 )
 
 NOT_REPORTED = "–"
+PAPER_TRIALS = 40  # of every test in the paper
 NAMES = {"dsp": "DSP", "hc": "hill climbing", "chance": "chance"}
 Ends = tuple[float | None, float | None]  # of an interval; None: there is none
 EVOLVED_NAMES = {"dsp": "DSP rules", "hc": "hill climbing"}
@@ -47,6 +52,7 @@ class Line:
     written: str = ""  # how a number of kind ours is written: share, p, episode, or, if empty, as a mean
     note: str = ""
     agrees: bool = False  # for p-values and text, which no interval can judge
+    chance_of_difference: float | None = None  # p of a difference as large, if both estimate the same
 
     @property
     def difference(self) -> float | None:
@@ -57,24 +63,34 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """In a word: whether the paper's value lies within our interval."""
+        """In a word: whether the paper's value and ours may be two estimates of the same."""
         if self.ours is None:
             return "not run"
         if self.kind == "ours":
             return ""
         if self.kind in ("p", "text") or isinstance(self.ours, str) or isinstance(self.paper, str):
             return "agrees" if self.agrees else "differs"
-        if self.low is None or self.high is None:
-            return "agrees" if self.ours == self.paper else "differs"
-        if self.low <= self.paper <= self.high:
+        p = float(self.ours == self.paper) if self.chance_of_difference is None else self.chance_of_difference
+        if p >= SIGNIFICANT:
             return "agrees"
         return "ours lower" if self.ours < self.paper else "ours higher"
 
+    @property
+    def within(self) -> bool:
+        """Whether the paper's value lies within our interval, as if it had no error of its own."""
+        if isinstance(self.paper, str) or self.low is None or self.high is None:
+            return self.verdict == "agrees"
+        return self.low <= self.paper <= self.high
 
-def agreement(verdicts: Iterable[str]) -> str:
-    """Say how many of the verdicts agree; those that judge nothing do not count."""
-    judged = [verdict for verdict in verdicts if verdict not in ("", "not run")]
-    return f"{judged.count('agrees')} of {len(judged)} numbers and statements agree with the paper."
+
+def agreement(lines: Iterable[Line]) -> str:
+    """Say how many lines agree; those that judge nothing do not count."""
+    judged = [line for line in lines if line.verdict not in ("", "not run")]
+    agree = sum(line.verdict == "agrees" for line in judged)
+    return (
+        f"{agree} of {len(judged)} numbers and statements agree with the paper "
+        f"({sum(line.within for line in judged)} if the paper's numbers had no error of their own)."
+    )
 
 
 def compare(result: Reproduction) -> list[Line]:
@@ -143,8 +159,13 @@ def _mean_and_deviation(
         if values is None or (statistic is deviation and len(values) < 2):
             yield Line(section, f"{what}: {name}", reported, None, kind=kind)
         else:
-            ends = interval(values, statistic)
-            yield Line(section, f"{what}: {name}", reported, float(statistic(values)), *ends, kind=kind)
+            n, runs = len(values), paper_results()["evolution_100_episodes"]["runs"]
+            if statistic is deviation:
+                p = p_deviations(float(deviation(values)), n, reported, runs)
+            else:
+                p = p_means(values, paper[0], runs, paper[1])
+            ends, ours = interval(values, statistic), float(statistic(values))
+            yield Line(section, f"{what}: {name}", reported, ours, *ends, kind=kind, chance_of_difference=p)
 
 
 def _beside_chance(section: str, name: str, fresh: tuple[Fresh, ...]) -> Iterator[Line]:
@@ -199,10 +220,10 @@ def _superiority_line(
 
 
 def _against_chance(section: str, dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
-    """Yield a rank-sum test of the best rule against chance, and its effect size."""
-    note = f"{len(dsp)} values against {len(chance)}, means {dsp.mean():.2f} and {chance.mean():.2f}"
-    what = "rank-sum test, DSP against chance: p"
-    yield Line(section, what, NOT_REPORTED, rank_sum(dsp, chance), kind="ours", written="p", note=note)
+    """Yield a test of the best rule against chance, which has the same trials, and its effect size."""
+    note = f"{len(dsp)} pairs, means {dsp.mean():.2f} and {chance.mean():.2f}"
+    what = "signed-rank test, DSP against chance: p"
+    yield Line(section, what, NOT_REPORTED, signed_rank(dsp, chance), kind="ours", written="p", note=note)
     yield _superiority_line(section, dsp, chance, than="chance")
 
 
@@ -230,7 +251,10 @@ def _share(section: str, what: str, paper: float | str, eps: NDArray[np.int32], 
     k, n = int(reached.sum()), len(reached)
     kind = "ours" if paper == NOT_REPORTED else "share"
     ends, note = share_interval(k, n), f"{k} of {n}"
-    return Line(section, what, paper, k / n, *ends, kind=kind, written="share", note=note)
+    p = None if isinstance(paper, str) else p_shares(k, n, round(paper * PAPER_TRIALS), PAPER_TRIALS)
+    return Line(
+        section, what, paper, k / n, *ends, kind=kind, written="share", note=note, chance_of_difference=p
+    )
 
 
 def behaviours(result: Reproduction) -> dict[str, Behaviour]:
@@ -299,9 +323,11 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
             if test == "dsp_resampled":
                 lowest = float(result.fitness(test)[:, at - 1].min())
                 note = f"with the rule that is best in the plain test; the lowest of all rules here is {lowest:.2f}"
+            p = p_means(values, paper[test], PAPER_TRIALS)
             yield Line(
-                section, f"{name}: fitness", paper[test], float(values.mean()), *interval(values), note=note
-            )
+                section, f"{name}: fitness", paper[test], float(values.mean()), *interval(values), note=note,
+                chance_of_difference=p,
+            )  # fmt: skip
         for test, name in names.items():
             reported = paper.get(f"{test}_reached") or paper["reached_all_three"]
             k, n = map(int, reported.split("/"))
@@ -361,5 +387,9 @@ def _published(result: Reproduction) -> Iterator[Line]:
     for k, rule in enumerate(result.learners["dsp"]):
         eps = result.curves["dsp"][k][:, -1]
         name = getattr(rule, "name", "")
-        yield Line(section, f"{name}: fitness", published_fitness(k + 1), float(eps.mean()), *interval(eps))
+        reported = published_fitness(k + 1)
+        p = p_means(eps, reported, PAPER_TRIALS)
+        yield Line(
+            section, f"{name}: fitness", reported, float(eps.mean()), *interval(eps), chance_of_difference=p
+        )
     yield _ours(section, "chance: fitness", result.best_curve("chance")[:, -1])

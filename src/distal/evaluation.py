@@ -65,6 +65,11 @@ class Behaviour:
         )
 
     @property
+    def keeps(self) -> bool | None:
+        """Whether the learner keeps what it found: half of the episodes after the first success, at least."""
+        return None if self.retained is None else self.retained >= 0.5
+
+    @property
     def median_first(self) -> float | None:
         """The median of the first episodes that reached the goal, in trials that did."""
         found = self.first_reached[self.first_reached > 0]

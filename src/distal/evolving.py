@@ -122,6 +122,23 @@ class Fresh:
     p: float | None = None  # signed-rank test, two-sided
     superiority: float | None = None  # probability that the learner is better in a trial, ties half
 
+    @classmethod
+    def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
+        """Compare the best EPs of a learner with those of chance in the same trials."""
+
+        def error(values: NDArray[np.int32]) -> float:
+            return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+        return cls(
+            fitness=float(own.mean()),
+            standard_error=error(own),
+            chance=float(chance.mean()),
+            chance_standard_error=error(chance),
+            difference_standard_error=error(own - chance),
+            p=signed_rank(own, chance),
+            superiority=superiority(own, chance),
+        )
+
     @property
     def difference(self) -> float | None:
         """The mean difference from chance; negative is better than chance."""
@@ -350,22 +367,7 @@ def measured_afresh(
     trials = -(-REMEASURED // len(config.maze.finals))
     own = measure(config, learners, seeds, trials, run)
     by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)
-
-    def error(values: NDArray[np.int32]) -> float:
-        return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-    return [
-        Fresh(
-            fitness=float(mine.mean()),
-            standard_error=error(mine),
-            chance=float(chances.mean()),
-            chance_standard_error=error(chances),
-            difference_standard_error=error(mine - chances),
-            p=signed_rank(mine, chances),
-            superiority=superiority(mine, chances),
-        )
-        for mine, chances in zip(own, by_chance, strict=True)
-    ]
+    return [Fresh.of(*pair) for pair in zip(own, by_chance, strict=True)]
 
 
 def winners_of(config: Config, evolutions: list[Evolution], run: Runner) -> tuple[Winner, ...]:

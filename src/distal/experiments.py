@@ -26,7 +26,7 @@ from distal.checks import integer, one_of
 from distal.engines import Runner
 from distal.evaluation import MAX_SEED, batch_of, checked_maze
 from distal.evolution import ELITES, Options, first_population
-from distal.evolving import Config, Evolved, Fresh, measured_afresh
+from distal.evolving import Config, Evolved, Fresh
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
 from distal.maze import Maze
 from distal.rule import published_rules
@@ -173,6 +173,10 @@ def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> li
             title = f"evolve {name}, {scale.runs} runs of {scale.generations} generations, elites {reading}"
             episodes = evolution_episodes(scale.runs, scale.generations, reading, finals)
             stages.append(Stage(f"evolve_{kind}{suffix}", title, episodes, kind))
+    if rules == "published":
+        episodes = len(published_rules()) * MANY * finals * 100
+        stages.append(Stage("afresh_dsp", "the published rules for 100 episodes", episodes, "dsp"))
+        stages.append(Stage("afresh_chance", "chance beside them", episodes, "chance"))
     for name, learner, resampled in TESTS:
         n = len(published_rules()) if (rules, learner) == ("published", "dsp") else scale.runs
         title = f"test {n} {'rules' if learner == 'dsp' else 'climbers'}, {scale.episodes:,} episodes"
@@ -346,9 +350,13 @@ class _Work:
         )  # fmt: skip
 
     def _afresh(self, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
-        seeds = draws.child_seeds(self.seed, [[k, AFRESH, TEST] for k in range(len(learners))])
-        config = self._config("dsp", self.elites)
-        return tuple(measured_afresh(config, learners, seeds, self.stages.runner))
+        """Return how rules do on many trials, beside chance on the same ones."""
+        chance = tuple(chance_for(learner) for learner in learners)
+        own, by_chance = (
+            self._test(f"afresh_{name}", those, AFRESH, 100, trials=MANY, record=(100,))[:, :, -1]
+            for name, those in (("dsp", learners), ("chance", chance))
+        )
+        return tuple(Fresh.of(*pair) for pair in zip(own, by_chance, strict=True))
 
     def _test(
         self,
@@ -360,10 +368,11 @@ class _Work:
         trials: int = TRIALS,
         every: bool = False,
         first: int = 0,
+        record: tuple[int, ...] | None = None,
     ) -> NDArray[np.int32]:
         """Return the curves of test `number`; the learners have the seeds from `first` on."""
         seeds = draws.child_seeds(self.seed, [[first + k, number, TEST] for k in range(len(learners))])
         return self.stages.test(
             stage, learners, seeds, trials=trials, episodes=episodes, maze=self.maze, settings=self.settings,
-            resample=resample, every=every,
+            resample=resample, every=every, record=record,
         )  # fmt: skip

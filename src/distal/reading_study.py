@@ -34,7 +34,6 @@ from distal.maze import Maze
 from distal.rule import NUMBERS, Rule, published_rules
 from distal.runs import lock_folder, new_folder
 from distal.settings import READINGS, Settings, SettingsDict
-from distal.significance import signed_rank, superiority
 from distal.stages import Event, Stage, Stages, check_folder, run_files
 
 EPISODES = 100  # of every trial here, as in the paper's evolutions
@@ -558,23 +557,6 @@ def _machine(engine: str) -> dict[str, Any]:
     return {**machine(), "card": gpu.describe()["card"]}
 
 
-def beside(own: NDArray[np.int32], chances: NDArray[np.int32]) -> Fresh:
-    """Return how a learner did beside chance, from the best EPs of the same trials."""
-
-    def error(values: NDArray[np.int32]) -> float:
-        return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-    return Fresh(
-        fitness=float(own.mean()),
-        standard_error=error(own),
-        chance=float(chances.mean()),
-        chance_standard_error=error(chances),
-        difference_standard_error=error(own - chances),
-        p=signed_rank(own, chances),
-        superiority=superiority(own, chances),
-    )
-
-
 @dataclass(eq=False)
 class _Work:
     """A study in progress."""
@@ -609,7 +591,7 @@ class _Work:
             chance = self._test("chance", [chance_for(rule) for rule in rules], seeds, trials, variant)
         if self.base is None:
             self.base_chance = chance
-        return tuple(beside(*each) for each in zip(own, chance, strict=True))
+        return tuple(Fresh.of(*each) for each in zip(own, chance, strict=True))
 
     def _pairing(self, variant: Variant) -> Pairing:
         rules = published_rules()

@@ -2,9 +2,10 @@
 
 The rank-sum test (two samples) is two-sided, with the normal approximation corrected for
 ties and continuity; the signed-rank test (pairs) likewise, with equal pairs ranked but
-not counted (Pratt). Intervals are 95 %: bootstrap percentiles for means and standard
-deviations, Wilson's for shares. They are SciPy's, but for what every evolution ends
-with: that needs NumPy alone.
+not counted (Pratt). Two estimates are compared by Welch's test (means), the F-test
+(standard deviations) and Fisher's exact test (shares). Intervals are 95 %: bootstrap
+percentiles for means and standard deviations, Wilson's for shares. They are SciPy's, but
+for what every evolution ends with: that needs NumPy alone.
 """
 
 from __future__ import annotations
@@ -42,6 +43,39 @@ def rank_sum(a: ArrayLike, b: ArrayLike) -> float:
     from scipy import stats  # noqa: PLC0415
 
     return float(stats.mannwhitneyu(x, y, alternative="two-sided", method="asymptotic").pvalue)
+
+
+def p_means(values: ArrayLike, reported: float, n: int, spread: float | None = None) -> float:
+    """Return the p-value (Welch's test) that our values and n values with a reported mean have one mean.
+
+    `spread` is their reported standard deviation; left out, it is taken to be ours.
+    """
+    ours = np.asarray(values, np.float64)
+    own = float(deviation(ours)) if len(ours) > 1 else 0.0
+    other = own if spread is None else spread
+    if own == other == 0:
+        return float(ours.mean() == reported)
+    from scipy import stats  # noqa: PLC0415
+
+    test = stats.ttest_ind_from_stats(float(ours.mean()), own, len(ours), reported, other, n, equal_var=False)
+    return float(test.pvalue)
+
+
+def p_deviations(one: float, n: int, other: float, m: int) -> float:
+    """Return the two-sided p-value (F-test) that standard deviations of n and m values are the same."""
+    if one == 0 or other == 0:
+        return float(one == other)
+    from scipy import stats  # noqa: PLC0415
+
+    below = float(stats.f.cdf((one / other) ** 2, n - 1, m - 1))
+    return 2 * min(below, 1 - below)
+
+
+def p_shares(k: int, n: int, other: int, m: int) -> float:
+    """Return the two-sided p-value (Fisher's exact test) that k of n and another count of m are one share."""
+    from scipy import stats  # noqa: PLC0415
+
+    return float(stats.fisher_exact([[k, n - k], [other, m - other]]).pvalue)
 
 
 def superiority(a: ArrayLike, b: ArrayLike) -> float:

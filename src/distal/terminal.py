@@ -142,9 +142,6 @@ def show_rule(rule: Rule) -> None:
     console().print(str(rule), soft_wrap=True)
 
 
-RETAINED = 0.5  # of the episodes after the first success: from here on a learner keeps what it found
-
-
 def show_result(result: Result) -> None:
     """Print an evaluation: its numbers beside chance, what they mean, its curve, each final position."""
     out = console()
@@ -226,7 +223,7 @@ def _verdicts(difference: Difference | None, found: list[Behaviour]) -> Iterator
             word = "it never reached the goal" if not found[0].first_reached.any() else "too late to tell"
         else:
             again = f"{retained:.1%} of the episodes after the first success reach the goal again"
-            word = f"{'yes' if retained >= RETAINED else 'no'}, {again}"
+            word = f"{'yes' if found[0].keeps else 'no'}, {again}"
         yield f"Keeps what it found: {word}."
 
 
@@ -360,10 +357,8 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
 
 
-def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
+def show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> None:
     """Print the paper's numbers beside ours, in 80 columns, and where the report is."""
-    from distal.comparison import agreement  # noqa: PLC0415 - imports SciPy
-
     out = console()
 
     def show(what: str, *cells: str) -> None:
@@ -383,7 +378,7 @@ def show_comparison(rows: list[tuple[str, ...]], page: str) -> None:
         show(*cells)
     out.print("\n–: the paper reports no such number. Rows without a verdict are not counted.")
     out.print(f"report: {page}", soft_wrap=True)
-    out.print(agreement(verdict for *_, verdict in rows))
+    out.print(agreement, soft_wrap=True)
 
 
 def show_readings(study: ReadingStudy, page: str) -> None:
