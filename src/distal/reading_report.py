@@ -6,7 +6,6 @@ study.json      all numbers
 figures/        each figure as SVG and PNG
 """
 
-# ruff: noqa: E501 - sentences and style sheets
 from __future__ import annotations
 
 import base64

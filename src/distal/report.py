@@ -152,11 +152,13 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
                 "delta_w": list(rule.delta_w),
                 "fitness_100_episodes_selected": winner.selected,
                 "fitness_100_episodes_remeasured": winner.remeasured,
+                "chance_100_episodes": winner.fresh.chance,
                 f"fitness_{result.scale.episodes}_episodes": float(result.fitness("dsp")[k, -1]),
             }
         )
     source = f"distal {distal.__version__}, distal reproduce --scale {result.scale.name} --seed {result.seed}"
-    return {"source": source, "rules": entries}
+    chance = float(result.fitness("chance")[0, -1])
+    return {"source": source, f"chance_{result.scale.episodes}_episodes": chance, "rules": entries}
 
 
 # ------------------------------------------------------------------ tables

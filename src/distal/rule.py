@@ -151,6 +151,17 @@ def evolved_fitness(number: int) -> float:
     return float(_evolved()[number - 1]["fitness_10000_episodes"])
 
 
+def evolved_beside_chance(number: int) -> tuple[float, float]:
+    """Return the fitness of an evolved rule after 100 episodes, on fresh trials, and chance on the same."""
+    entry = _evolved()[number - 1]
+    return float(entry["fitness_100_episodes_remeasured"]), float(entry["chance_100_episodes"])
+
+
+def chance_after_10000() -> float:
+    """Return the mean best EP by chance after 10,000 episodes, with the scales of the first evolved rule."""
+    return float(_data("evolved_rules.json")["chance_10000_episodes"])
+
+
 def find_rule(name: str, others: Iterable[str] = ()) -> Rule:
     """Return the rule that a name stands for: `paper:N`, `evolved:N`, or a rule file.
 
@@ -186,8 +197,13 @@ def _evolved() -> list[dict[str, Any]]:
     return _shipped("evolved_rules.json")
 
 
-@cache
 def _shipped(file: str) -> list[dict[str, Any]]:
-    text = (resources.files("distal") / "data" / file).read_text(encoding="utf-8")
-    rules: list[dict[str, Any]] = json.loads(text)["rules"]
+    rules: list[dict[str, Any]] = _data(file)["rules"]
     return rules
+
+
+@cache
+def _data(file: str) -> dict[str, Any]:
+    text = (resources.files("distal") / "data" / file).read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content

@@ -29,7 +29,15 @@ from distal.evaluation import Behaviour, Difference, Result
 from distal.evolving import Evolved, Step
 from distal.learners import kind_of, name_of
 from distal.maze import Maze
-from distal.rule import Rule, evolved_fitness, evolved_rules, published_fitness, published_rules
+from distal.rule import (
+    Rule,
+    chance_after_10000,
+    evolved_beside_chance,
+    evolved_fitness,
+    evolved_rules,
+    published_fitness,
+    published_rules,
+)
 from distal.settings import READINGS
 from distal.stages import Event, Stage
 
@@ -122,19 +130,24 @@ def perfect_agent(maze: Maze) -> float:
 
 
 def show_rules() -> None:
-    """Print the published rules, one a line."""
+    """Print the rules that ship with the package, one per line."""
     out = console()
-    table = _table("rule", "eta", "theta", "alpha_h", "alpha_o", "− 0 +", "fitness")
+    table = _table("rule", "eta", "theta", "alpha_h", "alpha_o", "− 0 +", "at 100", "chance", "at 10,000")
     for rules, fitness in ((published_rules(), published_fitness), (evolved_rules(), evolved_fitness)):
         for number, rule in enumerate(rules, start=1):
             changes = " ".join(f"{rule.delta_w.count(change):2}" for change in (-1, 0, 1))
             numbers = (f"{value:.4f}" for value in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o))
-            table.add_row(rule.name, *numbers, changes, f"{fitness(number):.2f}")
+            ours = fitness is evolved_fitness
+            beside = [f"{value:.2f}" for value in evolved_beside_chance(number)] if ours else ["–", "–"]
+            table.add_row(rule.name, *numbers, changes, *beside, f"{fitness(number):.2f}")
         table.add_section()
     out.print(table)
-    out.print("− 0 +: how many of the 32 changes are −1, 0, 1. fitness: after 10,000 episodes, as")
-    out.print("the paper reports it (paper) or as we measured it (evolved).")
-    out.print("Show one with its 32 rows:  distal rules paper:1")
+    out.print("− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after so many")
+    out.print("episodes, as the paper reports it (paper) or as we measured it (evolved); lower is better.")
+    out.print(
+        f"chance: random weights in every episode, after 100; after 10,000 it has {chance_after_10000():.2f}."
+    )
+    out.print("Show one with its 32 rows:  distal rules evolved:1")
 
 
 def show_rule(rule: Rule) -> None:
@@ -233,9 +246,12 @@ def show_watched(watched: Watched, page: str, size: int) -> None:
     episodes = watched.eps.shape[1]
     out.print(f"the way to {watched.goal}: {episodes:,} episodes, seed {watched.seed}")
     table = _table("learner", "first EP", "best EP", "in episode", "last EP")
-    for entry in watched.to_dict()["learners"]:
+    summary = watched.to_dict()
+    for entry in summary["learners"]:
         numbers = (entry[key] for key in ("first_ep", "best_ep", "best_episode", "last_ep"))
         table.add_row(entry["name"], *(f"{value:,}" for value in numbers))
+    chance = summary["chance"]
+    table.add_row(f"chance, mean of {chance['trials']} trials", "", f"{chance['mean_best_ep']:.1f}")
     out.print(table)
     out.print(f"page: {page} ({size / 1000:,.0f} kB)", soft_wrap=True)
 
