@@ -16,6 +16,7 @@ import pytest
 
 import distal
 from distal import cli
+from distal.colours import DARK, LIGHT
 
 pytest.importorskip("material", reason="the site needs the extra docs")
 
@@ -183,6 +184,10 @@ def test_the_numbers_to_compare_with_are_those_of_the_results() -> None:
         ("DSP resampled every 100, the same rule", at("dsp_resampled", "dsp")),
         ("DSP resampled every 100, the rule best at it", at("dsp_resampled", "dsp_resampled")),
         ("hill climbing resampled, the same parameters", at("hc_resampled", "hc")),
+        (
+            "chance, with the α of the best rule",
+            [data["chance"]["fitness_at"][episodes][0] for episodes in ("100", "1000", "10000")],
+        ),
     ):
         cells = " | ".join(f"{number:.2f}" for number in numbers)
         assert f"| {method} | {cells} | ours |" in page
@@ -196,24 +201,96 @@ def test_the_numbers_to_compare_with_are_those_of_the_results() -> None:
         assert f"| {method} | – | {thousand[key]:.2f} | {ten_thousand[key]:.2f} | paper |" in page
 
 
+def section(page: str, heading: str) -> str:
+    """Return what a page says under a heading."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+def with_two_digits(text: str) -> set[str]:
+    """Return the numbers with two digits after the point, as they are written."""
+    return set(re.findall(r"(?<![\d.])\d+\.\d\d(?![\d.])", text))
+
+
 def test_the_explanation_quotes_the_results() -> None:
-    page = (DOCS / "explained.md").read_text(encoding="utf-8")
+    said = with_two_digits(section("explained.md", "What came out"))
     data = json.loads((DOCS / "results.json").read_text(encoding="utf-8"))
     ours = {line["what"]: line["ours"] for line in data["comparison"]}
-    fresh = [
-        ours[f"{name}, winners re-measured on fresh trials: mean"] for name in ("DSP rules", "hill climbing")
-    ]
-    best = [min(data["tests"][kind]["fitness_at"]["10000"]) for kind in ("hc", "dsp")]
-    assert f"(re-measured means {fresh[0]:.2f} and {fresh[1]:.2f})" in page
-    assert f"({best[0]:.2f} and {best[1]:.2f})" in page
+    fresh = {
+        f"{ours[f'{name}, winners re-measured on fresh trials: mean']:.2f}"
+        for name in ("DSP rules", "hill climbing")
+    }
+    assert fresh <= said
+    known = [line[key] for line in data["comparison"] for key in ("paper", "ours", "low", "high", "chance")]
+    for test in (*data["tests"].values(), data["chance"]):
+        known += [value for values in test["fitness_at"].values() for value in values]
+    assert said <= {f"{value:.2f}" for value in known if isinstance(value, float)}
+
+
+def beside_chance(page: str) -> dict[str, tuple[str, str]]:
+    """Return, for every rule whose result a page prints, its fitness and that of chance."""
+    printed = (DOCS / page).read_text(encoding="utf-8")
+    names = re.findall(r"^ lower EP is better; .*?  (\S.*?) {2,}chance ", printed, re.MULTILINE)
+    scores = re.findall(r"^ fitness: mean best EP +(\S+) ± \S+ +(\S+) ± ", printed, re.MULTILINE)
+    return dict(zip(names, scores, strict=True))
 
 
 def test_what_is_said_of_chance_is_what_the_run_examples_print() -> None:
-    compare, explained, inside = (
-        (DOCS / name).read_text(encoding="utf-8")
-        for name in ("compare.md", "explained.md", "inside-a-rule.md")
+    printed = beside_chance("compare.md")
+    assert sorted(printed) == ["evolved:1", "paper:1"]
+    trial = section("explained.md", "A trial")
+    about_chance = next(
+        part for part in trial.split("\n\n") if part.startswith("How much of this is chance?")
     )
-    chance, paper, evolved = re.findall(r"^fitness {8,}(\S+) ±", compare, re.MULTILINE)
-    assert f"come to a fitness of {chance} after 100 episodes" in explained
-    assert f"`paper:1` comes to {paper} and `evolved:6` to {evolved}" in explained
-    assert f"Chance has {chance} " in inside
+    said = with_two_digits(about_chance)
+    assert set(printed["evolved:1"]) <= said
+    assert said <= {number for pair in printed.values() for number in pair}
+    assert beside_chance("inside-a-rule.md")["evolved:1"] == printed["evolved:1"]
+    inside = section("inside-a-rule.md", "Does it need to know how it went?")
+    needs = section("inside-a-rule.md", "Which rows does it need?")
+    chance = re.search(r"^chance +(\S+) ±", needs, re.MULTILINE)
+    assert chance is not None
+    assert f"Chance is still at {chance[1]}." in inside
+
+
+def test_captions_tell_what_the_pictures_of_the_example_show() -> None:
+    text = (DOCS / "explained.md").read_text(encoding="utf-8")
+    captions = {name: words for words, name in re.findall(r"!\[([^\]]*)\]\(pictures/(\w+)\.svg\)", text)}
+    trial = distal.learn("evolved:1", trials=1, keep_ep=True, chance=False)
+    assert trial.ep is not None
+    reached = [n for n, ep in enumerate(trial.ep[6].tolist(), start=1) if ep < 100]
+    for name in ("traces", "trial"):
+        assert f"episode {reached[0]}" in captions[name]
+    drawn = (DOCS / "pictures" / "traces.svg").read_text(encoding="utf-8")
+    row = re.search(r"name row (\d+): Δw = \+1", drawn)
+    assert row is not None
+    assert f"row {row[1]} says: strengthen" in captions["traces"]
+    # A disc for every episode, a large one where the goal was reached, and one of each in the key.
+    discs = re.findall(r'<circle [^>]*class="(dsp(?: half)?)"', (DOCS / "pictures" / "trial.svg").read_text())
+    assert discs.count("dsp") == len(reached) + 1
+    assert len(discs) == 100 + 2
+
+
+def declared(sheet: str, selector: str) -> dict[str, str]:
+    """Return the variables that a style sheet sets for a selector."""
+    body = sheet.split(f"\n{selector} {{")[1].split("}", maxsplit=1)[0]
+    return dict(re.findall(r"--([\w-]+): ([^;]+);", body))
+
+
+def test_the_site_and_its_pictures_have_the_colours_of_all_others() -> None:
+    sheet = (DOCS / "style" / "distal.css").read_text(encoding="utf-8")
+    light, dark = (declared(sheet, name) for name in (":root", '[data-md-color-scheme="slate"]'))
+    assert (light["md-primary-fg-color--light"], light["md-accent-fg-color"]) == (LIGHT["dsp"], LIGHT["hc"])
+    assert (dark["md-typeset-a-color"], dark["md-accent-fg-color"]) == (DARK["dsp"], DARK["hc"])
+    in_the_dark = declared(sheet, '[data-md-color-scheme="slate"] svg.distal')
+    for picture in (DOCS / "pictures").iterdir():
+        text = picture.read_text(encoding="utf-8")
+        roles = dict(re.findall(r"--(\w+):(#[0-9a-f]{6});", text))
+        assert roles.pop("paper") == "#ffffff"
+        assert roles == {role: LIGHT[role] for role in roles}
+        assert in_the_dark == {role: DARK[role] for role in roles}
+        used = set(re.findall(r"var\(--(\w+)\)", text))
+        assert used == {"paper", *roles}
+        classes = {name for names in re.findall(r'class="([^"]*)"', text) for name in names.split()}
+        for name in classes - {"distal"}:
+            assert f".{name}{{" in text, (picture.name, name)
