@@ -21,9 +21,11 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from distal import figures
+from distal.colours import LIGHT
 from distal.engines import Batch, Runner, Trials
 from distal.evolution import Evolution
 from distal.evolving import Config, next_generation, run_seed
@@ -114,16 +116,19 @@ def table(measured: dict[str, float]) -> dict[str, list[dict[str, float]]]:
 
 def draw(found: dict[str, list[dict[str, float]]], path: Path) -> None:
     """Plot the efficiency against the number of workers."""
-    mpl.rcParams.update({"svg.hashsalt": "distal", "font.size": 10, "svg.fonttype": "none"})
-    figure, axes = plt.subplots(figsize=(7.2, 4), layout="constrained")
-    for (name, points), colour in zip(found.items(), ("#0072b2", "#d55e00", "#009e73"), strict=True):
-        x = [point["workers"] for point in points]
-        axes.plot(x, [point["efficiency"] for point in points], marker="o", ms=4, color=colour, label=name)
-    axes.axhline(0.9, color="#888888", lw=0.8, ls="--")
-    axes.set(xscale="log", ylim=(0, 1.05), xlabel="workers", ylabel="share of their time spent on trials")
-    axes.set_title("A model, with the best block size at every point", fontsize=10)
-    figure.legend(frameon=False, fontsize=8, loc="outside lower center")
-    figure.savefig(path, metadata={"Date": None})
+    with mpl.rc_context({**figures.STYLE, "font.size": 10, "axes.grid": False}):
+        figure = Figure(figsize=(7.2, 4))
+        axes = figure.subplots()
+        for (name, points), role in zip(found.items(), ("dsp", "hc", "goal"), strict=True):
+            x = [point["workers"] for point in points]
+            y = [point["efficiency"] for point in points]
+            axes.plot(x, y, marker="o", ms=4, color=LIGHT[role], label=name)
+        axes.axhline(0.9, color=LIGHT["soft"], lw=0.8, ls="--")
+        axes.set(xscale="log", ylim=(0, 1.05), xlabel="workers", ylabel="share of their time spent on trials")
+        axes.set_title("A model, with the best block size at every point", fontsize=10)
+        figure.legend(fontsize=8, loc="outside lower center")
+        svg, _ = figures.render(figure)
+    path.write_text(figures.standalone(svg), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,15 +13,17 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from numba import njit
 
-from distal import published_rules
+from distal import figures, published_rules
 from distal.bench import generation
+from distal.colours import LIGHT
 from distal.draws import NOISE, WEIGHTS
 from distal.engines import cpu, kernels
 from distal.engines.kernels import F1, GROUP, MazeTables
@@ -101,40 +103,43 @@ def measure() -> dict[str, float]:
 
 def draw(parts: dict[str, float], out: str) -> None:
     """Draw two bars: a DSP episode and a hill climbing episode."""
-    mpl.rcParams.update(
-        {"svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10, "svg.hashsalt": "distal"}
-    )
     labels = {
-        "transitions": ("new transitions of the network", "#0072b2"),
-        "steps": ("steps: look-ups, cycle search", "#56b4e9"),
-        "traces": ("counting traces", "#009e73"),
-        "update": ("rule, update, norm", "#e69f00"),
-        "noise": ("644 normal deviates, perturbation", "#cc79a7"),
+        "transitions": ("new transitions of the network", "dsp"),
+        "steps": ("steps: look-ups, cycle search", "dsp_resampled"),
+        "traces": ("counting traces", "goal"),
+        "update": ("rule, update, norm", "start"),
+        "noise": ("644 normal deviates, perturbation", "pit"),
     }
     bars = {
         "DSP": ("transitions", "steps", "traces", "update"),
         "hill climbing": ("transitions", "steps", "noise"),
     }
-    figure, axes = plt.subplots(figsize=(7.2, 2.3), layout="constrained")
-    named = set()
-    for y, pieces in enumerate(bars.values()):
-        left = 0.0
-        for piece in pieces:
-            text, colour = labels[piece]
-            label = text if piece not in named else None
-            axes.barh(y, parts[piece], left=left, color=colour, label=label, height=0.6, edgecolor="white")
-            ink = "white" if colour == "#0072b2" else "black"
-            axes.text(left + parts[piece] / 2, y, f"{parts[piece]:.0f}", ha="center", va="center", color=ink)
-            left += parts[piece]
-            named.add(piece)
-        axes.text(left + 25, y, f"{left / 1000:.2f} µs", va="center", fontweight="bold")
-    axes.set_yticks(range(len(bars)), list(bars))
-    axes.invert_yaxis()
-    axes.set_xlabel("nanoseconds an episode, one core")
-    axes.set_xlim(right=1.18 * axes.get_xlim()[1])
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=9)
-    figure.savefig(out, metadata={"Date": None})
+    with mpl.rc_context({**figures.STYLE, "font.size": 10, "axes.grid": False}):
+        figure = Figure(figsize=(7.2, 2.3))
+        axes = figure.subplots()
+        named = set()
+        for y, pieces in enumerate(bars.values()):
+            left = 0.0
+            for piece in pieces:
+                text, role = labels[piece]
+                label = text if piece not in named else None
+                axes.barh(
+                    y, parts[piece], left=left, color=LIGHT[role], label=label, height=0.6, ec=LIGHT["floor"]
+                )
+                # What can be read on the colour, on light ground and on dark; black is no role and stays.
+                ink = LIGHT["floor"] if role in ("dsp", "pit") else "#000000"
+                number = f"{parts[piece]:.0f}"
+                axes.text(left + parts[piece] / 2, y, number, ha="center", va="center", color=ink)
+                left += parts[piece]
+                named.add(piece)
+            axes.text(left + 25, y, f"{left / 1000:.2f} µs", va="center", fontweight="bold")
+        axes.set_yticks(range(len(bars)), list(bars))
+        axes.invert_yaxis()
+        axes.set_xlabel("nanoseconds an episode, one core")
+        axes.set_xlim(right=1.18 * axes.get_xlim()[1])
+        figure.legend(loc="outside upper left", ncols=3, fontsize=9)
+        svg, _ = figures.render(figure)
+    Path(out).write_text(figures.standalone(svg), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 import distal
+from distal.pixels import SCALE
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -106,19 +107,21 @@ def test_the_results_document_is_what_the_kept_numbers_say() -> None:
 
 
 def test_the_table_in_the_readme_holds_the_results() -> None:
-    lines = json.loads((ROOT / "docs" / "results.json").read_text())["comparison"]
-    rows = (ROOT / "README.md").read_text(encoding="utf-8").split("95 % interval |")[1].split("\n\n")[0]
-    shown = re.findall(
-        r"\| (\d[\d.]*|–) \| (\d[\d.]*) \| (?:(\d[\d.]*) – (\d[\d.]*) )?\|$", rows, re.MULTILINE
-    )
-    assert len(shown) == 7
-    columns = ("paper", "ours", "low", "high")
-    known = {
-        tuple(f"{line[key]:.2f}" if isinstance(line[key], float) else "–" for key in columns)
-        for line in lines
-    }
-    for paper, ours, low, high in shown:
-        assert (paper, ours, low or "–", high or "–") in known
+    data = json.loads((ROOT / "docs" / "results.json").read_text())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\|.*\|$", readme.split("\n## What comes out\n")[1].split("\n## ")[0], re.MULTILINE)
+
+    def written(*values: object) -> set[str]:
+        return {f"{value:.2f}" for value in values if isinstance(value, float)}
+
+    chance = written(*(value for at in data["chance"]["fitness_at"].values() for value in at))
+    chance |= written(*(line["ours"] for line in data["comparison"] if line["what"].startswith("chance")))
+    lines = [written(*(line[key] for key in ("paper", "ours", "low", "high"))) for line in data["comparison"]]
+    shown = [found for row in table if (found := set(re.findall(r"\d+\.\d\d\b", row)))]
+    assert len(shown) >= 7
+    assert sum(bool(found & chance) for found in shown) >= 2  # no score without chance beside it
+    for found in shown:  # the numbers of a row are those of one line of the results, and chance's
+        assert any(found <= line | chance for line in lines), found
 
 
 def test_the_animated_picture_is_what_its_command_draws(tmp_path: Path) -> None:
@@ -134,8 +137,9 @@ def test_the_animated_picture_is_what_its_command_draws(tmp_path: Path) -> None:
             drawn.seek(frame)
             kept.seek(frame)
             # fonts differ a little from one release of Pillow to the next; mazes do not
-            maze = (0, 48, *kept.size)
-            assert drawn.convert("RGB").crop(maze).tobytes() == kept.convert("RGB").crop(maze).tobytes()
+            top = 4 * SCALE  # the captions stand above the mazes, the key to the colours below
+            mazes = (0, top, kept.width, top + 29 * SCALE)
+            assert drawn.convert("RGB").crop(mazes).tobytes() == kept.convert("RGB").crop(mazes).tobytes()
 
 
 def test_the_citation_names_this_version() -> None:
