@@ -127,6 +127,7 @@ def test_tenths_are_of_the_episodes() -> None:
     ep = np.tile(np.arange(40, dtype=np.int32), (2, 1))
     seen = Behaviour.of(ep, steps=10)
     assert (seen.first_tenth, seen.last_tenth) == (1.5, 37.5)  # 0 … 3 and 36 … 39
+    assert (seen.reached_first_tenth, seen.reached_last_tenth) == (1, 0)  # below 10 steps, and not
 
 
 @pytest.mark.parametrize("engine", ["cpu", "reference"])

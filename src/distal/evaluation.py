@@ -48,6 +48,8 @@ class Behaviour:
     retained: float | None  # the share of the episodes after a trial's first that did; None: there are none
     first_tenth: float  # mean EP of the first tenth of the episodes
     last_tenth: float  # … and of the last
+    reached_first_tenth: float  # the share of the first tenth that reached the goal
+    reached_last_tenth: float  # … and of the last
 
     @classmethod
     def of(cls, ep: NDArray[np.int32], steps: int) -> Behaviour:
@@ -62,6 +64,8 @@ class Behaviour:
             retained=float(reached[after].mean()) if after.any() else None,
             first_tenth=float(ep[:, :tenth].mean()),
             last_tenth=float(ep[:, -tenth:].mean()),
+            reached_first_tenth=float(reached[:, :tenth].mean()),
+            reached_last_tenth=float(reached[:, -tenth:].mean()),
         )
 
     @property
@@ -81,6 +85,8 @@ class Behaviour:
             "first_reached": self.first_reached.tolist(),
             "median_first_reached": self.median_first,
             "episodes_reached": self.reached,
+            "episodes_reached_first_tenth": self.reached_first_tenth,
+            "episodes_reached_last_tenth": self.reached_last_tenth,
             "retained": self.retained,
             "mean_ep_first_tenth": self.first_tenth,
             "mean_ep_last_tenth": self.last_tenth,

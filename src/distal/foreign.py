@@ -21,10 +21,8 @@ from distal.checks import InputError
 from distal.draws import child_seed
 from distal.engines import Progress
 from distal.evaluation import checked_numbers
-from distal.learners import Learner, name_of
-from distal.learners.hill_climbing import HillClimbing
+from distal.learners import Learner, find_learner, name_of
 from distal.network import Weights
-from distal.rule import Rule, find_rule
 from distal.settings import MAX_STEPS, Settings, SettingsDict
 
 MAX_NEURONS = 256  # inputs, or outputs
@@ -179,10 +177,11 @@ def learn_env(
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> EnvResult:
-    """Train fresh networks in a Gymnasium environment, with a rule or by hill climbing.
+    """Train fresh networks in a Gymnasium environment, with any learner.
 
     `env` is an environment, a function that makes one, or the id of a registered one;
-    `learner` a Rule, the name or file of one, or HillClimbing. `tasks` are options for
+    `learner` a Rule, HillClimbing or Chance, or what `find_learner` takes: "evolved:1", "hc",
+    "chance", a file. `tasks` are options for
     `reset`, each of which is learned in `trials` trials of its own. `ep` says how good
     an episode was, lower is better: minus the return, if it is left out. An episode
     takes at most `steps` steps: those of the environment's own limit if it has one,
@@ -190,9 +189,9 @@ def learn_env(
     `blocked` means nothing here. The first episode of a trial resets the environment
     with a seed of the trial, so that all is repeatable.
     """
-    if not isinstance(learner, Rule | HillClimbing | str | Path):
-        raise InputError(f"learner is {learner!r}, expected a Rule, the name of one, or HillClimbing(...)")
-    chosen = learner if isinstance(learner, Rule | HillClimbing) else find_rule(str(learner))
+    chosen = find_learner(learner) if isinstance(learner, str | Path) else learner
+    if not isinstance(chosen, Learner):
+        raise InputError(f"learner is {learner!r}, expected a Rule, HillClimbing, Chance, or the name of one")
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
     if (
         not isinstance(tasks, list | tuple)

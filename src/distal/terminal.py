@@ -215,9 +215,15 @@ def _add_behaviour(table: Table, found: list[Behaviour]) -> None:
     for what, cells in (
         ("first episode that did, median", ["–" if one is None else f"{one:g}" for one in first]),
         ("episodes that reached the goal", [f"{one.reached:.2%}" for one in found]),
-        ("… of those after the first that did", ["–" if one is None else f"{one:.2%}" for one in kept]),
-        ("mean EP of the first tenth of the episodes", [f"{one.first_tenth:.2f}" for one in found]),
-        ("mean EP of the last tenth", [f"{one.last_tenth:.2f}" for one in found]),
+        (
+            "… in the first tenth, in the last",
+            [f"{one.reached_first_tenth:.2%}, {one.reached_last_tenth:.2%}" for one in found],
+        ),
+        ("… after the first that did", ["–" if one is None else f"{one:.2%}" for one in kept]),
+        (
+            "mean EP of the first tenth, of the last",
+            [f"{one.first_tenth:.2f}, {one.last_tenth:.2f}" for one in found],
+        ),
     ):
         table.add_row(what, *cells)
 
