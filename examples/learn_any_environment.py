@@ -96,7 +96,7 @@ def line(name: str, env: Any, learner: distal.Rule | distal.HillClimbing, **opti
     """Return a line of the table: the learner after 1, 10 and all episodes, and chance after all."""
     options |= {"episodes": EPISODES, "trials": TRIALS, "steps": 40}
     best = distal.learn_env(env, learner, **options).best
-    random = distal.learn_env(env, learner, resample=1, **options)  # fresh weights in every episode: chance
+    random = distal.learn_env(env, distal.Chance(learner.alpha_h, learner.alpha_o), **options)
     marks = "  ".join(f"{best[:, mark - 1].mean():6.2f} at {mark}" for mark in (1, 10, EPISODES))
     return f"  {name:14} {marks}   chance {random.fitness:6.2f}"
 
