@@ -29,7 +29,6 @@ from distal.evolution import ELITES
 from distal.evolving import Config, Evolved, Fresh
 from distal.experiments import PAPER, evolution_episodes
 from distal.learners import Learner, chance_for
-from distal.machine import machine
 from distal.maze import Maze
 from distal.rule import NUMBERS, Rule, published_rules
 from distal.runs import lock_folder, new_folder
@@ -510,8 +509,8 @@ def study_readings(
         work = _Work(size, seed, maze, stages)
         outcomes = tuple(work.run(variant) for variant in planned)
         return ReadingStudy(
-            size, seed, in_force, elites, maze, run.engine, distal.__version__, _machine(run.engine),
-            stages.seconds, outcomes,
+            size, seed, in_force, elites, maze, run.engine, distal.__version__,
+            engines.machine_of(run.engine), stages.seconds, outcomes,
         )  # fmt: skip
     finally:
         if lock is not None:
@@ -546,15 +545,6 @@ FILES = (
     CLAIM, "seconds.json", "*.npz", "readings.html", "readings.md", "study.json", "figures/readings_*.svg",
     "figures/readings_*.png", *(file for inside in _INSIDE for file in run_files(inside)),
 )  # fmt: skip
-
-
-def _machine(engine: str) -> dict[str, Any]:
-    """Describe the machine, and its card if that did the work."""
-    if engine != "gpu":
-        return machine()
-    from distal.engines import gpu  # noqa: PLC0415 - needs CuPy
-
-    return {**machine(), "card": gpu.describe()["card"]}
 
 
 @dataclass(eq=False)

@@ -24,11 +24,11 @@ import distal
 from distal import figures
 from distal.colours import DARK, LIGHT, css
 from distal.comparison import NAMES, Line, agreement, behaviours, compare, lower_than_chance
+from distal.engines import machine_of
 from distal.evolving import REMEASURED, Evolved
 from distal.experiments import TESTS, Reproduction, other_elites, plan
 from distal.files import to_json, write_bytes, write_text
 from distal.learners import chance_for, hill_climbing
-from distal.machine import machine
 from distal.rule import NUMBERS, Rule
 from distal.settings import READINGS
 
@@ -116,7 +116,7 @@ def numbers(result: Reproduction, lines: list[Line]) -> dict[str, Any]:
         "elites": result.elites,
         "settings": asdict(result.settings),
         "engine": result.engine,
-        "machine": machine(),
+        "machine": machine_of(result.engine),
         "seconds": {name: round(value, 2) for name, value in result.seconds.items()},
         "comparison": [
             {**asdict(line), "difference": line.difference, "verdict": line.verdict} for line in lines
@@ -420,6 +420,12 @@ HOW = (
 )
 
 
+def _where(here: dict[str, Any]) -> str:
+    """Say what the work was done on."""
+    card = f"{here['card']} with " if here.get("card") else ""
+    return f"{card}{here['processor']}, {here['cores']} cores"
+
+
 def _stage_rows(result: Reproduction) -> list[tuple[str, str, str]]:
     rows = []
     for stage in plan(result.scale, result.rules, result.maze, result.elites):
@@ -431,7 +437,7 @@ def _stage_rows(result: Reproduction) -> list[tuple[str, str, str]]:
 
 def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], drawn: list[str]) -> str:
     """Return the summary as Markdown, with the figures beside it."""
-    here = machine()
+    here = machine_of(result.engine)
     text = [
         "# Results",
         "",
@@ -443,7 +449,7 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
         "",
         f"**Beside chance.** {' '.join(findings(result))}",
         "",
-        f"On {here['processor']}, {here['cores']} cores, in {sum(result.seconds.values()) / 60:.1f} minutes, "
+        f"On {_where(here)}, in {sum(result.seconds.values()) / 60:.1f} minutes, "
         f"{datetime.now(UTC):%Y-%m-%d}. " + agreement(lines),
         "",
         HOW,
@@ -610,7 +616,7 @@ def to_html(
     result: Reproduction, lines: list[Line], tables: list[Table], drawn: dict[str, str], folder: Path
 ) -> str:
     """Return the whole report as one page."""
-    here = machine()
+    here = machine_of(result.engine)
     versions = ", ".join(f"{name} {here[name]}" for name in ("python", "numpy", "numba") if here[name])
     shown = []
     for description in figures.FIGURES:
@@ -655,7 +661,7 @@ def to_html(
         ),
         f'<h2 id="readings">Readings in force</h2><p>{escape(_readings(result))}; {result.settings.hidden} hidden '
         f"neurons, {result.settings.steps} steps per episode.</p>",
-        f'<h2 id="time">Time</h2><p>{escape(here["processor"])}, {here["cores"]} cores, {here["memory_gib"]} GiB, '
+        f'<h2 id="time">Time</h2><p>{escape(_where(here))}, {here["memory_gib"]} GiB, '
         f"{escape(here['system'])}; {escape(versions)}; {datetime.now(UTC):%Y-%m-%d}.</p>",
         _html_table(("stage", "episodes", "seconds"), _stage_rows(result)),
         f'<h2 id="files">Files</h2><ul>{links}</ul>',

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from distal.checks import InputError, integer, one_of
 from distal.learners import Learner
 from distal.learners.chance import Chance
+from distal.machine import machine
 from distal.maze import Maze
 from distal.settings import Settings
 
@@ -139,6 +140,15 @@ def resolve(name: str) -> str:
 def load(name: str) -> Engine:
     """Import an engine by name."""
     return cast(Engine, import_module(f"distal.engines.{resolve(name)}"))
+
+
+def machine_of(engine: str) -> dict[str, Any]:
+    """Describe this machine, and its card if that is what the engine runs on."""
+    if engine != "gpu":
+        return machine()
+    from distal.engines import gpu  # noqa: PLC0415 - it imports this module
+
+    return {**machine(), "card": gpu.describe()["card"]}
 
 
 @dataclass(frozen=True, eq=False)
