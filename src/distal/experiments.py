@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -30,9 +29,8 @@ from distal.evolving import Config, Evolved, Fresh
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
 from distal.maze import Maze
 from distal.rule import published_rules
-from distal.runs import lock_folder, new_folder
 from distal.settings import Settings, SettingsDict
-from distal.stages import Event, Stage, Stages, check_folder, run_files
+from distal.stages import Event, Stage, Stages, check_folder, locked_folder, run_files
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
@@ -239,18 +237,13 @@ def reproduce(
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, inspect.signature(reproduce).parameters)
     maze = checked_maze(maze)
-    folder = None if out is None else new_folder(out)
-    lock = None if folder is None else lock_folder(folder)
-    try:
+    with locked_folder(out) as folder:
         claimed = claim(size, rules, elites, seed, in_force, maze)
         if folder is not None:
             check_claim(folder, claimed, force)
         stages = Stages(plan(size, rules, maze, elites), run, executor, progress, folder)
         stages.claim(CLAIM, claimed, force, FILES)
         return _Work(size, rules, elites, seed, in_force, maze, stages).run()
-    finally:
-        if lock is not None:
-            os.close(lock)
 
 
 CLAIM = "reproduction.json"

@@ -8,7 +8,6 @@ alone. It runs in stages (see `stages`); `reading_report` turns the numbers into
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
@@ -31,9 +30,8 @@ from distal.experiments import PAPER, evolution_episodes
 from distal.learners import Learner, chance_for
 from distal.maze import Maze
 from distal.rule import NUMBERS, Rule, published_rules
-from distal.runs import lock_folder, new_folder
 from distal.settings import READINGS, Settings, SettingsDict
-from distal.stages import Event, Stage, Stages, check_folder, run_files
+from distal.stages import Event, Stage, Stages, check_folder, locked_folder, run_files
 
 EPISODES = 100  # of every trial here, as in the paper's evolutions
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
@@ -495,9 +493,7 @@ def study_readings(
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, inspect.signature(study_readings).parameters)
     maze = checked_maze(maze)
-    folder = None if out is None else new_folder(out)
-    lock = None if folder is None else lock_folder(folder)
-    try:
+    with locked_folder(out) as folder:
         claimed = claim(size, elites, seed, in_force, maze)
         if folder is not None:
             check_claim(folder, claimed, force)
@@ -512,9 +508,6 @@ def study_readings(
             size, seed, in_force, elites, maze, run.engine, distal.__version__,
             engines.machine_of(run.engine), stages.seconds, outcomes,
         )  # fmt: skip
-    finally:
-        if lock is not None:
-            os.close(lock)
 
 
 CLAIM = "reading-study.json"

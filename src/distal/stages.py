@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ from distal.files import read_json, to_json, write_array, write_text
 from distal.learners import Learner
 from distal.maze import Maze
 from distal.runs import FILES as RUN_FILES
-from distal.runs import holds_anything, remove_files
+from distal.runs import holds_anything, lock_folder, new_folder, remove_files
 from distal.settings import Settings
 
 
@@ -80,6 +82,20 @@ def check_folder(
             )
     elif holds_anything(folder):
         raise InputError(f"folder {str(folder)!r} is not empty and holds no {what}; name another")
+
+
+@contextmanager
+def locked_folder(out: str | Path | None) -> Iterator[Path | None]:
+    """Make a folder, if one is named, and keep other processes out of it meanwhile."""
+    if out is None:
+        yield None
+        return
+    folder = new_folder(out)
+    lock = lock_folder(folder)
+    try:
+        yield folder
+    finally:
+        os.close(lock)
 
 
 class Stages:
