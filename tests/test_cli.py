@@ -154,6 +154,12 @@ def test_without_json_learn_and_climb_print_a_readable_table(
     assert "hill climbing, sigma 0.2" in output(capsys, "climb", *parameters, *SHORT, "--maze", maze_file)
 
 
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    text = output(capsys)
+    assert text.startswith("usage: distal")
+    assert all(command in text for command in ("learn", "climb", "evolve", "reproduce", "readings", "watch"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [

@@ -236,9 +236,25 @@ def draw(ws, hidden, stride, seed, episode, purpose, sigma):
     """Fill the weights: fresh ones, or the best of the climb plus noise."""
     zero = splat8(F0)
     climbing = purpose == NOISE
+    blocks = -(-(hidden + 8) // 4)
     for c in range(0, hidden, 8):
+        if hidden - c <= 4:  # so few neurons are left that two blocks fit into the lanes
+            few = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(c))
+            for block in range(0, blocks, 2):
+                two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
+                r0, r1, r2, r3 = four_rows(two, few, episode, purpose, seed, sigma)
+                at, both = 4 * block * stride + c, block + 1 < blocks
+                half_rows(ws.hidden, ws.best_hidden, ws.spare, at, 4 * stride, r0, climbing, both)
+                half_rows(ws.hidden, ws.best_hidden, ws.spare, at + stride, 4 * stride, r1, climbing, both)
+                half_rows(
+                    ws.hidden, ws.best_hidden, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, both
+                )
+                half_rows(
+                    ws.hidden, ws.best_hidden, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, both
+                )
+            break
         neurons = iota8() + splat8(np.uint32(c))
-        for block in range(-(-(hidden + 8) // 4)):
+        for block in range(blocks):
             at = 4 * block * stride + c
             r0, r1, r2, r3 = four_rows(splat8(np.uint32(block)), neurons, episode, purpose, seed, sigma)
             store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r0)
@@ -252,23 +268,27 @@ def draw(ws, hidden, stride, seed, episode, purpose, sigma):
         ws.hidden[(FEED + j) * stride + j] = F0  # no synapse from itself
     outputs = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(hidden))
     for block in range(0, -(-(hidden + 1) // 4), 2):
-        blocks = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
-        r0, r1, r2, r3 = four_rows(blocks, outputs, episode, purpose, seed, sigma)
-        output_rows(ws, 16 * block, r0, climbing)
-        output_rows(ws, 16 * block + 4, r1, climbing)
-        output_rows(ws, 16 * block + 8, r2, climbing)
-        output_rows(ws, 16 * block + 12, r3, climbing)
+        two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
+        r0, r1, r2, r3 = four_rows(two, outputs, episode, purpose, seed, sigma)
+        half_rows(ws.output, ws.best_output, ws.spare, 16 * block, 16, r0, climbing, True)
+        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 4, 16, r1, climbing, True)
+        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 8, 16, r2, climbing, True)
+        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 12, 16, r3, climbing, True)
 
 
 @inlined
-def output_rows(ws, at, drawn, climbing):
-    """Store one row of output weights and the row four further on."""
-    store(ws.spare, 0, drawn)
-    low, high = load4(ws.spare, 0), load4(ws.spare, 4)
+def half_rows(weights, best, spare, at, further, drawn, climbing, both):
+    """Store what was drawn for four neurons, and for them in the block that lies `further` on, if any."""
+    store(spare, 0, drawn)
+    low = load4(spare, 0)
     if climbing:
-        low, high = load4(ws.best_output, at) + low, load4(ws.best_output, at + 16) + high
-    store(ws.output, at, low)
-    store(ws.output, at + 16, high)
+        low = load4(best, at) + low
+    store(weights, at, low)
+    if both:
+        high = load4(spare, 4)
+        if climbing:
+            high = load4(best, at + further) + high
+        store(weights, at + further, high)
 
 
 # ---------------------------------------------------------------- the automaton (distal.network)
@@ -755,8 +775,9 @@ def climbing_trials(
             ep, _, _, _ = run_episode(ws, maze, options, goal[trial], alpha_h, alpha_o, key, episode)
             if ep < top:
                 top = ep
-                space.best_hidden[:] = space.hidden
-                space.best_output[:] = space.output
+                if until_fresh != 0:  # else the climb starts over, as chance does in every episode
+                    space.best_hidden[:] = space.hidden
+                    space.best_output[:] = space.output
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
