@@ -100,7 +100,7 @@ def table(measured: dict[str, float]) -> dict[str, list[dict[str, float]]]:
     """Return, for every kind of work and number of workers, the best block and what it gives."""
     episode, overhead, bred = measured["episode"], measured["overhead"], measured["breeding"]
     works = (
-        Work("one evolution of the paper: 15 runs, 6,000 trials a generation", 300, 6_000, 100, bred),
+        Work("one evolution of the paper: 15 runs, 8,400 trials a generation", 300, 8_400, 100, bred),
         Work("one long test of the paper: 600 trials of 10,000 episodes", 1, 600, 10_000, 0.0),
         Work("a population of 100,000 rules: 4 million trials a generation", 10, 4_000_000, 100, bred * 667),
     )

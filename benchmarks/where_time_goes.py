@@ -61,7 +61,7 @@ def repeat(part, repeats, rule, goal, seed, numbers, changes, tables, options, s
                 kernels.next_hidden(
                     ws, at >> 3, at & 7, options.steps, hidden, stride, words, alpha_h, alpha_o
                 )
-                kernels.outputs_of(ws, options.steps, hidden, words, options.outputs)
+                kernels.outputs_of(ws, options.steps, hidden, words, options.winner_alone)
         elif part == COUNT:
             kernels.count_traces(ws, options, n_used, steps, last)
         elif part == NOISE_DRAW:

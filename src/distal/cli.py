@@ -530,7 +530,7 @@ def _parser() -> Parser:
         "--scale",
         default="quick",
         metavar="WORD",
-        help="quick: a minute or two on two cores; paper: about ten (quick)",
+        help="quick: about two minutes on two cores; paper: about twenty (quick)",
     )
     reproduction.add_argument(
         "--rules", default="evolved", metavar="WORD", help="evolved, published (evolved)"
