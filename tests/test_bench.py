@@ -20,7 +20,7 @@ def test_a_quick_run_measures_every_row_that_takes_seconds(capsys: pytest.Captur
     data = json.loads(capsys.readouterr().out)
     names = [row["name"] for row in data["results"]]
     assert names == [
-        "dsp_episode", "against_reference", "climbing_episode", "two_workers",
+        "dsp_episode", "against_reference", "climbing_episode", "chance", "every_ep", "two_workers",
         "hidden_40", "hidden_80", "hidden_160",
     ]  # fmt: skip
     assert all(row["value"] is None or row["value"] > 0 for row in data["results"])
