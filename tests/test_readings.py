@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shutil
@@ -26,9 +27,10 @@ from distal import (
     reading_study,
     stages,
     study_readings,
+    terminal,
 )
 from distal.cli import main
-from distal.colours import LIGHT
+from distal.colours import DARK, LIGHT
 from distal.draws import child_seed
 from distal.learners import chance_for
 from distal.reading_study import (
@@ -44,7 +46,9 @@ from distal.reading_study import (
     variants,
 )
 from distal.stages import Event
+from tests import test_watch
 
+browser = test_watch.browser
 reading_report = pytest.importorskip("distal.reading_report", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -301,10 +305,10 @@ def test_progress_tells_of_every_variant_from_nothing_to_all(again: Any, tmp_pat
 def test_a_folder_that_is_for_something_else_is_refused(again: Any, tmp_path: Path) -> None:
     folder, run = again
     for other in ({"seed": 4}, {"trace_pre": "previous"}, {"elites": "kept"}, {"maze": None}):
-        with pytest.raises(InputError, match="holds a reading-study with other options"):
+        with pytest.raises(InputError, match="holds a study of readings with other options"):
             run(**other)
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="is not empty and holds no reading-study"):
+    with pytest.raises(InputError, match="is not empty and holds no study of readings"):
         run(out=tmp_path)
     assert (folder / "study.json").exists()
 
@@ -374,8 +378,8 @@ def test_the_page_is_one_file_that_holds_every_variant(tiny: tuple[ReadingStudy,
     rows = re.findall(r'<tr class="base"><td>base</td>', page)
     assert len(rows) == 2
     assert page.index("<td>base</td>") < page.index("<td>outputs = binary</td>")
-    assert "113.8 ± 4.3" in page  # the paper's
     assert "not the defaults" in page
+    assert page.count(reading_report.SWIPE) == 2 + len(reading_report.PICTURES)  # above all that is wide
     assert len(reading_report.introduction(study)) == 5
 
 
@@ -391,16 +395,142 @@ def test_figures_have_text_and_colours_that_dark_ground_knows(tiny: tuple[Readin
 
 
 def test_what_is_the_bases_stands_in_brackets(tiny: tuple[ReadingStudy, Path]) -> None:
-    published, dsp, hc = (rows for _, _, rows in reading_report.tables(tiny[0]))
-    by_name = {row[0]: row[1:] for row in published}
-    assert all(cell.startswith("(") for cell in by_name["elites = kept"])
-    assert [cell.startswith("(") for cell in by_name["m_ties = punish"]] == [True] + [False] * 5
+    published, pairing, dsp, hc = (rows for _, _, rows in reading_report.tables(tiny[0]))
+
+    def brackets(rows: list[list[str]], label: str) -> list[bool]:
+        (row,) = [row[1:] for row in rows if row[0] == label]
+        return [cell.startswith("(") for cell in row]
+
+    # chance, hill climbing, and three numbers of the published rules
+    assert brackets(published, "base") == [False] * 5
+    assert brackets(published, "outputs = binary") == [False] * 5
+    assert brackets(published, "m_ties = punish") == [True, True, False, False, False]
+    assert brackets(published, "elites = kept") == [True, False, True, True, True]
+    assert brackets(pairing, "elites = kept") == [True, True]
+    assert brackets(pairing, "m_ties = punish") == [False, False]
     assert not any("(" in cell for row in dsp for cell in row)
     assert {row[0] for row in hc if row[1].startswith("(")} == {
         "m_ties = punish", "trace_pre = previous", "normalise = layer", "normalise = none",
     }  # fmt: skip
-    assert dsp[-1] == ["the paper", "113.8 ± 4.3", "81.4 ± 4.0", "", ""]
-    assert hc[-1] == ["the paper", "98.7 ± 1.6", "93.5 ± 0.9", "", ""]
+
+
+def test_hill_climbing_and_chance_stand_in_the_tables(tiny: tuple[ReadingStudy, Path]) -> None:
+    study = tiny[0]
+    published, _, dsp, hc = reading_report.tables(study)
+    for k, outcome in enumerate(study.outcomes):
+        for (_, columns, rows), search in ((dsp, outcome.dsp), (hc, outcome.hc)):
+            shown = dict(zip(columns, rows[k][1:], strict=True))
+            assert list(shown) == ["first", "last", "afresh", "chance", "beat it"]
+            chances = [winner.chance for winner in search.winners if winner.chance is not None]
+            assert shown["chance"].strip("()") == f"{sum(chances) / 2:.1f}"
+        climbing = dict(zip(published[1], published[2][k][1:], strict=True))["hill climbing"]
+        assert climbing.strip("()") == hc[2][k][3].strip("()") == f"{outcome.hc.afresh.mean:.1f}"
+
+
+@pytest.fixture(scope="module")
+def kept() -> ReadingStudy:
+    """Return the study of the document, whose maze and network are the paper's."""
+    return ReadingStudy.from_dict(json.loads((DOCS / "readings.json").read_text(encoding="utf-8")))
+
+
+def everything(study: ReadingStudy) -> str:
+    """Return all that a report says: page, text, and the texts of its figures."""
+    drawn = {picture.name: reading_report.draw(picture, study)[0] for picture in reading_report.PICTURES}
+    page = re.sub("<style>.*?</style>", "", reading_report.to_html(study, drawn), flags=re.DOTALL)
+    inside = ["".join(ET.fromstring(svg).itertext()) for svg in drawn.values()]  # noqa: S314 - our own
+    return "\n".join([page, reading_report.to_markdown(study), *inside])
+
+
+def test_the_papers_numbers_stand_beside_those_of_its_maze_and_network(kept: ReadingStudy) -> None:
+    _, _, (_, _, dsp), (_, _, hc) = reading_report.tables(kept)
+    assert dsp[-1] == ["the paper", "113.8 ± 4.3", "81.4 ± 4.0", "", "", ""]
+    assert hc[-1] == ["the paper", "98.7 ± 1.6", "93.5 ± 0.9", "", "", ""]
+    said = everything(kept)
+    for text in (
+        "113.8 ± 4.3",
+        "the paper: 81.4",
+        "nearest to the paper’s 81.4",
+        "the paper, last",
+        "Dashed",
+    ):
+        assert text.replace(" ± ", "\u00a0±\u00a0") in said or text in said
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"maze": Maze.from_text(PICTURE)},
+        {"maze": Maze(distal.triple_t_maze().picture, "south")},
+        {"settings": Settings(steps=20)},
+        {"settings": Settings(hidden=6)},
+    ],
+    ids=["maze", "heading", "steps", "hidden"],
+)
+def test_the_papers_numbers_are_left_out_with_another_maze_or_network(
+    kept: ReadingStudy, changed: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert kept.is_papers
+    study = dataclasses.replace(kept, scale=SCALES["quick"], **changed)
+    assert not study.is_papers
+    terminal.show_readings(study, "page")
+    said = everything(study) + capsys.readouterr().out
+    for text in (
+        "the paper has",
+        "the paper, ",
+        "the paper:",
+        "nearest",
+        "Dashed",
+        "Dotted",
+        "paper’s evolutions",
+    ):
+        assert text not in said
+    assert not re.search("where the paper’s did|113[.]8.±.4[.]3|98[.]7.±.1[.]6", said)
+    rows = [row for _, _, rows in reading_report.tables(study) for row in rows]
+    assert "the paper" not in {row[0] for row in rows}
+    assert "finds the best winners with" in said
+
+
+def test_tables_of_a_full_study_fit_the_terminal(
+    kept: ReadingStudy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.show_readings(kept, "page")
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
+
+
+def test_both_evolutions_have_one_axis_and_the_paper_a_colour_of_its_own(kept: ReadingStudy) -> None:
+    left, right = reading_report.evolution(kept).axes
+    assert left.get_xlim() == right.get_xlim()
+    for axes in (left, right):
+        lines = [line for line in axes.lines if str(line.get_label()).startswith("the paper")]
+        assert [line.get_color() for line in lines] == [LIGHT["paper"]] * 2
+    for colours in (LIGHT, DARK):
+        assert list(colours.values()).count(colours["paper"]) == 1
+
+
+def test_bars_without_a_small_p_are_hatched_outlines(kept: ReadingStudy) -> None:
+    (axes,) = reading_report.pairing(kept).axes
+    tests = [outcome.pairing for outcome in kept.outcomes if not outcome.reused("pairing")]
+    assert len({test.p < 0.05 for test in tests}) == 2
+    for bar, test in zip(axes.patches, tests, strict=True):
+        assert (bar.get_hatch() is None) == (test.p < 0.05)
+        assert (bar.get_facecolor()[3] == 1) == (test.p < 0.05)
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_phone_wraps_the_words_and_says_what_scrolls(
+    browser: Any, kept: ReadingStudy, tmp_path: Path, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(reading_report.write(kept, tmp_path).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    words = page.locator(".words").bounding_box()
+    assert words["x"] + words["width"] <= width
+    boxes = page.evaluate(
+        """[...document.querySelectorAll(".scroll, .card")].map(box => [box.scrollWidth > box.clientWidth,
+            getComputedStyle(box.previousElementSibling).display !== "none"])"""
+    )
+    assert boxes == [[width == 390] * 2] * 5  # it scrolls, and says so
+    page.close()
 
 
 # ------------------------------------------------------------------ the command
@@ -469,7 +599,8 @@ def test_an_interrupt_says_how_to_go_on(
 
     monkeypatch.setattr(reading_study, "study_readings", interrupted)
     assert main(["readings", "--out", str(tmp_path / "out")]) == 130
-    assert capsys.readouterr().err.splitlines()[-1] == "distal: interrupted; the same command goes on"
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert re.match("distal: interrupted; .*the same command", last)
 
 
 # ------------------------------------------------------------------ the document

@@ -1,8 +1,8 @@
 """One colour for each thing, in figures, pages, films and pictures of mazes alike.
 
 Every role has a colour for light and one for dark ground. Learners and maze are after
-Okabe and Ito, negative and positive are brown and teal: all can be told apart by
-colour-blind readers.
+Okabe and Ito, negative and positive are brown and teal, the paper is violet: all
+can be told apart by colour-blind readers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ LIGHT = {
     "hc_resampled": "#f0a36b",
     "negative": "#a6611a",
     "positive": "#01858b",
+    "paper": "#5b3a8e",
     "goal": "#009e73",
     "pit": "#b4588f",
     "start": "#e69f00",
@@ -34,6 +35,7 @@ DARK = {
     "hc_resampled": "#ffc49a",
     "negative": "#dfa35e",
     "positive": "#46c3c6",
+    "paper": "#c4a7f0",
     "goal": "#2fc79b",
     "pit": "#e08fbd",
     "start": "#f2b632",

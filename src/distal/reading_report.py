@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from distal.colours import DARK, LIGHT, css
 from distal.evolving import REMEASURED
@@ -58,6 +60,12 @@ def paper(kind: str, which: str) -> Mean:
 
 def introduction(study: ReadingStudy) -> list[str]:
     """Say in five sentences what a reading is, what chance is and how to read the table."""
+    as_paper = ", evolution should begin and end where the paper’s did," if study.is_papers else ""
+    left_out = (
+        ""
+        if study.is_papers
+        else "; the paper’s own numbers, which are for another maze or another network, are left out"
+    )
     return [
         "A reading is one way to understand a sentence of the paper that leaves room for several; each is a setting of "
         "Distal with a few values.",
@@ -65,11 +73,11 @@ def introduction(study: ReadingStudy) -> list[str]:
         "with the same random seeds, so that a row differs from the base by that one value alone.",
         f"Every number is a mean best EP after {EPISODES} episodes, and lower is better: the EP counts the steps to the "
         f"goal, or {study.settings.steps} plus the distance left, and 5 for every step into a pit.",
-        "Chance is a new random network in every episode, which learns nothing, but whose best EP so far falls too: only "
-        "what lies below chance has learned anything.",
-        "If a reading is the paper’s, the published rules should lie well below chance, evolution should begin and end "
-        "where the paper’s did, and the published tables should do better with their own numbers than with those of "
-        "other rules (pairing below 0, with a small p).",
+        "Chance is a new random network in every episode, which learns nothing, but whose best EP so far falls too: a "
+        "value that is not below chance shows nothing; one below it shows a better search, which is not yet learning.",
+        f"If a reading is the paper’s, the published rules should lie well below chance{as_paper} and the published "
+        "tables should do better with their own numbers than with those of other rules (pairing below 0, with a small "
+        f"p){left_out}.",
     ]  # fmt: skip
 
 
@@ -82,20 +90,31 @@ def findings(study: ReadingStudy) -> list[str]:
     tested = [outcome for outcome in study.outcomes if not outcome.reused("published")]
     best = min(tested, key=lambda outcome: outcome.published.mean)
     most = max(tested, key=lambda outcome: outcome.beat_chance)
-    last = paper("dsp", "final").mean
     text = [
         f"The published rules do best with {_named(best)}: {_plain(best.published)}, chance {_plain(best.chance)}. "
-        f"At most {most.beat_chance} of {len(most.rules)} beat chance ({_named(most)}). "
-        f"The rules that the paper’s evolutions ended with had {last:.1f}, in the trials that selected them."
+        f"At most {most.beat_chance} of {len(most.rules)} beat chance ({_named(most)})."
     ]
+    if study.is_papers:
+        last = paper("dsp", "final").mean
+        text[0] += (
+            f" The rules that the paper’s evolutions ended with had {last:.1f}, in the trials that selected them."
+        )
     for kind, name in KINDS.items():
         own = [outcome for outcome in study.outcomes if not outcome.reused(f"evolve_{kind}")]
+        if not study.is_papers:
+            best = min(own, key=lambda outcome: _search(outcome, kind).afresh.mean)
+            search = _search(best, kind)
+            text.append(
+                f"Evolution of {name} finds the best winners with {_named(best)}: {_plain(search.afresh)} on fresh "
+                f"trials, chance {search.chance:.1f}."
+            )
+            continue
         goal = paper(kind, "final").mean
         near = min(own, key=lambda outcome: abs(Mean.of(_search(outcome, kind).last).mean - goal))
         search = _search(near, kind)
         text.append(
             f"Evolution of {name} ends nearest to the paper’s {goal:.1f} with {_named(near)}: "
-            f"{_plain(Mean.of(search.last))}, and {_plain(search.afresh)} on fresh trials."
+            f"{_plain(Mean.of(search.last))}, and {_plain(search.afresh)} on fresh trials, chance {search.chance:.1f}."
         )
     strong = min(tested, key=lambda outcome: outcome.pairing.effect)
     small = [outcome for outcome in tested if outcome.pairing.p < LEVEL and outcome.pairing.effect < 0]
@@ -117,8 +136,9 @@ def scale_note(study: ReadingStudy) -> str:
     scale = study.scale
     if scale.name == "paper":
         return ""
+    whose = "the paper has" if study.is_papers else "the scale “paper” has"
     return (
-        f"This is a reduced scale, {scale.runs} runs of {scale.generations} generations: the paper has 15 runs of "
+        f"This is a reduced scale, {scale.runs} runs of {scale.generations} generations: {whose} 15 runs of "
         "300, so evolution ends earlier here, and higher."
     )
 
@@ -144,6 +164,7 @@ def _readings_in_force(study: ReadingStudy) -> str:
 # The columns of the table: group, heading, and the part of the study it comes from.
 COLUMNS = (
     ("The published rules", "chance", "chance"),
+    ("The published rules", "hill climbing", "evolve_hc"),
     ("The published rules", "rules", "published"),
     ("The published rules", "difference", "published"),
     ("The published rules", "beat it", "published"),
@@ -152,10 +173,12 @@ COLUMNS = (
     ("Evolution of DSP rules", "first", "evolve_dsp"),
     ("Evolution of DSP rules", "last", "evolve_dsp"),
     ("Evolution of DSP rules", "afresh", "evolve_dsp"),
+    ("Evolution of DSP rules", "chance", "evolve_dsp"),
     ("Evolution of DSP rules", "beat it", "evolve_dsp"),
     ("Evolution of hill climbing", "first", "evolve_hc"),
     ("Evolution of hill climbing", "last", "evolve_hc"),
     ("Evolution of hill climbing", "afresh", "evolve_hc"),
+    ("Evolution of hill climbing", "chance", "evolve_hc"),
     ("Evolution of hill climbing", "beat it", "evolve_hc"),
 )
 GROUPS = tuple(dict.fromkeys(group for group, _, _ in COLUMNS))
@@ -164,49 +187,55 @@ GROUPS = tuple(dict.fromkeys(group for group, _, _ in COLUMNS))
 def cells(outcome: Outcome) -> list[str]:
     """Return the row of a variant, without its name."""
     row = [
-        _plain(outcome.chance), _plain(outcome.published), _plain(outcome.difference, sign=True),
+        _plain(outcome.chance), f"{outcome.hc.afresh.mean:.1f}",
+        _plain(outcome.published), _plain(outcome.difference, sign=True),
         f"{outcome.beat_chance}/{len(outcome.rules)}",
         _signed(outcome.pairing.effect, 2), _p(outcome.pairing.p),
     ]  # fmt: skip
     for search in (outcome.dsp, outcome.hc):
-        row += [_plain(Mean.of(search.first)), _plain(Mean.of(search.last)), f"{search.afresh.mean:.1f}"]
-        row.append(f"{search.beat_chance}/{len(search.winners)}")
+        row += [_plain(Mean.of(search.first)), _plain(Mean.of(search.last))]
+        row += [
+            f"{search.afresh.mean:.1f}",
+            f"{search.chance:.1f}",
+            f"{search.beat_chance}/{len(search.winners)}",
+        ]
     return row
 
 
-def paper_cells() -> list[str]:
-    """Return the paper's row: what it reports of these numbers."""
-    row = [""] * 6
-    for kind in KINDS:
-        row += [_plain(paper(kind, "initial")), _plain(paper(kind, "final")), "", ""]
+def paper_cells(study: ReadingStudy) -> list[str]:
+    """Return the paper's row: what it reports of these numbers, nothing if maze or network are not its own."""
+    row = []
+    for _, heading, part in COLUMNS:
+        which = {"first": "initial", "last": "final"}.get(heading) if study.is_papers else None
+        row.append(_plain(paper(part.removeprefix("evolve_"), which)) if which else "")
     return row
 
 
 def tables(study: ReadingStudy) -> list[tuple[str, list[str], list[list[str]]]]:
-    """Return three tables as title, headings and rows; in brackets what is the base's."""
+    """Return a table for each group of columns as title, headings and rows; in brackets what is the base's."""
     found = []
-    for groups in (GROUPS[:2], GROUPS[2:3], GROUPS[3:]):
-        kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group in groups]
+    for title in GROUPS:
+        kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group == title]
         rows = []
         for outcome in study.outcomes:
             row = cells(outcome)
             shown = [f"({row[k]})" if outcome.reused(COLUMNS[k][2]) else row[k] for k in kept]
             rows.append([outcome.variant.label, *shown])
-        row = paper_cells()
+        row = paper_cells(study)
         if any(row[k] for k in kept):
             rows.append([PAPER, *(row[k] for k in kept)])
-        headings = ["pairing" if COLUMNS[k][1] == "effect" else COLUMNS[k][1] for k in kept]
-        found.append((groups[0], headings, rows))
+        found.append((title, [COLUMNS[k][1] for k in kept], rows))
     return found
 
 
 LEGEND = (
-    "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; the difference is rules minus "
-    f"chance, paired. Beat it: so many rules, or winners, are better than chance with p < {LEVEL} in the signed-rank test.",
-    "Pairing: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
+    "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; hill climbing: "
+    "the evolved climbers on fresh trials of their own; the difference is rules minus chance, paired. "
+    f"Beat it: so many rules, or winners, are better than chance with p < {LEVEL} in the paired t-test.",
+    "Pairing, effect: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
     f"p: the share of {SHUFFLES:,} random matchings that do as well.",
     "Evolution: best of the first and of the last generation, mean ± standard deviation over runs, in the trials that "
-    "selected them, hence optimistic; afresh: the winners on fresh trials. The first generation of hill climbing is the "
+    "selected them, hence optimistic; afresh: the winners on fresh trials, chance: on the same. The first generation of hill climbing is the "
     "best of 14 random sets of parameters.",
 )  # fmt: skip
 REUSED = "the base’s, which the reading does not touch"
@@ -239,7 +268,7 @@ def _p(value: float) -> str:
 def _axes(count: int, panels: int, height: float = 0.36) -> tuple[Figure, list[Axes]]:
     """Return panels side by side with a row for each of so many variants."""
     figure = Figure(figsize=(7.2, 1.2 + height * count))
-    axes = figure.subplots(1, panels, sharey=True, squeeze=False)
+    axes = figure.subplots(1, panels, sharex=True, sharey=True, squeeze=False)
     return figure, list(axes[0])
 
 
@@ -281,11 +310,12 @@ def published(study: ReadingStudy) -> Figure:
             [outcome.published.mean] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.8, zorder=4,
             label=f"mean of the {len(fitness)}" if row == 0 else None,
         )  # fmt: skip
-    last = paper("dsp", "final").mean
-    axes.axvline(
-        last, color=LIGHT["negative"], linestyle="--", linewidth=1.2,
-        label=f"the paper: {last:.1f}, as selected",
-    )  # fmt: skip
+    if study.is_papers:
+        last = paper("dsp", "final").mean
+        axes.axvline(
+            last, color=LIGHT["paper"], linestyle="--", linewidth=1.2,
+            label=f"the paper: {last:.1f}, as selected",
+        )  # fmt: skip
     _rows(axes, outcomes)
     axes.set_xlabel(f"mean best EP after {EPISODES} episodes (lower is better)")
     figure.legend(loc="outside upper center", ncols=4)
@@ -305,15 +335,15 @@ def evolution(study: ReadingStudy) -> Figure:
     outcomes = list(study.outcomes)
     figure, panels = _axes(len(outcomes), 2, height=0.44)
     for axes, (kind, name) in zip(panels, KINDS.items(), strict=True):
-        for which, style in (("initial", ":"), ("final", "--")):
+        for which, style in (("initial", ":"), ("final", "--")) if study.is_papers else ():
             there = paper(kind, which)
             axes.axvspan(
-                there.mean - (there.spread or 0), there.mean + (there.spread or 0), color=LIGHT["negative"],
+                there.mean - (there.spread or 0), there.mean + (there.spread or 0), color=LIGHT["paper"],
                 alpha=0.13, linewidth=0,
             )  # fmt: skip
             word = "first" if which == "initial" else "last"
             axes.axvline(
-                there.mean, color=LIGHT["negative"], linestyle=style, linewidth=1.2,
+                there.mean, color=LIGHT["paper"], linestyle=style, linewidth=1.2,
                 label=f"the paper, {word} generation",
             )  # fmt: skip
         for row, outcome in enumerate(outcomes):
@@ -327,9 +357,8 @@ def evolution(study: ReadingStudy) -> Figure:
                     markerfacecolor=LIGHT[kind] if filled else LIGHT["floor"],
                     label=label if row == 0 else None,
                 )  # fmt: skip
-            chance = float(np.mean([winner.chance or np.nan for winner in search.winners]))
             axes.plot(
-                [chance] * 2, [row - 0.42, row + 0.42], color=LIGHT["chance"], linewidth=2, zorder=1,
+                [search.chance] * 2, [row - 0.42, row + 0.42], color=LIGHT["chance"], linewidth=2, zorder=1,
                 label="chance" if row == 0 else None,
             )  # fmt: skip
         _rows(axes, outcomes)
@@ -337,11 +366,18 @@ def evolution(study: ReadingStudy) -> Figure:
         axes.set_xlabel("mean best EP (lower is better)")
     handles, labels = panels[0].get_legend_handles_labels()
     wanted = (*MARKS, "chance", "the paper, first generation", "the paper, last generation")
-    order = [labels.index(label) for label in wanted]
+    order = [labels.index(label) for label in wanted if label in labels]
     figure.legend(
         [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=3
     )
     return figure
+
+
+# How the bars of the pairing test are drawn: with a small p, and without.
+BARS: dict[bool, dict[str, Any]] = {
+    True: {"facecolor": LIGHT["dsp"], "edgecolor": LIGHT["dsp"]},
+    False: {"facecolor": "none", "edgecolor": LIGHT["dsp"], "hatch": "////"},
+}
 
 
 def pairing(study: ReadingStudy) -> Figure:
@@ -353,7 +389,7 @@ def pairing(study: ReadingStudy) -> Figure:
     for row, outcome in enumerate(outcomes):
         test = outcome.pairing
         clear = test.p < LEVEL
-        axes.barh(row, test.effect, height=0.55, color=LIGHT["dsp"] if clear else LIGHT["dsp_resampled"])
+        axes.barh(row, test.effect, height=0.55, **BARS[clear])
         axes.plot(
             [test.level] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
             label="one in twenty random matchings reaches this" if row == 0 else None,
@@ -369,38 +405,46 @@ def pairing(study: ReadingStudy) -> Figure:
         "residual of matched pairs, in standard deviations of the others\n"
         "(left of 0: a table does better with its own numbers)"
     )
-    figure.legend(loc="outside upper center")
+    handles, labels = axes.get_legend_handles_labels()
+    handles += [Patch(**BARS[True]), Patch(**BARS[False])]
+    labels += [f"p < {LEVEL}", "not significant"]
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: its file name, its title, how it is drawn, and what its caption says."""
+    """A figure: its file name, its title, how it is drawn, what its caption says, and what of the paper in it."""
 
     name: str
     title: str
     draw: Callable[[ReadingStudy], Figure]
     caption: str
+    paper: str = ""
+
+    def says(self, study: ReadingStudy) -> str:
+        """Return the caption, with what it says of the paper if the study shows its numbers."""
+        return f"{self.caption} {self.paper}" if self.paper and study.is_papers else self.caption
 
 
 PICTURES = (
     Picture(
         "readings_published", "The published rules, by reading", published,
         "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
-        "Dashed: the mean with which the paper’s evolutions ended, in the trials that selected the rules. elites is a reading "
-        "of the search alone and does not touch these.",
+        "elites is a reading of the search alone and does not touch these.",
+        "Dashed: the mean with which the paper’s evolutions ended, in the trials that selected the rules.",
     ),
     Picture(
         "readings_evolution", "Evolution, by reading", evolution,
         "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
-        "runs. Dotted and dashed: the paper’s, with its standard deviation as a band. Grey: chance in the winners’ fresh trials. Faint: the base’s, "
-        "which the reading does not touch.",
+        "runs. Grey: chance in the winners’ fresh trials. Faint: the base’s, which the reading does not touch.",
+        "Dotted and dashed: the paper’s, with its standard deviation as a band.",
     ),
     Picture(
         "readings_pairing", "Do tables and numbers belong together?", pairing,
         "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
         "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. "
-        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {LEVEL}.",
+        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {LEVEL}; the bars of all others are hatched.",
     ),
 )  # fmt: skip
 
@@ -455,7 +499,7 @@ def to_markdown(study: ReadingStudy) -> str:
     text += ["", *(f"{line}  " for line in LEGEND), f"In brackets: {REUSED}.", "", _what_was_run(study)]
     for picture in PICTURES:
         text += ["", f"### {picture.title}", "", f"![{picture.title}](figures/{picture.name}.svg)", ""]
-        text.append(picture.caption)
+        text.append(picture.says(study))
     return "\n".join(text) + "\n"
 
 
@@ -474,22 +518,28 @@ h2 { margin: 2.6rem 0 .6rem; font-size: 1.3rem; }
 .finding { border-left: 4px solid var(--dsp); background: var(--band); padding: .6rem 1rem .6rem 2rem; }
 .finding li, .intro li { margin-bottom: .35rem; } .intro { padding-left: 1.2rem; }
 .note { border-left: 4px solid var(--start); padding: .1rem 1rem; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; } .swipe { display: none; margin: 0 0 .2rem; color: var(--soft); font-size: .8rem; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .32rem .45rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th, td { padding: .32rem .4rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th { vertical-align: bottom; font-weight: 600; white-space: normal; line-height: 1.25; } th.group { text-align: left; border-bottom: 0; }
 tr > td:first-child, th[rowspan] { text-align: left; position: sticky; left: 0; background: var(--ground); }
 .begins { border-left: 1px solid var(--line); padding-left: .7rem; }
-tr.base :is(th, td) { background: var(--band); font-weight: 700; } tr.paper td { color: var(--negative); }
+tr.base :is(th, td) { background: var(--band); font-weight: 700; } tr.paper td { color: var(--paper); }
 td.reused { color: var(--soft); opacity: .65; }
-.words { width: auto; } .words td { text-align: left; white-space: normal; } .words td:last-child { min-width: 16rem; }
+.words { width: auto; } .words td { text-align: left; vertical-align: top; white-space: normal; }
 figure { margin: 1.2rem 0 2rem; } figure img { display: block; width: 100%; height: auto; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .6rem; overflow-x: auto; }
 figure img { min-width: 30rem; }
 @media (max-width: 44rem) { body { padding: 1.2rem .9rem 3rem; } th, td { padding: .3rem .35rem; } }
+@media screen and (max-width: 44rem) { .swipe:has(+ .scroll) { display: block; } }
+@media screen and (max-width: 33rem) { .swipe { display: block; } }
 @media print { body { max-width: none; padding: 0; font-size: 10pt; } figure, tr { break-inside: avoid; } }
 """
 )
+
+
+# Above what is wider than a phone; other screens do not show it.
+SWIPE = '<p class="swipe" aria-hidden="true">swipe sideways →</p>'
 
 
 def _html_table(study: ReadingStudy, groups: Sequence[str]) -> str:
@@ -513,11 +563,11 @@ def _html_table(study: ReadingStudy, groups: Sequence[str]) -> str:
         line("" if outcome.variant.reading else "base", outcome.variant.label, cells(outcome), outcome.reused)
         for outcome in study.outcomes
     ]
-    row = paper_cells()
+    row = paper_cells(study)
     if any(row[k] for k in kept):
         lines.append(line("paper", PAPER, row, lambda part: False))
     return (
-        f'<div class="scroll"><table><thead><tr><th rowspan="2"></th>{"".join(spans)}</tr>\n<tr>{"".join(heads)}</tr>'
+        f'{SWIPE}<div class="scroll"><table><thead><tr><th rowspan="2"></th>{"".join(spans)}</tr>\n<tr>{"".join(heads)}</tr>'
         "</thead>\n<tbody>" + "\n".join(lines) + "</tbody></table></div>"
     )
 
@@ -529,7 +579,7 @@ def _meanings() -> str:
         for reading, values in readings().items()
         for value, text in values.items()
     ]
-    return '<div class="scroll"><table class="words"><tbody>' + "\n".join(rows) + "</tbody></table></div>"
+    return '<table class="words"><tbody>' + "\n".join(rows) + "</tbody></table>"
 
 
 def to_html(study: ReadingStudy, drawn: dict[str, str]) -> str:
@@ -538,9 +588,9 @@ def to_html(study: ReadingStudy, drawn: dict[str, str]) -> str:
     for picture in PICTURES:
         data = base64.b64encode(drawn[picture.name].encode()).decode()
         shown.append(
-            f'<figure id="{picture.name}"><h3>{escape(picture.title)}</h3><div class="card">'
+            f'<figure id="{picture.name}"><h3>{escape(picture.title)}</h3>{SWIPE}<div class="card">'
             f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(picture.title)}"></div>'
-            f'<figcaption>{escape(picture.caption)} <a href="figures/{picture.name}.svg">SVG</a> '
+            f'<figcaption>{escape(picture.says(study))} <a href="figures/{picture.name}.svg">SVG</a> '
             f'<a href="figures/{picture.name}.png">PNG</a></figcaption></figure>'
         )
     note = scale_note(study)

@@ -8,6 +8,7 @@ alone. It runs in stages (see `stages`); `reading_report` turns the numbers into
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
@@ -28,7 +29,7 @@ from distal.evolution import ELITES
 from distal.evolving import Config, Evolved, Fresh
 from distal.experiments import PAPER, evolution_episodes
 from distal.learners import Learner, chance_for
-from distal.maze import Maze
+from distal.maze import Maze, triple_t_maze
 from distal.rule import NUMBERS, Rule, published_rules
 from distal.settings import READINGS, Settings, SettingsDict
 from distal.stages import Event, Stage, Stages, check_folder, locked_folder, run_files
@@ -233,6 +234,11 @@ class Search:
         return Mean.of(winner.fitness for winner in self.winners)
 
     @property
+    def chance(self) -> float:
+        """Chance in the winners' fresh trials, mean over runs."""
+        return float(np.mean([np.nan if winner.chance is None else winner.chance for winner in self.winners]))
+
+    @property
     def beat_chance(self) -> int:
         """How many winners beat chance."""
         return sum(bool(winner.beats_chance) for winner in self.winners)
@@ -344,6 +350,11 @@ class ReadingStudy:
     def is_default(self) -> bool:
         """Whether the base is the default of every setting."""
         return (self.settings, self.elites) == (Settings(), PAPER.elites)
+
+    @cached_property
+    def is_papers(self) -> bool:
+        """Whether maze, steps and hidden neurons are the paper's, so that its numbers can be compared."""
+        return self.maze == triple_t_maze() and (self.settings.steps, self.settings.hidden) == (100, 20)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers and what made them, ready for JSON."""
@@ -528,7 +539,11 @@ def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) 
 
 def check_claim(folder: Path, claimed: dict[str, Any], force: bool) -> None:
     """Refuse a folder that is for something else."""
-    check_folder(folder, CLAIM, claimed, force)
+    try:
+        check_folder(folder, CLAIM, claimed, force)
+    except InputError as error:
+        said = re.sub(rf"(holds (?:a|no)) {Path(CLAIM).stem}", r"\1 study of readings", str(error))
+        raise InputError(said) from None
 
 
 _NAMES = ["base", *(f"{reading}_{value}" for reading, values in readings().items() for value in values)]
