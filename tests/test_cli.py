@@ -132,6 +132,8 @@ def test_climb_takes_its_three_parameters(capsys: pytest.CaptureFixture[str], ma
     result = distal.climb(climber, episodes=12, trials=1, steps=8, maze=T, resample=5)
     assert data["best"] == result.best[:, -1].tolist()
     assert data["hill_climbing"] == {"sigma": 0.2, "alpha_h": 0.1, "alpha_o": 0.3}
+    without = output_json(capsys, "climb", *SHORT, "--maze", maze_file)
+    assert without == output_json(capsys, "learn", "hc", *SHORT, "--maze", maze_file)
 
 
 def test_without_json_learn_and_climb_print_a_readable_table(
@@ -180,7 +182,6 @@ def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str
         (["learn", "paper:1", "--seed", "-3"], ["seed is -3"]),
         (["learn", "paper:1", "--workers", "0"], ["workers is 0"]),
         (["learn", "paper:1", "extra"], ["'extra'"]),
-        (["climb"], ["--sigma", "--alpha-h", "--alpha-o"]),
         (["climb", "--sigma", "0.1"], ["--alpha-h is missing"]),
         (["climb", "--sigma", "2", "--alpha-h", "0", "--alpha-o", "0"], ["sigma is 2.0", "0 to 1"]),
         (["climb", "--sigma", "x", "--alpha-h", "0", "--alpha-o", "0"], ["'x' is not a number"]),

@@ -94,10 +94,10 @@ def test_the_winner_is_the_best_of_the_last_generation_with_an_honest_fitness_an
     assert first.fresh.chance_standard_error == remeasured.chance.standard_error
     assert first.fresh.difference == pytest.approx(remeasured.difference.mean)
     assert first.fresh.difference_standard_error == pytest.approx(remeasured.difference.standard_error)
-    ranks = stats.wilcoxon(
-        remeasured.final, remeasured.chance.final, zero_method="pratt", correction=True, method="asymptotic"
-    )
-    assert first.fresh.p == pytest.approx(ranks.pvalue)
+    own, by_chance = remeasured.final, remeasured.chance.final
+    assert first.fresh.p == pytest.approx(stats.ttest_rel(own, by_chance).pvalue)
+    lower, equal = (own < by_chance).sum(), (own == by_chance).sum()
+    assert first.fresh.superiority == (lower + equal / 2) / len(own)
 
 
 def test_runs_do_not_depend_on_each_other_or_on_the_number_of_workers(finished: Path, tmp_path: Path) -> None:
@@ -356,7 +356,16 @@ def test_the_command_line_evolves_resumes_and_summarises(
     assert main(["evolve", "--resume", out, "--generations", "3"]) == 0
     assert main(["runs", out]) == 0
     text = capsys.readouterr().out
+    assert "DSP rules: 2 runs of 3 generations, " in text
     assert "generation 3 of 3, finished" in text
+    listed = text[text.index("finished") :]
+    assert "selected" in listed
+    assert "beats it" in listed
+    assert "best fitness" not in listed
+    assert text.count("since generation: when it first appeared") == 2
+    single = ["--runs", "1", "--generations", "1", *small[4:], "--out", str(tmp_path / "one")]
+    assert main(["evolve", *single]) == 0
+    assert "DSP rules: 1 run of 1 generation, " in capsys.readouterr().out
     assert main(["runs", str(tmp_path), "--json"]) == 0
     assert '"done": 3' in capsys.readouterr().out
     for arguments, problem in (

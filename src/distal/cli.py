@@ -37,6 +37,7 @@ from distal.spread import WorkError
 
 Command = Callable[[argparse.Namespace], None]
 
+AGAIN = "run the same command again to continue"
 MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # of a film
 
 
@@ -167,12 +168,14 @@ def run_climb(args: argparse.Namespace) -> None:
                 "--sigma, --alpha-h and --alpha-o come from the file; leave them out, or the file"
             )
         climber = HillClimbing.load(args.file)
+    elif all(value is None for value in given.values()):
+        climber = DEFAULT_CLIMBER
     else:
         for name, value in given.items():
             if value is None:
                 option = f"--{name.replace('_', '-')}"
                 raise InputError(
-                    f"{option} is missing: give --sigma, --alpha-h and --alpha-o, or a climber file"
+                    f"{option} is missing: give --sigma, --alpha-h and --alpha-o, a climber file, or none"
                 )
         climber = HillClimbing(**given)
     _evaluate(climber, args, "climbing")
@@ -302,7 +305,7 @@ def run_reproduce(args: argparse.Namespace) -> None:
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
     check_claim(Path(out), claim(scale, args.rules, args.elites, args.seed, in_force, maze), args.force)
-    with _how_to_go_on("the same command goes on"), _executor(args) as executor:
+    with _how_to_go_on(AGAIN), _executor(args) as executor:
         run = engines.runner(args.engine, args.workers, executor)
         terminal.show_plan(stages, estimated_seconds(stages, maze, in_force, run), out)
         with terminal.stage_progress(_crew(executor)) as progress:
@@ -334,7 +337,7 @@ def run_readings(args: argparse.Namespace) -> None:
     reading_study.check_claim(
         Path(out), reading_study.claim(scale, args.elites, args.seed, in_force, maze), args.force
     )
-    with _how_to_go_on("the same command goes on"), _executor(args) as executor:
+    with _how_to_go_on(AGAIN), _executor(args) as executor:
         run = engines.runner(args.engine, args.workers, executor)
         seconds = reading_study.estimated_seconds(planned, maze, run)
         terminal.show_plan(reading_study.outline(planned), seconds, out)
@@ -488,12 +491,17 @@ def _parser() -> Parser:
     _add_evaluation(learn_command)
 
     climb_command = add("climb", run_climb, "train fresh networks by hill climbing, beside chance")
-    for option, text in (
-        ("--sigma", "scale of the noise, 0 to 1"),
-        ("--alpha-h", "scale of the recurrent sums, 0 to 1"),
-        ("--alpha-o", "scale of the feedback sums, 0 to 1"),
+    for name, text in (
+        ("sigma", "noise"),
+        ("alpha_h", "recurrent sums"),
+        ("alpha_o", "feedback sums"),
     ):
-        climb_command.add_argument(option, type=number, metavar="X", help=text)
+        climb_command.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=number,
+            metavar="X",
+            help=f"scale of the {text}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)",
+        )
     climb_command.add_argument(
         "file",
         nargs="?",
@@ -530,7 +538,7 @@ def _parser() -> Parser:
         "--scale",
         default="quick",
         metavar="WORD",
-        help="quick: about two minutes on two cores; paper: about twenty (quick)",
+        help="quick: about three minutes on two cores; paper: about twenty (quick)",
     )
     reproduction.add_argument(
         "--rules", default="evolved", metavar="WORD", help="evolved, published (evolved)"
@@ -556,7 +564,7 @@ def _parser() -> Parser:
         "--scale",
         default="quick",
         metavar="WORD",
-        help="quick: five minutes on two cores; paper: an hour or two, or minutes with --engine gpu (quick)",
+        help="quick: five to ten minutes on two cores; paper: for a card, about a minute (quick)",
     )
     _add_elites(study, Options.elites)
     study.add_argument("--out", metavar="DIR", help="folder of the report (readings-SCALE)")
@@ -624,10 +632,10 @@ LEARNER = "paper:1 to paper:15, evolved:1 to evolved:15, hc, chance, or a rule o
 def _add_numbers(command: Parser) -> None:
     """Add the numbers of the learners that need no file."""
     for name in hill_climbing.NUMBERS:
-        learners = "the learner hc" if name == "sigma" else "the learners hc and chance"
-        command.add_argument(
-            f"--{name.replace('_', '-')}", type=number, metavar="X", help=f"of {learners}, 0 to 1 (0.2)"
-        )
+        text = f"of the learner hc ({getattr(DEFAULT_CLIMBER, name):g})"
+        if name in chance.NUMBERS:
+            text += f" or chance ({getattr(DEFAULT_CHANCE, name):g})"
+        command.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="X", help=f"{text}, 0 to 1")
 
 
 def _add_elites(command: Parser, value: str | None) -> None:
@@ -640,9 +648,7 @@ def _explained(values: dict[str, str], chosen: str) -> str:
 
 
 def _add_evaluation(command: Parser, remark: str = "") -> None:
-    command.add_argument(
-        "--no-chance", action="store_true", help="leave chance out, which takes about half the time"
-    )
+    command.add_argument("--no-chance", action="store_true", help="skip chance; halves the time")
     command.add_argument(
         "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
     )

@@ -30,9 +30,11 @@ from distal.machine import free_memory
 from distal.maze import Maze, triple_t_maze
 from distal.network import Weights
 from distal.settings import Settings, SettingsDict
+from distal.significance import SIGNIFICANT, paired
 
 MAX_SEED = 2**64 - 1
 MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the generator's counter
+KEPT = 0.5  # the share of the episodes after a first success from which on a learner keeps it
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,7 @@ class Behaviour:
     @property
     def keeps(self) -> bool | None:
         """Whether the learner keeps what it found: half of the episodes after the first success, at least."""
-        return None if self.retained is None else self.retained >= 0.5
+        return None if self.retained is None else self.retained >= KEPT
 
     @property
     def median_first(self) -> float | None:
@@ -95,15 +97,16 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of paired differences of the best EP, and its standard error (None for one pair)."""
+    """The mean of paired differences of the best EP, its standard error (None for one pair), and a test."""
 
     mean: float
     standard_error: float | None
+    p: float  # paired t-test, two-sided
 
     @property
     def decided(self) -> bool:
-        """Whether the 95 % interval (1.96 standard errors) excludes zero."""
-        return self.standard_error is not None and abs(self.mean) > 1.96 * self.standard_error
+        """Whether there is a difference, at the paper's level of 0.05."""
+        return self.p < SIGNIFICANT
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +164,8 @@ class Result:
         if self.chance is None:
             return None
         pairs = self.final - self.chance.final
-        return Difference(float(pairs.mean()), _standard_error(pairs))
+        p = paired(self.final, self.chance.final)
+        return Difference(float(pairs.mean()), _standard_error(pairs), p)
 
     @property
     def behaviour(self) -> Behaviour | None:
@@ -195,6 +199,7 @@ class Result:
                 **self.chance._numbers(curves),
                 "difference": difference.mean,
                 "difference_standard_error": difference.standard_error,
+                "p": difference.p,
             }
         return {
             **own,

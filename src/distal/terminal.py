@@ -25,13 +25,12 @@ from rich.progress import (
 from rich.table import Table
 
 from distal.engines import Progress as Advance
-from distal.evaluation import Behaviour, Difference, Result
-from distal.evolving import Evolved, Step
+from distal.evaluation import KEPT, Behaviour, Difference, Result
+from distal.evolving import Evolved, Fresh, Step
 from distal.learners import kind_of, name_of
 from distal.maze import Maze
 from distal.rule import (
     Rule,
-    chance_after_10000,
     evolved_beside_chance,
     evolved_fitness,
     evolved_rules,
@@ -51,6 +50,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NARROWEST = 120  # columns, where output is not a terminal and has no width of its own
+NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
+MARKS = 6  # checkpoints of a curve that 80 columns hold
+OF_RULES = ("m_ties", "trace_pre", "normalise")  # readings that mean nothing to other learners
 
 
 def console() -> Console:
@@ -132,21 +134,23 @@ def perfect_agent(maze: Maze) -> float:
 def show_rules() -> None:
     """Print the rules that ship with the package, one per line."""
     out = console()
-    table = _table("rule", "eta", "theta", "alpha_h", "alpha_o", "− 0 +", "at 100", "chance", "at 10,000")
+    table = _table(
+        "rule", "eta", "theta", "alpha_h", "alpha_o", "− 0 +", "at 100", "chance", "at 10,000", "chance"
+    )
     for rules, fitness in ((published_rules(), published_fitness), (evolved_rules(), evolved_fitness)):
         for number, rule in enumerate(rules, start=1):
             changes = " ".join(f"{rule.delta_w.count(change):2}" for change in (-1, 0, 1))
             numbers = (f"{value:.4f}" for value in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o))
             ours = fitness is evolved_fitness
-            beside = [f"{value:.2f}" for value in evolved_beside_chance(number)] if ours else ["–", "–"]
-            table.add_row(rule.name, *numbers, changes, *beside, f"{fitness(number):.2f}")
+            at_100, chance, later = (
+                [f"{value:.2f}" for value in evolved_beside_chance(number)] if ours else ["–"] * 3
+            )
+            table.add_row(rule.name, *numbers, changes, at_100, chance, f"{fitness(number):.2f}", later)
         table.add_section()
     out.print(table)
     out.print("− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after so many")
     out.print("episodes, as the paper reports it (paper) or as we measured it (evolved); lower is better.")
-    out.print(
-        f"chance: random weights in every episode, after 100; after 10,000 it has {chance_after_10000():.2f}."
-    )
+    out.print("chance: random weights in every episode, with the rule's alpha_h and alpha_o, as long.")
     out.print("Show one with its 32 rows:  distal rules evolved:1")
 
 
@@ -156,7 +160,7 @@ def show_rule(rule: Rule) -> None:
 
 
 def show_result(result: Result) -> None:
-    """Print an evaluation: its numbers beside chance, what they mean, its curve, each final position."""
+    """Print an evaluation in 80 columns: numbers beside chance, curve, final positions, and the verdicts."""
     out = console()
     maze, n = result.maze, len(result.best)
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
@@ -166,11 +170,15 @@ def show_result(result: Result) -> None:
         f"{result.episodes:,} episodes{resampled}, seed {result.seed}, engine {result.engine}"
     )
     settings = result.settings
-    readings = ", ".join(f"{name} {getattr(settings, name)}" for name in READINGS)
+    kind = kind_of(result.learner)
+    readings = ", ".join(
+        f"{name} {getattr(settings, name)}" for name in READINGS if kind == "dsp" or name not in OF_RULES
+    )
     out.print(f"{settings.hidden} hidden neurons, {settings.steps} steps; {readings}", style="dim")
     columns = [one for one in (result, result.chance) if one is not None]
-    names = [name_of(one.learner) for one in columns]
-    table = _table("lower EP is better; ± standard error", *names, *["difference"] * (len(columns) > 1))
+    names = ["\n".join(textwrap.wrap(name_of(one.learner), NAME)) for one in columns]
+    beside = ["difference"] * (len(columns) > 1)
+    table = _table("lower EP is better\n± standard error", *names, *beside, wrap=True)
     difference = result.difference
     gap = [] if difference is None else [_spread(difference.mean, difference.standard_error, sign=True)]
     table.add_row(
@@ -182,18 +190,27 @@ def show_result(result: Result) -> None:
         _add_behaviour(table, found)
     table.add_row("perfect agent", f"{perfect_agent(maze):.2f}")
     out.print(table)
-    for line in _verdicts(difference, found):
-        out.print(line)
-    curve = _table("mean best EP after episode", *(f"{mark:,}" for mark in result.checkpoints))
+    marks = list(result.checkpoints)[-MARKS:]
+    curve = _table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
     for one in columns:
-        curve.add_row(name_of(one.learner), *(f"{value:.2f}" for value in one.checkpoints.values()))
+        curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:.2f}" for mark in marks))
     out.print(curve)
-    finals = _table("final position", "distance", "mean best EP", "reached")
-    by_final = result.final.reshape(result.trials, len(maze.finals))
-    for g, symbol in enumerate(maze.symbols):
-        share = (by_final[:, g] < settings.steps).mean()
-        finals.add_row(symbol, str(maze.start_distances[g]), f"{by_final[:, g].mean():.2f}", f"{share:.0%}")
-    out.print(finals)
+    _show_finals(out, columns)
+    for line in _verdicts(kind, difference, found):
+        out.print(line)
+
+
+def _show_finals(out: Console, columns: list[Result]) -> None:
+    """Print how well each final position was reached, by a learner and by chance if it is there."""
+    result = columns[0]
+    heads = [head for what in ("mean best EP", "reached") for head in (what, "chance")[: len(columns)]]
+    table = _table("final position", "distance", *heads)
+    for g, symbol in enumerate(result.maze.symbols):
+        finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
+        best = (f"{final.mean():.2f}" for final in finals)
+        reached = (f"{(final < result.settings.steps).mean():.0%}" for final in finals)
+        table.add_row(symbol, str(result.maze.start_distances[g]), *best, *reached)
+    out.print(table)
 
 
 def _described(result: Result) -> str:
@@ -213,36 +230,33 @@ def _add_behaviour(table: Table, found: list[Behaviour]) -> None:
     first = (one.median_first for one in found)
     kept = (one.retained for one in found)
     for what, cells in (
-        ("first episode that did, median", ["–" if one is None else f"{one:g}" for one in first]),
-        ("episodes that reached the goal", [f"{one.reached:.2%}" for one in found]),
-        (
-            "… in the first tenth, in the last",
-            [f"{one.reached_first_tenth:.2%}, {one.reached_last_tenth:.2%}" for one in found],
-        ),
-        ("… after the first that did", ["–" if one is None else f"{one:.2%}" for one in kept]),
-        (
-            "mean EP of the first tenth, of the last",
-            [f"{one.first_tenth:.2f}, {one.last_tenth:.2f}" for one in found],
-        ),
+        ("their first success, median", ["–" if one is None else f"{one:g}" for one in first]),
+        ("episodes that reached it", [f"{one.reached:.2%}" for one in found]),
+        ("reached in the first tenth", [f"{one.reached_first_tenth:.2%}" for one in found]),
+        ("reached in the last tenth", [f"{one.reached_last_tenth:.2%}" for one in found]),
+        ("reached after first success", ["–" if one is None else f"{one:.2%}" for one in kept]),
+        ("mean EP of the first tenth", [f"{one.first_tenth:.2f}" for one in found]),
+        ("mean EP of the last tenth", [f"{one.last_tenth:.2f}" for one in found]),
     ):
         table.add_row(what, *cells)
 
 
-def _verdicts(difference: Difference | None, found: list[Behaviour]) -> Iterator[str]:
+def _verdicts(kind: str, difference: Difference | None, found: list[Behaviour]) -> Iterator[str]:
     """Say whether a learner beats chance, and whether it keeps what it found."""
     if difference is not None:
-        if not difference.decided:
-            word = "not shown: the 95 % interval of the paired difference includes 0"
-        else:
+        word = "not shown"
+        if difference.decided:
             word = "yes" if difference.mean < 0 else "no, it is worse"
-        yield f"Beats chance: {word}."
-    if found:
+        yield f"Beats chance: {word} (p = {difference.p:.2g}, paired t-test)."
+    if found and kind != "chance":
         retained = found[0].retained
         if retained is None:
             word = "it never reached the goal" if not found[0].first_reached.any() else "too late to tell"
         else:
             again = f"{retained:.1%} of the episodes after the first success reach the goal again"
-            word = f"{'yes' if found[0].keeps else 'no'}, {again}"
+            word = f"{'yes' if found[0].keeps else 'no'}, {again} (yes from {KEPT:.0%})"
+            if kind == "hc":
+                word += "; the climb itself keeps its best weights, each episode tries a change to them"
         yield f"Keeps what it found: {word}."
 
 
@@ -352,8 +366,11 @@ def _on(crew: Callable[[], int] | None) -> str:
     """Say how many workers are at work, where that may change."""
     if crew is None:
         return ""
-    count = crew()
-    return f"  on {count} worker{'' if count == 1 else 's'}"
+    return f"  on {_count(crew(), 'worker')}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def show_cluster(cluster: Cluster) -> None:
@@ -425,32 +442,43 @@ def show_readings(study: ReadingStudy, page: str) -> None:
     out.print(f"\nreport: {page}", soft_wrap=True)
 
 
+SINCE = "since generation: when it first appeared"
+
+
+def _winners(out: Console, best: str) -> tuple[Table, bool]:
+    """Make an empty table of winners, and say whether the console is too narrow for all of it."""
+    narrow = out.width < 104
+    heads = ("run", "since generation", best, "re-measured", "chance", "beats it", "p", "P(better)")
+    table = _table(*(head.replace(" ", "\n") if narrow else head for head in heads))
+    table.collapse_padding = narrow
+    return table, narrow
+
+
 def show_evolved(evolved: Evolved, out: str) -> None:
     """Print the winners of an evolution, beside chance."""
     to = console()
     config = evolved.config
     name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[config.learner]
     to.print(
-        f"{name}: {config.runs} runs of {config.generations} generations, elites {config.options.elites}, "
-        f"seed {config.seed}"
+        f"{name}: {_count(config.runs, 'run')} of {_count(config.generations, 'generation')}, "
+        f"elites {config.options.elites}, seed {config.seed}"
     )
-    table = _table(
-        "run", "since generation", "selected", "re-measured", "chance", "beats it", "p", "P(better)"
-    )
+    table, narrow = _winners(to, "selected")
     for winner in evolved.winners:
         fresh = winner.fresh
         cells = ("", "", "", "")
         if fresh.chance is not None and fresh.p is not None and fresh.superiority is not None:
             beats = "yes" if fresh.beats_chance else "no"
-            chance = _spread(fresh.chance, fresh.chance_standard_error)
+            chance = _spread(fresh.chance, None if narrow else fresh.chance_standard_error)
             cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
         own = _spread(fresh.fitness, fresh.standard_error)
         table.add_row(str(winner.run), str(winner.generation), f"{winner.selected:.2f}", own, *cells)
     to.print(table)
     for line in (
+        SINCE,
         "selected: the fitness that made it the winner, hence optimistic",
         "re-measured: on fresh trials; chance: random weights on the same trials; ± standard error",
-        "p: signed-rank test; P(better): probability of a better trial than chance's",
+        "p: paired t-test; P(better): share of trials that are better than chance's",
     ):
         to.print(line, style="dim")
     to.print(f"kept in {out}", soft_wrap=True)
@@ -468,15 +496,20 @@ def show_runs(summaries: list[dict[str, Any]]) -> None:
             f"generation {done} of {entry['generations']}, {state}",
             soft_wrap=True,
         )
-        table = _table("run", "best fitness", "since generation", "re-measured", "chance", "p", "P(better)")
+        best = "selected" if entry["finished"] else "best fitness"
+        table, _ = _winners(out, best)
         for run in entry["runs"]:
-            fresh = "" if run["remeasured"] is None else _spread(run["remeasured"], run["standard_error"])
-            chance = ("", "", "")
+            fresh, chance = "", ("", "", "", "")
+            if run["remeasured"] is not None:
+                fresh = _spread(run["remeasured"], run["standard_error"])
             if run["chance"] is not None:
-                chance = (f"{run['chance']:.2f}", f"{run['p']:.2g}", f"{run['superiority']:.2f}")
+                own = Fresh(run["remeasured"], run["standard_error"], run["chance"], p=run["p"])
+                beats = "yes" if own.beats_chance else "no"
+                chance = (f"{run['chance']:.2f}", beats, f"{run['p']:.2g}", f"{run['superiority']:.2f}")
             found = str(run["found_in_generation"])
-            table.add_row(str(run["run"]), f"{run['best']:.2f}", found, fresh, *chance)
+            table.add_row(str(run["run"]), found, f"{run['best']:.2f}", fresh, *chance)
         out.print(table)
+    out.print(SINCE, style="dim")
 
 
 def watched(rows: Iterable[T], label: str) -> Iterator[T]:

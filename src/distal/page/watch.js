@@ -816,10 +816,10 @@ window.distal = (() => {
     add(`(pre, post) in ${plural(episode.steps, "step")}: 00 ${n[0]} · 01 ${n[1]} · 10 ${n[2]} · 11 ${n[3]}; above θ: ${[...bits].join(" ")}`);
     panel.$readout.append(make("br"));
     add("with m = ");
-    add(`${update.m > 0 ? "+1" : "−1"}: row ${rule}, Δw `);
+    add(`${update.m > 0 ? "+1" : "−1"}: row ${rule}, Δw = `);
     strong(change > 0 ? "+1" : change < 0 ? "−1" : "0");
     const normalised = panel.replay.settings.normalise !== "none";
-    add(` · η = ${change ? signed(change * Math.fround(panel.learner.eta)) : "0"}${normalised ? ", then normalised" : ""}`);
+    add(`; η · Δw = ${change ? signed(change * Math.fround(panel.learner.eta)) : "0"}${normalised ? ", then normalised" : ""}`);
     return undefined;
   }
 
@@ -1240,6 +1240,9 @@ window.distal = (() => {
     for (const panel of panels) entry(panel.colour, "3px solid", `${panel.learner.name}: best so far`);
     entry("chance", "2px dotted", `chance: best so far, mean of ${data.chance.trials} trials`);
     entry("goal", "2px dashed", "shortest way");
+    const dots = make("div");
+    text(dots, "dots: EP of each episode");
+    find("legend").append(dots);
   }
 
   window.addEventListener("error", (event) => complain(`This page has failed: ${event.message}`));
