@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from distal import InputError, Settings, engines, published_rules, triple_t_maze
+from distal import Chance, InputError, Settings, engines, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation import batch_of
 from distal.experiments import random_learners
@@ -221,10 +221,21 @@ def assert_same(run: Run, batch: Batch, **options: Any) -> None:
 
 
 def trials(kind: str, settings: Settings, episodes: int, count: int = 4) -> Batch:
+    learners = (Chance(0.3, 0.2),) * count if kind == "chance" else random_learners(kind, 1, count)
     return batch_of(
-        random_learners(kind, 1, count), np.arange(count, dtype=np.uint64), trials=1, episodes=episodes,
-        maze=triple_t_maze(), settings=settings,
+        learners, np.arange(count, dtype=np.uint64), trials=1, episodes=episodes, maze=triple_t_maze(),
+        settings=settings,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])
+def test_what_is_not_asked_for_is_not_kept(plug_in: Callable[..., Card], kind: str) -> None:
+    plug_in(warps=2)
+    batch = replace(trials(kind, Settings(hidden=6, steps=30), episodes=12), record=(3, 12))
+    ours = gpu.run(batch)
+    theirs = expected.run(batch, keep_weights=False, keep_ep=False, workers=None, progress=None)
+    assert (ours.best == theirs.best).all()
+    assert (ours.ep, ours.hidden, ours.output) == (None, None, None)
 
 
 @pytest.mark.parametrize("case", range(12))

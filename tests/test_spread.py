@@ -109,7 +109,7 @@ def test_neither_workers_nor_order_nor_repetition_change_a_bit(
         together = engine.run(batch, keep_weights=True, keep_ep=True, workers=2, progress=told.append)
     assert engine.tasks > 5
     assert sum(told) == len(batch) * 8
-    for name in ("best", "hidden", "output"):
+    for name in ("best", "ep", "hidden", "output"):
         assert getattr(together, name).tobytes() == getattr(alone, name).tobytes()
 
 

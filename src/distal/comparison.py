@@ -6,25 +6,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.evaluation import Behaviour
-from distal.evolving import SIGNIFICANT, Evolved, Fresh
+from distal.evolving import Evolved, Fresh
 from distal.experiments import Reproduction, other_elites, paper_results
 from distal.rule import published_fitness
 from distal.significance import (
+    SIGNIFICANT,
     deviation,
     interval,
     p_deviations,
     p_means,
     p_shares,
+    paired,
+    paired_superiority,
     rank_sum,
     share_interval,
-    signed_rank,
     superiority,
     superiority_interval,
 )
@@ -175,7 +177,7 @@ def _beside_chance(section: str, name: str, fresh: tuple[Fresh, ...]) -> Iterato
         return
     yield _ours(section, f"chance: mean on the same trials as {name}", chance)
     beats = sum(bool(one.beats_chance) for one in fresh)
-    note = f"lower on fresh trials with p < {SIGNIFICANT}, signed-rank test"
+    note = f"lower on fresh trials with p < {SIGNIFICANT}, paired t-test"
     what = f"{name}: how many beat chance"
     yield Line(section, what, NOT_REPORTED, f"{beats} of {len(fresh)}", kind="ours", note=note)
 
@@ -215,16 +217,22 @@ def _superiority_line(
     section: str, dsp: NDArray[Any], other: NDArray[Any], than: str = "hill climbing", of: str = ""
 ) -> Line:
     what = f"probability that DSP is better (lower) than {than}" + (f", {of}" if of else "")
-    value, ends = superiority(dsp, other), superiority_interval(dsp, other)
+    value = superiority(dsp, other)
+    ends: Ends = (
+        superiority_interval(dsp, other) if 0 < value < 1 else (None, None)
+    )  # else all draws are alike
     return Line(section, what, NOT_REPORTED, value, *ends, kind="ours")
 
 
 def _against_chance(section: str, dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
     """Yield a test of the best rule against chance, which has the same trials, and its effect size."""
     note = f"{len(dsp)} pairs, means {dsp.mean():.2f} and {chance.mean():.2f}"
-    what = "signed-rank test, DSP against chance: p"
-    yield Line(section, what, NOT_REPORTED, signed_rank(dsp, chance), kind="ours", written="p", note=note)
-    yield _superiority_line(section, dsp, chance, than="chance")
+    what = "paired t-test, DSP against chance: p"
+    yield Line(section, what, NOT_REPORTED, paired(dsp, chance), kind="ours", written="p", note=note)
+    better = (dsp < chance) + 0.5 * (dsp == chance)
+    what = "DSP is better (lower) than chance: share of the trials"
+    ours = paired_superiority(dsp, chance)
+    yield Line(section, what, NOT_REPORTED, ours, *interval(better), kind="ours", written="share")
 
 
 def _after_100(result: Reproduction) -> Iterator[Line]:
@@ -315,39 +323,42 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
     for episodes in (1_000, 10_000):
         paper = paper_results()[f"best_{episodes}_episodes"]
         at = min(episodes, result.scale.episodes)
-        section = f"The best of each, {episodes:,} episodes" + (f" (here {at:,})" if at != episodes else "")
+        section = f"The best of each, {episodes:,} episodes" + (
+            f" (here {at:,}, not judged)" if at != episodes else ""
+        )
+        judged = at == episodes  # fewer episodes than the paper's are shown, not judged
         eps = {test: result.best_curve(test)[:, at - 1] for test in names}
-        for test, name in names.items():
-            values = eps[test]
+        for which, name in names.items():
+            values = eps[which]
             note = ""
-            if test == "dsp_resampled":
-                lowest = float(result.fitness(test)[:, at - 1].min())
+            if which == "dsp_resampled":
+                lowest = float(result.fitness(which)[:, at - 1].min())
                 note = f"with the rule that is best in the plain test; the lowest of all rules here is {lowest:.2f}"
-            p = p_means(values, paper[test], PAPER_TRIALS)
+            p = p_means(values, paper[which], PAPER_TRIALS)
             yield Line(
-                section, f"{name}: fitness", paper[test], float(values.mean()), *interval(values), note=note,
-                chance_of_difference=p,
+                section, f"{name}: fitness", paper[which], float(values.mean()), *interval(values), note=note,
+                kind="mean" if judged else "ours", chance_of_difference=p,
             )  # fmt: skip
-        for test, name in names.items():
-            reported = paper.get(f"{test}_reached") or paper["reached_all_three"]
+        for which, name in names.items():
+            reported = paper.get(f"{which}_reached") or paper["reached_all_three"]
             k, n = map(int, reported.split("/"))
-            yield _share(section, f"{name}: trials that reached the goal", k / n, eps[test], result)
+            line = _share(section, f"{name}: trials that reached the goal", k / n, eps[which], result)
+            yield line if judged else replace(line, kind="ours")
         chance = result.best_curve("chance")[:, at - 1]
         yield _ours(section, "chance: fitness", chance)
         yield _share(section, "chance: trials that reached the goal", NOT_REPORTED, chance, result)
         for kind, name in EVOLVED_NAMES.items():
-            lower, n = lower_than_chance(result, kind, at)
-            what = f"{name}: how many have a lower fitness than chance"
-            yield Line(section, what, NOT_REPORTED, f"{lower} of {n}", kind="ours")
+            beside = result.beside_chance(kind, at)
+            beats = f"{sum(bool(one.beats_chance) for one in beside)} of {len(beside)}"
+            note = (
+                f"each beside chance with its own α, {result.trials} pairs, p < {SIGNIFICANT}, paired t-test"
+            )
+            yield Line(section, f"{name}: how many beat chance", NOT_REPORTED, beats, kind="ours", note=note)
         what = f"rank-sum test, DSP against hill climbing, {result.trials} EPs against {result.trials}"
-        yield from _test_lines(section, what, paper["wilcoxon_p_dsp_vs_hc"], eps["dsp"], eps["hc"])
+        test, effect = _test_lines(section, what, paper["wilcoxon_p_dsp_vs_hc"], eps["dsp"], eps["hc"])
+        yield test if judged else replace(test, kind="ours", written="p")
+        yield effect
         yield from _against_chance(section, eps["dsp"], chance)
-
-
-def lower_than_chance(result: Reproduction, kind: str, episodes: int) -> tuple[int, int]:
-    """Return how many rules or climbers have a lower fitness than chance after so many episodes, and of how many."""
-    fitness = result.fitness(kind)[:, episodes - 1]
-    return int((fitness < result.fitness("chance")[0, episodes - 1]).sum()), len(fitness)
 
 
 def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | None:
@@ -361,20 +372,21 @@ def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | Non
 def _crossings(result: Reproduction) -> Iterator[Line]:
     section = f"The curves over {result.scale.episodes:,} episodes"
     mean = {test: result.best_curve(test).mean(axis=0) for test in result.curves}
+    kind = "text" if result.scale.episodes >= 10_000 else "ours"  # shorter curves are shown, not judged
     at = overtakes(mean["hc"], mean["dsp"])
     near = at is not None and 2_500 <= at <= 10_000  # within a factor of two
     yield Line(section, "episode from which hill climbing stays ahead of plain DSP", "about 5,000",
-               "never" if at is None else f"{at:,}", kind="text", agrees=near)  # fmt: skip
+               "never" if at is None else f"{at:,}", kind=kind, agrees=near)  # fmt: skip
     at = overtakes(mean["hc"], mean["dsp_resampled"])
     yield Line(section, "episode from which hill climbing stays ahead of resampled DSP", "never",
-               "never" if at is None else f"{at:,}", kind="text", agrees=at is None)  # fmt: skip
+               "never" if at is None else f"{at:,}", kind=kind, agrees=at is None)  # fmt: skip
     plain, resampled = mean["hc"][-1], mean["hc_resampled"][-1]
     worse = bool(resampled > plain)
     note = f"{resampled:.2f} against {plain:.2f} at the end"
-    yield Line(section, "resampled hill climbing is worse than plain", "yes", "yes" if worse else "no", kind="text",
+    yield Line(section, "resampled hill climbing is worse than plain", "yes", "yes" if worse else "no", kind=kind,
                note=note, agrees=worse)  # fmt: skip
     for test, name in (("dsp", "plain DSP"), ("dsp_resampled", "resampled DSP"), ("hc", "hill climbing")):
-        at = overtakes(mean[test], mean["chance"])
+        at = overtakes(mean[test], mean["chance_hc" if test == "hc" else "chance"])
         yield Line(section, f"chance: episode from which {name} stays ahead of it", NOT_REPORTED,
                    "never" if at is None else f"{at:,}", kind="ours")  # fmt: skip
 

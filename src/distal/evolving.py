@@ -31,11 +31,10 @@ from distal.maze import Maze
 from distal.rule import NUMBERS, ROWS, Rule
 from distal.runs import RunFolder, read_run
 from distal.settings import Settings, SettingsDict
-from distal.significance import signed_rank, superiority
+from distal.significance import SIGNIFICANT, paired, paired_superiority
 
 LEARNERS = ("dsp", "hc")
 REMEASURED = 400  # trials on which a winner is measured afresh
-SIGNIFICANT = 0.05  # the paper's α
 
 # Parts of the work, as the last number of a seed's part.
 RUN, EVALUATION, REMEASUREMENT = 4, 5, 6
@@ -119,8 +118,8 @@ class Fresh:
     chance: float | None = None  # its mean best EP
     chance_standard_error: float | None = None
     difference_standard_error: float | None = None  # of fitness − chance, paired
-    p: float | None = None  # signed-rank test, two-sided
-    superiority: float | None = None  # probability that the learner is better in a trial, ties half
+    p: float | None = None  # paired t-test, two-sided
+    superiority: float | None = None  # the share of trials in which the learner is better, ties half
 
     @classmethod
     def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
@@ -135,8 +134,8 @@ class Fresh:
             chance=float(chance.mean()),
             chance_standard_error=error(chance),
             difference_standard_error=error(own - chance),
-            p=signed_rank(own, chance),
-            superiority=superiority(own, chance),
+            p=paired(own, chance),
+            superiority=paired_superiority(own, chance),
         )
 
     @property

@@ -63,6 +63,8 @@ TESTS = (
     ("dsp_resampled", "dsp", True),
     ("hc_resampled", "hc", True),
 )
+# Chance beside the learners of a plain test: their scales α, their trials.
+CHANCE = {"chance": "dsp", "chance_hc": "hc"}
 # Further tests, by the second number of the part that their seeds come from.
 AT_100 = {"dsp": 4, "hc": 5}
 EPISODES, AFRESH = 6, 7
@@ -73,10 +75,10 @@ class Reproduction:
     """All that the experiments gave.
 
     `curves[test]` (rules, trials, episodes) is the best EP so far; tests are dsp, hc,
-    dsp_resampled, hc_resampled, and chance, with the trials and the scales α of the best
-    rule. `at_100[kind]` (trials) are the EPs of the best rule, of the best climber and
-    of chance after 100 episodes, in trials of their own; `episodes[kind]` (trials,
-    100) the EPs of every episode, all three in the same trials.
+    dsp_resampled, hc_resampled, and chance and chance_hc, with the trials and the scales α
+    of each rule and each climber. `at_100[kind]` (trials) are the EPs of the best rule, of
+    the best climber and of chance after 100 episodes, in trials of their own;
+    `episodes[kind]` (trials, 100) the EPs of every episode, all three in the same trials.
     """
 
     scale: Scale
@@ -124,9 +126,16 @@ class Reproduction:
         return order
 
     def best_curve(self, test: str) -> NDArray[np.int32]:
-        """Return the trials (trials, episodes) of the best rule or climber, or of chance, in a test."""
-        curve: NDArray[np.int32] = self.curves[test][self.best(test.removesuffix("_resampled"))]
+        """Return the trials (trials, episodes) of the best rule or climber, or of chance beside it."""
+        whose = CHANCE.get(test, test.removesuffix("_resampled"))
+        curve: NDArray[np.int32] = self.curves[test][self.best(whose)]
         return curve
+
+    def beside_chance(self, learner: str, episodes: int) -> list[Fresh]:
+        """Return how every rule, or climber, does beside chance after so many episodes of the plain test."""
+        chance = next(test for test, kind in CHANCE.items() if kind == learner)
+        pairs = zip(self.curves[learner], self.curves[chance], strict=True)
+        return [Fresh.of(own[:, episodes - 1], by_chance[:, episodes - 1]) for own, by_chance in pairs]
 
     def origin(self, learner: str, number: int) -> str:
         """Say where a rule or climber comes from: the run that evolved it, or its name in the paper."""
@@ -180,8 +189,10 @@ def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> li
         title = f"test {n} {'rules' if learner == 'dsp' else 'climbers'}, {scale.episodes:,} episodes"
         title += f", resampled every {RESAMPLE}" if resampled else ""
         stages.append(Stage(f"test_{name}", title, n * TRIALS * finals * scale.episodes, learner))
-    long = TRIALS * finals * scale.episodes
-    stages.append(Stage("test_chance", f"chance, {scale.episodes:,} episodes", long, "chance"))
+    for name, whose in (("test_chance", "rules"), ("test_chance_hc", "climbers")):
+        n = len(published_rules()) if (rules, whose) == ("published", "rules") else scale.runs
+        title = f"chance beside the {whose}, {scale.episodes:,} episodes"
+        stages.append(Stage(name, title, n * TRIALS * finals * scale.episodes, "chance"))
     for kind, name in (("dsp", "the best rule"), ("hc", "the best climber"), ("chance", "chance")):
         stages.append(Stage(f"at_100_{kind}", f"{name} for 100 episodes", TRIALS * finals * 100, kind))
         stages.append(
@@ -314,11 +325,11 @@ class _Work:
             self.stages.runner.engine, evolved, otherwise, fresh, learners, curves, {}, {},
             self.stages.seconds,
         )  # fmt: skip
-        best = result.best("dsp")
-        rule = learners["dsp"][best]
+        for number, (name, kind) in enumerate(CHANCE.items()):  # in the trials of the plain tests
+            by_chance = tuple(map(chance_for, learners[kind]))
+            curves[name] = self._test(f"test_{name}", by_chance, number, self.scale.episodes)
+        rule = learners["dsp"][result.best("dsp")]
         chance = chance_for(rule)
-        # Chance has the trials of the best rule.
-        curves["chance"] = self._test("test_chance", (chance,), 0, self.scale.episodes, first=best)
         three = {"dsp": rule, "hc": learners["hc"][result.best("hc")], "chance": chance}
         at_100 = {
             kind: self._test(f"at_100_{kind}", (one,), AT_100.get(kind, AT_100["dsp"]), 100)[0, :, -1]
@@ -360,11 +371,10 @@ class _Work:
         resample: int | None = None,
         trials: int = TRIALS,
         every: bool = False,
-        first: int = 0,
         record: tuple[int, ...] | None = None,
     ) -> NDArray[np.int32]:
-        """Return the curves of test `number`; the learners have the seeds from `first` on."""
-        seeds = draws.child_seeds(self.seed, [[first + k, number, TEST] for k in range(len(learners))])
+        """Return the curves of test `number`."""
+        seeds = draws.child_seeds(self.seed, [[k, number, TEST] for k in range(len(learners))])
         return self.stages.test(
             stage, learners, seeds, trials=trials, episodes=episodes, maze=self.maze, settings=self.settings,
             resample=resample, every=every, record=record,

@@ -132,14 +132,19 @@ def _legend(figure: Figure, columns: int = 4) -> None:
     )
 
 
-def chance_at_100(result: Reproduction) -> float:
-    """Return chance's mean best EP after 100 episodes, over the trials whose every episode is known."""
-    return float(result.episodes["chance"].min(axis=1).mean())
+def chance_at_100(result: Reproduction, kinds: Sequence[str]) -> float:
+    """Return chance's mean best EP after 100 episodes, on the fresh trials of the winners of these kinds."""
+    values = [one.chance for kind in kinds for one in result.fresh[kind] if one.chance is not None]
+    return float(np.mean(values)) if values else float("nan")
 
 
-def _chance_line(axes: Axes, result: Reproduction) -> None:
-    mean = chance_at_100(result)
-    axes.axhline(mean, color=LIGHT["chance"], linewidth=1.4, label=f"chance: {mean:.1f}")
+def _chance_line(axes: Axes, result: Reproduction, *kinds: str) -> None:
+    mean = chance_at_100(result, kinds)
+    axes.axhline(mean, color=LIGHT["chance"], linewidth=1.4, label="chance")
+    axes.annotate(
+        f"{mean:.1f}", (1, mean), xycoords=("axes fraction", "data"), xytext=(-2, 2),
+        textcoords="offset points", ha="right", va="bottom", fontsize=8, color=LIGHT["chance"],
+    )  # fmt: skip
 
 
 def evolution(result: Reproduction) -> Figure:
@@ -150,7 +155,7 @@ def evolution(result: Reproduction) -> Figure:
         axes = panels[0, position]
         for best in result.evolved[kind].best:
             axes.plot(best, color=LIGHT[kind], alpha=0.6, linewidth=0.9)
-        _chance_line(axes, result)
+        _chance_line(axes, result, kind)
         name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[kind]
         if len(kinds) == 1:
             axes.set_title(name, loc="left", fontsize=9)
@@ -180,7 +185,7 @@ def evolution_median(result: Reproduction) -> Figure:
             fresh, color=LIGHT[kind], linestyle=":", linewidth=1.4,
             label=f"{NAMES[kind]}, re-measured: {fresh:.1f}",
         )  # fmt: skip
-    _chance_line(axes, result)
+    _chance_line(axes, result, *result.evolved)
     axes.set_xlim(0, result.scale.generations)
     axes.set_xlabel("generation")
     axes.set_ylabel("best fitness (mean best EP)")
@@ -286,7 +291,7 @@ def _curves(axes: Axes, result: Reproduction, test: str, last: int, position: in
             axes.plot(episodes, line, color=LIGHT[test], alpha=0.55, linewidth=0.8)
     axes.plot(
         episodes,
-        result.fitness("chance")[0, :last],
+        result.best_curve("chance_hc" if test.startswith("hc") else "chance")[:, :last].mean(axis=0),
         color=LIGHT["chance"],
         linewidth=1.6,
         zorder=2.5,
@@ -498,11 +503,11 @@ FIGURES = (
     Description("evolution", "Evolution", evolution, _caption(
         "Best fitness in each generation of independent evolutions of {evolved}, one line per run, elites {elites}. "
         "The axis is the paper's, 70 to 120. These values selected the individuals and are therefore optimistic. "
-        "Grey: chance after 100 episodes."
+        "Grey: chance, on the fresh trials of the winners."
     )),
     Description("evolution_median", "Evolution, all runs and their median", evolution_median, _caption(
         f"The same runs, with their median. Dotted: the mean of the winners, measured afresh on {REMEASURED} trials each, "
-        "which selection has not favoured. Compare this one with chance."
+        "which selection has not favoured. Chance is measured on the same trials."
     )),
     Description("distribution_100", "After 100 episodes", distribution_100, _caption(
         "Best EP of {trials} trials of 100 episodes. (a) The best DSP rule ({rule}). (b) The best hill climbing "

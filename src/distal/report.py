@@ -23,7 +23,7 @@ from typing import Any
 import distal
 from distal import figures
 from distal.colours import DARK, LIGHT, css
-from distal.comparison import NAMES, Line, agreement, behaviours, compare, lower_than_chance
+from distal.comparison import NAMES, Line, agreement, behaviours, compare
 from distal.engines import machine_of
 from distal.evolving import REMEASURED, Evolved
 from distal.experiments import TESTS, Reproduction, other_elites, plan
@@ -153,12 +153,12 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
                 "fitness_100_episodes_selected": winner.selected,
                 "fitness_100_episodes_remeasured": winner.remeasured,
                 "chance_100_episodes": winner.fresh.chance,
+                f"chance_{result.scale.episodes}_episodes": float(result.fitness("chance")[k, -1]),
                 f"fitness_{result.scale.episodes}_episodes": float(result.fitness("dsp")[k, -1]),
             }
         )
     source = f"distal {distal.__version__}, distal reproduce --scale {result.scale.name} --seed {result.seed}"
-    chance = float(result.fitness("chance")[0, -1])
-    return {"source": source, f"chance_{result.scale.episodes}_episodes": chance, "rules": entries}
+    return {"source": source, "rules": entries}
 
 
 # ------------------------------------------------------------------ tables
@@ -198,8 +198,7 @@ def _learners_table(
     evolved = kind in result.evolved
     for place, k in enumerate(result.ranking(kind), start=1):
         learner, fresh = result.learners[kind][k], result.fresh[kind][k]
-        cells = [str(place), result.origin(kind, k), *(f"{getattr(learner, one):.4f}" for one in numbers)]
-        cells.append(f"{result.fitness(kind)[k, -1]:.2f}")
+        cells = [str(place), result.origin(kind, k), f"{result.fitness(kind)[k, -1]:.2f}"]
         if evolved:
             cells.append(f"{result.evolved[kind].winners[k].selected:.2f}")
         cells.append(f"{fresh.fitness:.2f} ± {fresh.standard_error:.2f}")
@@ -213,12 +212,12 @@ def _learners_table(
                 f"{fresh.p:.2g}",
                 f"{fresh.superiority:.2f}",
             ]
-        rows.append(cells)
+        rows.append([*cells, *(f"{getattr(learner, one):.4f}" for one in numbers)])
     caption = (
         f"{what}, the best first. fitness: after {result.scale.episodes:,} episodes. "
         + ("selected at 100: the fitness that made it the winner, after 100 episodes. " if evolved else "")
-        + f"re-measured at 100: on {REMEASURED} fresh trials of 100 episodes. chance: on the same trials. "
-        "p: signed-rank test. P(better): probability of a better trial than chance's, ties half. ±: standard error."
+        + f"re-measured at 100: on about {REMEASURED} fresh trials of 100 episodes. chance: on the same trials. "
+        "p: paired t-test. P(better): the share of trials that are better than chance's, ties half. ±: standard error."
     )
     measured = [
         *["selected at 100"] * evolved,
@@ -228,7 +227,7 @@ def _learners_table(
         "p",
         "P(better)",
     ]
-    return Table(name, caption, (word, "from", *numbers, "fitness", *measured), rows)
+    return Table(name, caption, (word, "from", "fitness", *measured, *numbers), rows)
 
 
 def discrete_table(result: Reproduction) -> Table:
@@ -341,8 +340,8 @@ def introduction(result: Reproduction) -> list[str]:
         "each step into a pit; lower is better, and fitness is the best EP so far, averaged over trials.",
         "The learners: delayed synaptic plasticity (DSP), an evolved rule, changes every weight after an episode by what "
         "its two neurons did and by whether the EP got worse; hill climbing keeps random changes that lower the best EP.",
-        "Chance: random weights in every episode learn nothing, but their best EP so far falls too, so that only a value "
-        "below chance shows learning.",
+        "Chance: random weights in every episode learn nothing, but their best EP so far falls too; a value that is not "
+        "below chance shows nothing, and one below it shows a better search, which is not yet learning.",
         "The table: a verdict says whether the paper’s number and ours may be two estimates of the same; rows without a verdict, such as "
         "those about chance, are there to compare with and are not judged.",
     ]
@@ -352,18 +351,21 @@ def findings(result: Reproduction) -> list[str]:
     """Say what comparing with chance shows, in a few sentences."""
     parts = []
     for kind, name in (("dsp", "DSP rules"), ("hc", "hill climbing parameters")):
-        fresh = result.fresh[kind]
+        fresh = [
+            one for one in result.fresh[kind] if one.chance is not None
+        ]  # version 0.1 did not measure it
+        if not fresh:
+            continue
         beats = sum(bool(one.beats_chance) for one in fresh)
         mean = sum(one.fitness for one in fresh) / len(fresh)
-        parts.append(f"{beats} of {len(fresh)} {name} (mean fitness {mean:.1f})")
-    chance = figures.chance_at_100(result)
-    text = [
-        f"After 100 episodes, on fresh trials, {parts[0]} and {parts[1]} beat chance (mean fitness {chance:.1f})."
-    ]
-    rules, climbers = (lower_than_chance(result, kind, result.scale.episodes) for kind in ("dsp", "hc"))
+        chance = figures.chance_at_100(result, [kind])
+        parts.append(f"{beats} of {len(fresh)} {name} (mean fitness {mean:.1f}, chance {chance:.1f})")
+    text = [f"After 100 episodes, on fresh trials, {' and '.join(parts)} beat chance."] if parts else []
+    late = {kind: result.beside_chance(kind, result.scale.episodes) for kind in ("dsp", "hc")}
+    beat = {kind: sum(bool(one.beats_chance) for one in found) for kind, found in late.items()}
     text.append(
-        f"After {result.scale.episodes:,} episodes, {rules[0]} of {rules[1]} rules and {climbers[0]} of {climbers[1]} climbers "
-        "have a lower fitness than chance."
+        f"After {result.scale.episodes:,} episodes, {beat['dsp']} of {len(late['dsp'])} rules and {beat['hc']} of "
+        f"{len(late['hc'])} climbers beat chance, each in {result.trials} trials beside chance with its own α."
     )
     found = behaviours(result)
     kept = {kind: "none" if one.retained is None else f"{one.retained:.1%}" for kind, one in found.items()}
@@ -415,8 +417,9 @@ HOW = (
     "it reports none; F-test; Fisher's exact test). Intervals are 95 % of ours alone (bootstrap percentiles; Wilson's for "
     "shares). p-values are two-sided Wilcoxon rank-sum tests with the normal approximation, "
     "corrected for ties; they agree if they fall on the same side of 0.05 and, where significant, for the same "
-    "learner. The best rule and the best climber are those with the lowest fitness at the end of the plain test. "
-    "Chance has the scales α of the best rule, and its trials."
+    'learner; an episode "from which" agrees within a factor of two. The best rule and the best climber are those with '
+    "the lowest fitness at the end of the plain test. Chance is run beside every rule and climber, with its scales α and "
+    "in its trials; where the best of each are compared, it is the best rule's."
 )
 
 
@@ -535,6 +538,8 @@ figcaption { font-size: .9rem; color: var(--soft); margin-top: .5rem; }
   .numbers thead { position: sticky; top: 0; background: var(--ground); } .numbers th:first-child { display: none; }
   .numbers tr.noted { border-bottom: 0; }
 }
+.swipe { display: none; color: var(--soft); font-size: .8rem; }
+@media (max-width: 46rem) { .swipe { display: block; } }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } figure, tr { break-inside: avoid; } nav { display: none; } }
 """
 )
@@ -582,10 +587,13 @@ def _title(table: Table) -> str:
     }[table.name]
 
 
+SWIPE = '<p class="swipe">Swipe sideways for the rest →</p>'
+
+
 def _html_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+    return f'{SWIPE}<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
 def _comparison_html(lines: list[Line]) -> str:
@@ -623,7 +631,7 @@ def to_html(
         if description.name in drawn:
             shown.append(
                 f'<figure id="{description.name}" class="{description.name}"><h3>{escape(description.title)}</h3>'
-                f'<div class="card">{_inline(drawn[description.name], description.name)}</div>'
+                f'{SWIPE}<div class="card">{_inline(drawn[description.name], description.name)}</div>'
                 f"<figcaption>{escape(description.caption(result))} "
                 f'<a href="figures/{description.name}.svg">SVG</a> <a href="figures/{description.name}.png">PNG</a>'
                 "</figcaption></figure>"

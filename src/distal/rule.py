@@ -151,15 +151,12 @@ def evolved_fitness(number: int) -> float:
     return float(_evolved()[number - 1]["fitness_10000_episodes"])
 
 
-def evolved_beside_chance(number: int) -> tuple[float, float]:
-    """Return the fitness of an evolved rule after 100 episodes, on fresh trials, and chance on the same."""
+def evolved_beside_chance(number: int) -> tuple[float, float, float]:
+    """Return a rule's fitness after 100 episodes, on fresh trials, and chance after 100 and 10,000."""
     entry = _evolved()[number - 1]
-    return float(entry["fitness_100_episodes_remeasured"]), float(entry["chance_100_episodes"])
-
-
-def chance_after_10000() -> float:
-    """Return the mean best EP by chance after 10,000 episodes, with the scales of the first evolved rule."""
-    return float(_data("evolved_rules.json")["chance_10000_episodes"])
+    names = ("fitness_100_episodes_remeasured", "chance_100_episodes", "chance_10000_episodes")
+    at_100, chance_at_100, chance_at_10000 = (float(entry[name]) for name in names)
+    return at_100, chance_at_100, chance_at_10000
 
 
 def find_rule(name: str, others: Iterable[str] = ()) -> Rule:
