@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import llvmlite
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,7 +24,7 @@ from hypothesis import strategies as st
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
 from distal.draws import child_seed
-from distal.engines import Batch, Trials, cpu, kernels, reference
+from distal.engines import Batch, Trials, cache, cpu, kernels, reference
 from distal.engines.tables import maze_tables
 from distal.learners import Learner, dsp
 from distal.maze import HEADINGS, TURNS
@@ -279,6 +284,85 @@ def test_importing_the_package_loads_no_compiler_and_counts_no_cores() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+PLACE = "from distal.engines import kernels; print(kernels.dsp_trials._cache.cache_path)"
+
+
+def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compiled_code(
+    tmp_path: Path,
+) -> None:
+    package = tmp_path / "distal"
+    shutil.copytree(Path(cpu.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+
+    def place() -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", PLACE], capture_output=True, text=True, check=True, env=environment
+        )
+        return done.stdout
+
+    first = place()
+    assert str(tmp_path / "kept") in first
+    assert place() == first
+    places = {first}
+    for source in cache.SOURCES:
+        with (package / source).open("a") as file:
+            file.write("\n# changed\n")
+        places.add(place())
+    assert len(places) == 1 + len(cache.SOURCES)
+
+
+def test_every_file_that_a_kernel_takes_something_from_is_watched() -> None:
+    taken = set()
+    for source in ("engines/kernels.py", "engines/lanes.py"):
+        for node in ast.walk(ast.parse((cache.PACKAGE / source).read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("distal."):
+                taken.add(node.module.removeprefix("distal.").replace(".", "/") + ".py")
+    assert taken - {"engines/cache.py"} <= set(cache.SOURCES)
+
+
+def test_other_compilers_mean_another_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    prints = {cache.fingerprint()}
+    for module in (numba, llvmlite, np):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "__version__", "99")
+            prints.add(cache.fingerprint())
+    assert len(prints) == 4
+
+
+def test_without_a_folder_to_write_to_the_engine_compiles_and_says_so() -> None:
+    script = "import distal; print(distal.learn('paper:1', episodes=1, trials=1, chance=False).best.shape)"
+    environment = {**os.environ, "XDG_CACHE_HOME": os.devnull}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout == "(8, 1)\n"
+    assert done.stderr.splitlines() == [
+        "no folder can be written to: the cpu engine is compiled anew in every run",
+        "compiling the cpu engine for DSP",
+    ]
+
+
+def test_only_the_youngest_folders_of_other_sources_stay(tmp_path: Path) -> None:
+    for number in range(cache.KEPT + 3):
+        old = tmp_path / f"cpu-{number}"
+        old.mkdir()
+        os.utime(old, (number, number))
+    ours = tmp_path / "cpu-ours"
+    ours.mkdir()
+    cache._forget(ours)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "cpu-ours", *(f"cpu-{number}" for number in range(3, cache.KEPT + 3))
+    }  # fmt: skip
+
+
+def test_what_is_not_recorded_takes_no_memory() -> None:
+    batch = replace(batch_of((published_rules()[0],), T, Settings(), 0, episodes=1_000), record=(10, 1_000))
+    job = cpu._Job(batch, keep_weights=False, keep_ep=False)
+    assert job.best.shape == (len(batch), 2)
+    assert (cpu.run(batch).best == cpu.run(replace(batch, record=None)).best[:, [9, 999]]).all()
 
 
 def test_compiled_code_is_kept_between_processes(tmp_path: Path) -> None:

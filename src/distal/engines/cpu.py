@@ -18,7 +18,7 @@ import numpy as np
 from numba.core import event
 from numpy.typing import NDArray
 
-from distal.engines import Batch, Progress, Trials, kernels, naming
+from distal.engines import Batch, Progress, Trials, cache, kernels, naming
 from distal.engines.kernels import Options
 from distal.engines.tables import learner_numbers, maze_tables, packed_changes
 from distal.machine import available_cores
@@ -69,9 +69,8 @@ def run(
             job.stop[0] = 1  # the compiled code looks at it before every episode
             pool.shutdown(cancel_futures=True)
             raise
-    best = job.best if batch.record is None else job.best[:, batch.columns >= 0]
     weights = (job.hidden, job.output) if keep_weights else (None, None)
-    return Trials(best, job.ep if keep_ep else None, *weights)
+    return Trials(job.best, job.ep if keep_ep else None, *weights)
 
 
 def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
@@ -96,7 +95,8 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         """Speak up if it is the kernel itself, not one of the functions it is made of."""
         if event.data["dispatcher"] is self.kernel:
             name = "hill climbing and chance" if self.kernel is kernels.climbing_trials else "DSP"
-            _log.warning("compiling the cpu engine for %s; this is done once and kept for later runs", name)
+            once = "" if cache.folder() is None else "; this is done once and kept for later runs"
+            _log.warning("compiling the cpu engine for %s%s", name, once)
 
     def on_end(self, event: Any) -> None:
         """Say nothing more."""
@@ -122,6 +122,7 @@ class _Job:
             hidden=hidden,
             steps=settings.steps,
             episodes=batch.episodes,
+            recorded=len(batch.recorded),
             resample=batch.fresh_every or 0,
             winner_alone=settings.outputs == "winner",
             random_action=settings.outputs == "random",
@@ -133,7 +134,7 @@ class _Job:
             keep_ep=self.keep_ep,
         )
         kept = len(batch) if self.keep_weights else 0
-        self.best = np.empty((len(batch), batch.episodes), np.int32)
+        self.best = np.empty((len(batch), len(batch.recorded)), np.int32)
         self.ep = np.empty((len(batch) if self.keep_ep else 0, batch.episodes), np.int32)
         self.hidden = np.empty((kept, hidden, incoming(hidden)), np.float32)
         self.output = np.empty((kept, OUTPUTS, hidden + 1), np.float32)
@@ -160,5 +161,5 @@ class _Job:
         batch = self.batch
         return (
             batch.learner, batch.goal, batch.seed, self.numbers, self.tables, self.maze, self.options,
-            self.local.workspace, self.best, self.ep, self.hidden, self.output, self.stop,
+            self.local.workspace, batch.columns, self.best, self.ep, self.hidden, self.output, self.stop,
         )  # fmt: skip

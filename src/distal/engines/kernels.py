@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from distal.draws import ACTION, NOISE, WEIGHTS
+from distal.engines.cache import kept
 from distal.engines.lanes import (
     bits_mask8,
     bits_mask32,
@@ -50,7 +51,12 @@ GROUP = 32  # lanes that are summed together: four vectors, enough to hide the l
 F0, F1 = np.float32(0), np.float32(1)
 
 inlined = njit(error_model="numpy", forceinline=True)
-compiled = njit(error_model="numpy", nogil=True, cache=True)
+
+
+def compiled(*functions):
+    """Declare kernels, which are compiled when they are first called and kept for later runs."""
+    with kept() as keep:
+        return tuple(njit(error_model="numpy", nogil=True, cache=keep)(function) for function in functions)
 
 
 class Options(NamedTuple):
@@ -59,6 +65,7 @@ class Options(NamedTuple):
     hidden: int
     steps: int
     episodes: int
+    recorded: int  # columns of the best-so-far curves
     resample: int  # 0: never
     winner_alone: bool  # the output that acts is the only active one
     random_action: bool
@@ -668,7 +675,6 @@ def keep(ws, hidden, trial, hidden_out, output_out):
             output_out[trial, k, p] = ws.output[p * OUTPUTS + k]
 
 
-@compiled
 def dsp_trials(
     first,
     last,
@@ -680,6 +686,7 @@ def dsp_trials(
     tables,
     options,
     space,
+    columns,
     best,
     ep_out,
     hidden_out,
@@ -719,7 +726,8 @@ def dsp_trials(
                 lowest = ep
                 if options.keep_weights:
                     keep(ws, options.hidden, trial, hidden_out, output_out)
-            curves[trial * options.episodes + episode] = lowest
+            if columns[episode] >= 0:
+                curves[trial * options.recorded + columns[episode]] = lowest
             if options.keep_ep:
                 eps[trial * options.episodes + episode] = ep
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
@@ -730,7 +738,6 @@ def dsp_trials(
             done[0] += 1
 
 
-@compiled
 def climbing_trials(
     first,
     last,
@@ -742,6 +749,7 @@ def climbing_trials(
     tables,
     options,
     space,
+    columns,
     best,
     ep_out,
     hidden_out,
@@ -782,7 +790,11 @@ def climbing_trials(
                 lowest = ep
                 if options.keep_weights:
                     keep(ws, options.hidden, trial, hidden_out, output_out)
-            curves[trial * options.episodes + episode] = lowest
+            if columns[episode] >= 0:
+                curves[trial * options.recorded + columns[episode]] = lowest
             if options.keep_ep:
                 eps[trial * options.episodes + episode] = ep
             done[0] += 1
+
+
+dsp_trials, climbing_trials = compiled(dsp_trials, climbing_trials)
