@@ -276,7 +276,7 @@ def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, 
 
 def check_claim(folder: Path, claimed: dict[str, Any], force: bool) -> None:
     """Refuse a folder that is for something else. Version 0.1 knew kept elites alone and did not say so."""
-    check_folder(folder, CLAIM, claimed, force, missing={"elites": "kept"})
+    check_folder(folder, CLAIM, "reproduction", claimed, force, missing={"elites": "kept"})
 
 
 INSIDE = [f"evolve-{kind}{end}" for kind in ("dsp", "hc") for end in ("", "-otherwise")]

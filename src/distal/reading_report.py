@@ -26,7 +26,8 @@ from distal.evolving import REMEASURED
 from distal.experiments import paper_results
 from distal.figures import GROUND, STYLE, render, standalone
 from distal.files import to_json, write_bytes, write_text
-from distal.reading_study import EPISODES, LEVEL, SHUFFLES, Mean, Outcome, ReadingStudy, Search, readings
+from distal.reading_study import EPISODES, SHUFFLES, Mean, Outcome, ReadingStudy, Search, readings
+from distal.significance import SIGNIFICANT
 
 PAPER = "the paper"
 KINDS = {"dsp": "DSP rules", "hc": "hill climbing"}
@@ -117,10 +118,10 @@ def findings(study: ReadingStudy) -> list[str]:
             f"{_plain(Mean.of(search.last))}, and {_plain(search.afresh)} on fresh trials, chance {search.chance:.1f}."
         )
     strong = min(tested, key=lambda outcome: outcome.pairing.effect)
-    small = [outcome for outcome in tested if outcome.pairing.p < LEVEL and outcome.pairing.effect < 0]
+    small = [outcome for outcome in tested if outcome.pairing.p < SIGNIFICANT and outcome.pairing.effect < 0]
     text.append(
         f"The published tables belong most to their own numbers with {_named(strong)}: {_signed(strong.pairing.effect, 2)} "
-        f"standard deviations, p = {_p(strong.pairing.p)}. p is below {LEVEL} for {len(small)} of {len(tested)} "
+        f"standard deviations, p = {_p(strong.pairing.p)}. p is below {SIGNIFICANT} for {len(small)} of {len(tested)} "
         "variants" + (": " + ", ".join(_named(outcome) for outcome in small) if small else "") + "."
     )  # fmt: skip
     return [_unbroken(sentence) for sentence in text]
@@ -231,7 +232,7 @@ def tables(study: ReadingStudy) -> list[tuple[str, list[str], list[list[str]]]]:
 LEGEND = (
     "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; hill climbing: "
     "the evolved climbers on fresh trials of their own; the difference is rules minus chance, paired. "
-    f"Beat it: so many rules, or winners, are better than chance with p < {LEVEL} in the paired t-test.",
+    f"Beat it: so many rules, or winners, are better than chance with p < {SIGNIFICANT} in the paired t-test.",
     "Pairing, effect: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
     f"p: the share of {SHUFFLES:,} random matchings that do as well.",
     "Evolution: best of the first and of the last generation, mean ± standard deviation over runs, in the trials that "
@@ -388,7 +389,7 @@ def pairing(study: ReadingStudy) -> Figure:
     low, high = min(-0.5, *effects), max(0.1, *effects)
     for row, outcome in enumerate(outcomes):
         test = outcome.pairing
-        clear = test.p < LEVEL
+        clear = test.p < SIGNIFICANT
         axes.barh(row, test.effect, height=0.55, **BARS[clear])
         axes.plot(
             [test.level] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
@@ -407,7 +408,7 @@ def pairing(study: ReadingStudy) -> Figure:
     )
     handles, labels = axes.get_legend_handles_labels()
     handles += [Patch(**BARS[True]), Patch(**BARS[False])]
-    labels += [f"p < {LEVEL}", "not significant"]
+    labels += [f"p < {SIGNIFICANT}", "not significant"]
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure
 
@@ -444,7 +445,7 @@ PICTURES = (
         "readings_pairing", "Do tables and numbers belong together?", pairing,
         "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
         "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. "
-        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {LEVEL}; the bars of all others are hatched.",
+        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {SIGNIFICANT}; the bars of all others are hatched.",
     ),
 )  # fmt: skip
 

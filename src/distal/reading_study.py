@@ -8,7 +8,6 @@ alone. It runs in stages (see `stages`); `reading_report` turns the numbers into
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
@@ -32,11 +31,11 @@ from distal.learners import Learner, chance_for
 from distal.maze import Maze, triple_t_maze
 from distal.rule import NUMBERS, Rule, published_rules
 from distal.settings import READINGS, Settings, SettingsDict
+from distal.significance import SIGNIFICANT
 from distal.stages import Event, Stage, Stages, check_folder, locked_folder, run_files
 
 EPISODES = 100  # of every trial here, as in the paper's evolutions
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
-LEVEL = 0.05
 
 # The last number of the part that seeds of the study come from; the second is the test.
 STUDY = 8
@@ -165,7 +164,7 @@ class Pairing:
             rows,
             effect=float(matched / spread),
             p=(1 + as_good) / (1 + shuffles),
-            level=float(np.quantile(shuffled, LEVEL) / spread),
+            level=float(np.quantile(shuffled, SIGNIFICANT) / spread),
         )
 
 
@@ -539,11 +538,7 @@ def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) 
 
 def check_claim(folder: Path, claimed: dict[str, Any], force: bool) -> None:
     """Refuse a folder that is for something else."""
-    try:
-        check_folder(folder, CLAIM, claimed, force)
-    except InputError as error:
-        said = re.sub(rf"(holds (?:a|no)) {Path(CLAIM).stem}", r"\1 study of readings", str(error))
-        raise InputError(said) from None
+    check_folder(folder, CLAIM, "study of readings", claimed, force)
 
 
 _NAMES = ["base", *(f"{reading}_{value}" for reading, values in readings().items() for value in values)]

@@ -64,15 +64,21 @@ def run_files(folder: str) -> tuple[str, ...]:
 
 
 def check_folder(
-    folder: Path, name: str, claim: dict[str, Any], force: bool, missing: Mapping[str, Any] | None = None
+    folder: Path,
+    name: str,
+    what: str,
+    claim: dict[str, Any],
+    force: bool,
+    missing: Mapping[str, Any] | None = None,
 ) -> None:
     """Refuse a folder whose claim, a file of this name, is another one.
 
-    `missing` says what fields mean that an older version did not write.
+    `what` is what such a folder holds, in words for people; `missing` says what fields mean
+    that an older version did not write.
     """
     if force or not folder.is_dir():
         return
-    path, what = folder / name, Path(name).stem
+    path = folder / name
     if path.exists():
         stored = read_json(path, "file")
         if not isinstance(stored, dict) or {**(missing or {}), **stored} != claim:
