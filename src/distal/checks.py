@@ -6,8 +6,12 @@ there is one, the nearest right spelling.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import unicodedata
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +51,41 @@ def unit_interval(name: str, value: object) -> float:
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
         raise InputError(f"{name} is {number!r}, expected a number from 0 to 1")
     return float(number)
+
+
+def flag(name: str, value: object) -> bool:
+    """Return value if it is True or False."""
+    plain = _plain(value)
+    if not isinstance(plain, bool):
+        raise InputError(f"{name} is {value!r}, expected True or False")
+    return plain
+
+
+def function(name: str, value: object) -> Callable[..., Any] | None:
+    """Return value if it can be called, or None."""
+    if value is not None and not callable(value):
+        raise InputError(f"{name} is {value!r}, expected a function, or None")
+    return value
+
+
+def text(name: str, value: object) -> str:
+    """Return value if it is text that any terminal and any file can hold: no control characters."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {value!r}, expected text")
+    if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in value):
+        raise InputError(f"{name} is {value!r}, expected text without control characters")
+    return str(value)
+
+
+def path(name: str, value: object) -> Path:
+    """Return value as a path, if it can be the name of a file or folder."""
+    if not isinstance(value, str | os.PathLike) or not isinstance(written := os.fspath(value), str):
+        raise InputError(f"{name} is {value!r}, expected a path")
+    if not written:
+        raise InputError(f"{name} is empty, expected a path")
+    if "\0" in written:
+        raise InputError(f"{name} is {written!r}, which no file system takes: it holds a NUL character")
+    return Path(written)
 
 
 def _plain(value: object) -> object:
