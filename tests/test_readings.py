@@ -308,7 +308,7 @@ def test_a_folder_that_is_for_something_else_is_refused(again: Any, tmp_path: Pa
         with pytest.raises(InputError, match="holds a study of readings with other options"):
             run(**other)
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="is not empty and holds no study of readings"):
+    with pytest.raises(InputError, match="is not empty and was not made by distal"):
         run(out=tmp_path)
     assert (folder / "study.json").exists()
 

@@ -364,7 +364,7 @@ def test_the_page_is_whole_valid_and_needs_no_network(tiny: tuple[Reproduction, 
     assert "outputs = winner" in text
     assert "elites = remeasured" in text
     every = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert every - {"report.html"} <= set(page.links)
+    assert every - {"report.html", "manifest.json"} <= set(page.links)
 
 
 def test_a_reduced_scale_is_said_once(tiny: tuple[Reproduction, Path]) -> None:
@@ -676,7 +676,7 @@ def test_a_folder_with_other_options_is_refused(
     with pytest.raises(InputError, match="holds a reproduction with other options"):
         reproduce("quick", seed=4, out=tiny[1])
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="is not empty and holds no reproduction"):
+    with pytest.raises(InputError, match="is not empty and was not made by distal"):
         reproduce("quick", out=tmp_path)
 
 

@@ -53,6 +53,14 @@ def unit_interval(name: str, value: object) -> float:
     return float(number)
 
 
+def finite(name: str, value: object) -> float:
+    """Return value as a float if it is a finite number."""
+    number = _plain(value)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) < float("inf"):
+        raise InputError(f"{name} is {value!r}, expected a finite number")
+    return float(number)
+
+
 def flag(name: str, value: object) -> bool:
     """Return value if it is True or False."""
     plain = _plain(value)

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import distal
-from distal import engines, interrupts, reading_study, terminal
+from distal import checks, engines, interrupts, reading_study, terminal
 from distal.checks import InputError, integer, one_of, suggestion
 from distal.evaluation import MAX_SEED, learn
 from distal.evolution import ELITES, Options
 from distal.evolving import evolve, resume, summary
-from distal.experiments import SCALES, check_claim, claim, estimated_seconds, plan, reproduce
+from distal.experiments import SCALES, claim, estimated_seconds, plan, reproduce
 from distal.files import check_target, to_json, write_text
 from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, chance, find_learner, hill_climbing
 from distal.learners.chance import Chance
@@ -38,6 +38,7 @@ from distal.spread import WorkError
 Command = Callable[[argparse.Namespace], None]
 
 AGAIN = "run the same command again to continue"
+FORCE = "begin anew: remove the files in the folder that its manifest names, no others"
 MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # of a film
 
 
@@ -277,7 +278,7 @@ def run_evolve(args: argparse.Namespace) -> None:
 
 def run_runs(args: argparse.Namespace) -> None:
     """Summarise folders of runs."""
-    top = Path(args.folder)
+    top = checks.path("DIR", args.folder)
     if not top.is_dir():
         raise InputError(f"{args.folder!r} is not a folder")
     inner = sorted(path for path in top.iterdir() if path.is_dir() and is_run_folder(path))
@@ -304,7 +305,7 @@ def run_reproduce(args: argparse.Namespace) -> None:
     stages = plan(scale, args.rules, maze, args.elites)
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
-    check_claim(Path(out), claim(scale, args.rules, args.elites, args.seed, in_force, maze), args.force)
+    claim(scale, args.rules, args.elites, args.seed, in_force, maze).check(out, args.force)
     with _how_to_go_on(AGAIN), _executor(args) as executor:
         run = engines.runner(args.engine, args.workers, executor)
         terminal.show_plan(stages, estimated_seconds(stages, maze, in_force, run), out)
@@ -334,9 +335,7 @@ def run_readings(args: argparse.Namespace) -> None:
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
     planned = reading_study.plan(scale, in_force, args.elites, maze)
-    reading_study.check_claim(
-        Path(out), reading_study.claim(scale, args.elites, args.seed, in_force, maze), args.force
-    )
+    reading_study.claim(scale, args.elites, args.seed, in_force, maze).check(out, args.force)
     with _how_to_go_on(AGAIN), _executor(args) as executor:
         run = engines.runner(args.engine, args.workers, executor)
         seconds = reading_study.estimated_seconds(planned, maze, run)
@@ -545,7 +544,7 @@ def _parser() -> Parser:
     )
     _add_elites(reproduction, Options.elites)
     reproduction.add_argument("--out", metavar="DIR", help="folder of the report (reproduction-SCALE)")
-    reproduction.add_argument("--force", action="store_true", help="begin anew, whatever the folder holds")
+    reproduction.add_argument("--force", action="store_true", help=FORCE)
     reproduction.add_argument(
         "--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)"
     )
@@ -568,7 +567,7 @@ def _parser() -> Parser:
     )
     _add_elites(study, Options.elites)
     study.add_argument("--out", metavar="DIR", help="folder of the report (readings-SCALE)")
-    study.add_argument("--force", action="store_true", help="begin anew, whatever the folder holds")
+    study.add_argument("--force", action="store_true", help=FORCE)
     study.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
     _add_settings(study)
     _add_engine(study)
@@ -724,7 +723,7 @@ def _add_evolve(command: Parser) -> None:
     )
     command.add_argument("--out", metavar="DIR", help="folder to keep the runs in; needed unless --resume")
     command.add_argument("--resume", metavar="DIR", help="go on with the runs in a folder")
-    command.add_argument("--force", action="store_true", help="begin anew in a folder that is not empty")
+    command.add_argument("--force", action="store_true", help=FORCE)
     for name, text in (
         ("runs", "independent runs (15)"),
         ("generations", "generations after the first population (300)"),

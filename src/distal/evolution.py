@@ -8,7 +8,7 @@ run's seed, the generation and the child, so a run can stop and go on anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import draws
-from distal.checks import InputError, integer, one_of, unit_interval
+from distal.checks import InputError, finite, integer, one_of, unit_interval
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 FIRST, PARENTS, REDRAW, DEVIATE = 16, 17, 18, 19
@@ -270,20 +270,38 @@ class Evolution:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned."""
-        shape = (-1, self.discrete), (-1, self.continuous)
-
-        def genotypes(discrete: Any, continuous: Any) -> Genotypes:
-            return Genotypes(
-                np.array(discrete, np.int8).reshape(shape[0] if self.discrete else (len(continuous), 0)),
-                np.array(continuous, np.float64).reshape(shape[1]),
-            )
-
-        self.generation = state["generation"]
-        self.fitness = np.array(state["fitness"], np.float64)
-        self.population = genotypes(state["discrete"], state["continuous"])
+        """Go on from what `state` returned; refuse what it cannot have returned."""
+        size = self.options.population
+        self.generation = integer("generation", state["generation"], 0)
+        self.fitness = np.array(_list("fitness", state["fitness"], size, finite), np.float64)
+        self.population = self._genotypes(state["discrete"], state["continuous"], size)
         # Version 0.1 did not keep it; then all that is known is that they are there now.
-        self.born = np.array(state.get("born", [self.generation] * len(self.fitness)), np.int64)
+        born = _list("born", state.get("born", [self.generation] * size), size, self._generation)
+        self.born = np.array(born, np.int64)
         best = state["best"]
-        self.best = genotypes([best["discrete"]], [best["continuous"]])
-        self.best_fitness, self.best_generation = best["fitness"], best["generation"]
+        self.best = self._genotypes([best["discrete"]], [best["continuous"]], 1)
+        self.best_fitness = finite("the best fitness", best["fitness"])
+        self.best_generation = self._generation("the generation of the best", best["generation"])
+
+    def _generation(self, name: str, value: object) -> int:
+        return integer(name, value, 0, self.generation)
+
+    def _genotypes(self, discrete: object, continuous: object, n: int) -> Genotypes:
+        def change(name: str, value: object) -> int:
+            return integer(name, value, -1, 1)
+
+        changes = _list("discrete", discrete, n, lambda name, row: _list(name, row, self.discrete, change))
+        numbers = _list(
+            "continuous", continuous, n, lambda name, row: _list(name, row, self.continuous, unit_interval)
+        )
+        return Genotypes(
+            np.array(changes, np.int8).reshape(n, self.discrete),
+            np.array(numbers, np.float64).reshape(n, self.continuous),
+        )
+
+
+def _list(name: str, values: object, length: int, check: Callable[[str, object], Any]) -> list[Any]:
+    """Return a list of so many values, each checked."""
+    if not isinstance(values, list) or len(values) != length:
+        raise InputError(f"{name} is not a list of {length}")
+    return [check(name, value) for value in values]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import distal
 from distal import engines
-from distal.checks import InputError, integer, one_of
+from distal.checks import InputError, finite, flag, integer, one_of, suggestion
 from distal.draws import child_seed, child_seeds
 from distal.engines import Runner
 from distal.evaluation import MAX_COUNT, MAX_SEED, batch_of, checked_maze
@@ -29,7 +29,7 @@ from distal.learners import Learner, chance_for, hill_climbing
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze
 from distal.rule import NUMBERS, ROWS, Rule
-from distal.runs import RunFolder, read_run
+from distal.runs import RunFolder, damaged, read_run
 from distal.settings import Settings, SettingsDict
 from distal.significance import SIGNIFICANT, paired, paired_superiority
 
@@ -93,12 +93,26 @@ class Config:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Config:
         """Read what `to_dict` returns, or returned in version 0.1."""
-        own = {name: data[name] for name in ("learner", "runs", "generations", "trials", "episodes", "seed")}
+        data = dict(data)
         if "remeasure" in data:  # 0.1: `elites` was their number
-            words = {False: "kept", True: "remeasured"}
-            data = {**data, "elite_count": data["elites"], "elites": words[data["remeasure"]]}
+            remeasure = flag("remeasure", data.pop("remeasure"))
+            data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
+        own = ("learner", "runs", "generations", "trials", "episodes", "seed")
+        known = (
+            "distal",
+            *own,
+            *Options.__dataclass_fields__,
+            *Settings.__dataclass_fields__,
+            "maze",
+            "heading",
+        )
+        for name in data:
+            if name not in known:
+                raise InputError(f"unknown field {name!r}{suggestion(name, known)}")
+        if not isinstance(data["maze"], list):
+            raise InputError("the maze is not a list of rows")
         return cls(
-            **own,
+            **{name: data[name] for name in own},
             options=Options(**{name: data[name] for name in Options.__dataclass_fields__}),
             settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
             maze=Maze(tuple(data["maze"]), data["heading"]),
@@ -187,13 +201,21 @@ class Winner:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Winner:
-        """Read what `to_dict` returns."""
+    def from_dict(cls, data: dict[str, Any], config: Config, run: int) -> Winner:
+        """Read what `to_dict` returns of this run of an evolution."""
+        if data["run"] != run:
+            raise InputError(f"a winner is of run {data['run']!r}, expected {run}")
         numbers = data["learner"]
-        learner = Rule.from_dict(numbers) if "delta_w" in numbers else HillClimbing(**numbers)
+        if not isinstance(numbers, dict):
+            raise InputError(f"the winner of run {run} is no object")
+        learner = Rule.from_dict(numbers) if config.learner == "dsp" else HillClimbing(**numbers)
         given = {name: data[name] for name in Fresh.__dataclass_fields__ if name in data}
         fresh = Fresh(fitness=data["remeasured"], **given)
-        return cls(data["run"], learner, data["generation"], data["selected"], fresh)
+        for name, value in asdict(fresh).items():
+            if value is not None:
+                finite(name, value)
+        generation = integer("generation", data["generation"], 0, config.generations)
+        return cls(run, learner, generation, finite("selected", data["selected"]), fresh)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,9 +289,9 @@ def evolve(
     )
     run = engines.runner(engine, workers, executor)
     if out is None:
-        return _run(config, None, run, progress)
+        return _run(config, _begun(config), run, progress)
     with RunFolder.create(out, config.to_dict(), force) as folder:
-        return _run(config, folder, run, progress)
+        return _run(config, _begun(config), run, progress, folder)
 
 
 def resume(
@@ -284,38 +306,69 @@ def resume(
     """Go on with the runs in a folder, to `generations` if given; a finished run is only read."""
     run = engines.runner(engine, workers, executor)
     with RunFolder.open(out) as folder:
-        config = folder.parsed(Config.from_dict)
+        config, evolutions, winners = _restored(folder.path, folder.config, folder.state)
+        history = folder.history()
         if generations is not None and generations != config.generations:
-            done = folder.state["runs"][0]["generation"] if folder.state else 0
-            integer("generations", generations, done, MAX_COUNT)
+            generations = integer("generations", generations, max(evolutions[0].generation, 0), MAX_COUNT)
             config = replace(config, generations=generations)
-            folder.extend(generations)
-        return _run(config, folder, run, progress)
+        folder.recover()  # all is well: from here on the folder may be changed
+        if config.generations != folder.config["generations"]:
+            folder.extend(config.generations)
+            winners = None
+        return _run(config, evolutions, run, progress, folder, history, folder.seconds(), winners)
+
+
+def _restored(
+    path: Path, stored: dict[str, Any], state: dict[str, Any] | None
+) -> tuple[Config, list[Evolution], tuple[Winner, ...] | None]:
+    """Return what a folder holds, all of it checked: configuration, runs, and winners if it is finished."""
+    with damaged(path / "config.json"):
+        config = Config.from_dict(stored)
+    evolutions, winners = _begun(config), None
+    if state is None:
+        return config, evolutions, None
+    with damaged(path / "state.json"):
+        for evolution, entry in zip(evolutions, state["runs"], strict=True):
+            evolution.restore(entry)
+        generation = integer("generation", evolutions[0].generation, 0, config.generations)
+        if any(evolution.generation != generation for evolution in evolutions):
+            raise InputError("its runs are in different generations")
+        if state["winners"] is not None:
+            if generation < config.generations:
+                raise InputError(f"it has winners before generation {config.generations}")
+            winners = tuple(
+                Winner.from_dict(entry, config, run) for run, entry in enumerate(state["winners"], start=1)
+            )
+    return config, evolutions, winners
+
+
+def _begun(config: Config) -> list[Evolution]:
+    """Return the runs of an evolution before their first generation."""
+    return [Evolution(*config.genes, run_seed(config, k), config.options) for k in range(config.runs)]
 
 
 def summary(out: str | Path) -> dict[str, Any]:
     """Return what a folder of runs holds, without changing it."""
-    config, state = read_run(out)
-    runs = state["runs"] if state else []
-    winners = (state or {}).get("winners") or []
+    stored, state, _ = read_run(out)
+    config, evolutions, winners = _restored(Path(out), stored, state)
+    names = ("remeasured", "standard_error", "chance", "p", "superiority")
+    found = [winner.to_dict() for winner in winners] if winners else [{} for _ in evolutions]
     return {
-        "learner": config["learner"],
-        "seed": config["seed"],
-        "elites": Config.from_dict(config).options.elites,
-        "generations": config["generations"],
-        "done": runs[0]["generation"] if runs else None,
-        "finished": bool(winners),
+        "learner": config.learner,
+        "seed": config.seed,
+        "elites": config.options.elites,
+        "generations": config.generations,
+        "done": evolutions[0].generation if state else None,
+        "finished": winners is not None,
         "runs": [
             {
                 "run": number,
-                "best": run["best"]["fitness"],
-                "found_in_generation": run["best"]["generation"],
-                **{
-                    name: winners[number - 1].get(name) if winners else None
-                    for name in ("remeasured", "standard_error", "chance", "p", "superiority")
-                },
+                "best": evolution.best_fitness,
+                "found_in_generation": evolution.best_generation,
+                **{name: winner.get(name) for name in names},
             }
-            for number, run in enumerate(runs, start=1)
+            for number, (evolution, winner) in enumerate(zip(evolutions, found, strict=True), start=1)
+            if state
         ],
     }
 
@@ -406,36 +459,33 @@ def _rows(evolutions: list[Evolution]) -> Iterator[tuple[Any, ...]]:
 
 def _run(
     config: Config,
-    folder: RunFolder | None,
+    evolutions: list[Evolution],
     run: Runner,
     progress: Callable[[Step], None] | None,
+    folder: RunFolder | None = None,
+    history: NDArray[np.float64] | None = None,
+    seconds: float = 0.0,
+    winners: tuple[Winner, ...] | None = None,
 ) -> Evolved:
-    """Run all generations that are missing, keep them, and find the winners."""
-    discrete, continuous = config.genes
-    evolutions = [
-        Evolution(discrete, continuous, run_seed(config, k), config.options) for k in range(config.runs)
-    ]
-    history: list[tuple[Any, ...]] = []
-    seconds = 0.0
-    if folder is not None and folder.state:
-        for evolution, state in zip(evolutions, folder.state["runs"], strict=True):
-            evolution.restore(state)
-        history = folder.history()
-        seconds = folder.seconds()
+    """Run all generations that are missing, keep them, and find the winners if they are not known."""
+    values = np.empty((config.generations + 1, config.runs, 3))  # best, mean, worst
+    if history is not None:
+        values[: len(history)] = history
 
     while evolutions[0].generation < config.generations:
         began = time.perf_counter()
         evaluations = next_generation(config, evolutions, run)
         rows = list(_rows(evolutions))
         took = time.perf_counter() - began
-        history += rows
+        generation = evolutions[0].generation
+        values[generation] = [row[2:5] for row in rows]
         seconds += took
         if folder is not None:
             folder.append(rows, took, [evolution.state() for evolution in evolutions])
         if progress is not None:
             progress(
                 Step(
-                    generation=evolutions[0].generation,
+                    generation=generation,
                     generations=config.generations,
                     best=[evolution.best_fitness for evolution in evolutions],
                     mean=float(np.mean([row[3] for row in rows])),
@@ -444,13 +494,9 @@ def _run(
                 )
             )
 
-    winners = None
-    if folder is not None and folder.state and folder.state["winners"] is not None:
-        winners = tuple(Winner.from_dict(entry) for entry in folder.state["winners"])
     if winners is None:
         winners = winners_of(config, evolutions, run)
     if folder is not None:
         folder.finish([winner.to_dict() for winner in winners])
-    values = np.array([row[2:5] for row in history]).reshape(config.generations + 1, config.runs, 3)
     best, mean, worst = np.moveaxis(values, (2, 1), (0, 1))
     return Evolved(config, best, mean, worst, seconds, winners)

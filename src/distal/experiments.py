@@ -30,7 +30,7 @@ from distal.learners import DEFAULT_CHANCE, Learner, chance_for
 from distal.maze import Maze
 from distal.rule import published_rules
 from distal.settings import Settings, SettingsDict
-from distal.stages import Event, Stage, Stages, check_folder, locked_folder, run_files
+from distal.stages import SECONDS, Claim, Event, Stage, Stages
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
@@ -179,7 +179,7 @@ def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> li
                 continue
             title = f"evolve {name}, {scale.runs} runs of {scale.generations} generations, elites {reading}"
             episodes = evolution_episodes(scale.runs, scale.generations, reading, finals)
-            stages.append(Stage(f"evolve_{kind}{suffix}", title, episodes, kind))
+            stages.append(Stage(f"evolve_{kind}{suffix}", title, episodes, kind, scale.runs))
     if rules == "published":
         episodes = len(published_rules()) * MANY * finals * 100
         stages.append(Stage("afresh_dsp", "the published rules for 100 episodes", episodes, "dsp"))
@@ -248,21 +248,29 @@ def reproduce(
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, inspect.signature(reproduce).parameters)
     maze = checked_maze(maze)
-    with locked_folder(out) as folder:
-        claimed = claim(size, rules, elites, seed, in_force, maze)
-        if folder is not None:
-            check_claim(folder, claimed, force)
+    with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as folder:
         stages = Stages(plan(size, rules, maze, elites), run, executor, progress, folder)
-        stages.claim(CLAIM, claimed, force, FILES)
         return _Work(size, rules, elites, seed, in_force, maze, stages).run()
 
 
-CLAIM = "reproduction.json"
+CLAIM, HOLDS = "reproduction.json", "a reproduction"
+
+FIGURES = (
+    "maze", "evolution", "evolution_median", "distribution_100", "every_episode", "long_tests",
+    "resampled_tests", "distributions", "comparison", "rule_map",
+)  # fmt: skip
+TABLES = ("summary", "rules_continuous", "rules_discrete", "climbers")
+# Everything that a report writes.
+REPORT = (
+    "report.html", "results.json", "results.md", "evolved_rules.json",
+    *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
+    *(f"tables/{name}.{kind}" for name in TABLES for kind in ("csv", "tex")),
+)  # fmt: skip
 
 
-def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> dict[str, Any]:
+def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> Claim:
     """Return what a folder is for: everything that decides the results."""
-    return {
+    content = {
         "format": "distal-reproduction",
         "scale": scale.name,
         "rules": rules,
@@ -272,20 +280,9 @@ def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, 
         "maze": list(maze.picture),
         "heading": maze.heading,
     }
-
-
-def check_claim(folder: Path, claimed: dict[str, Any], force: bool) -> None:
-    """Refuse a folder that is for something else. Version 0.1 knew kept elites alone and did not say so."""
-    check_folder(folder, CLAIM, "reproduction", claimed, force, missing={"elites": "kept"})
-
-
-INSIDE = [f"evolve-{kind}{end}" for kind in ("dsp", "hc") for end in ("", "-otherwise")]
-# Everything that a reproduction and its report write.
-FILES = (
-    CLAIM, "seconds.json", "*.npz", "report.html", "results.json", "results.md",
-    "evolved_rules.json", "figures/*.svg", "figures/*.png", "tables/*.csv", "tables/*.tex",
-    *(file for inside in INSIDE for file in run_files(inside)),
-)  # fmt: skip
+    stages = (file for stage in plan(scale, rules, maze, elites) for file in stage.files)
+    # Version 0.1 knew kept elites alone and did not say so.
+    return Claim(CLAIM, HOLDS, content, (CLAIM, SECONDS, *stages, *REPORT), {"elites": "kept"})
 
 
 @dataclass(eq=False)
@@ -308,9 +305,7 @@ class _Work:
         learners: dict[str, tuple[Learner, ...]] = {}
         for kind in ("dsp", "hc"):
             if f"evolve_{kind}" in self.stages.stages:
-                evolved[kind] = self.stages.evolve(
-                    f"evolve_{kind}", self._config(kind, self.elites), f"evolve-{kind}"
-                )
+                evolved[kind] = self.stages.evolve(f"evolve_{kind}", self._config(kind, self.elites))
                 learners[kind] = tuple(winner.learner for winner in evolved[kind].winners)
                 fresh[kind] = tuple(winner.fresh for winner in evolved[kind].winners)
             else:
@@ -341,9 +336,7 @@ class _Work:
         }
         for kind in evolved:
             otherwise[kind] = self.stages.evolve(
-                f"evolve_{kind}_otherwise",
-                self._config(kind, other_elites(self.elites)),
-                f"evolve-{kind}-otherwise",
+                f"evolve_{kind}_otherwise", self._config(kind, other_elites(self.elites))
             )
         return replace(result, at_100=at_100, episodes=episodes)
 

@@ -77,11 +77,11 @@ def write_text(path: str | Path, text: str) -> None:
     write_bytes(path, data)
 
 
-def write_array(path: str | Path, **arrays: NDArray[Any]) -> None:
-    """Write arrays to a compressed NPZ file, whole or not at all."""
+def to_npz(**arrays: NDArray[Any]) -> bytes:
+    """Return arrays as a compressed NPZ file."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    write_bytes(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:

@@ -25,8 +25,19 @@ from distal.colours import DARK, LIGHT, css
 from distal.evolving import REMEASURED
 from distal.experiments import paper_results
 from distal.figures import GROUND, STYLE, render, standalone
-from distal.files import to_json, write_bytes, write_text
-from distal.reading_study import EPISODES, SHUFFLES, Mean, Outcome, ReadingStudy, Search, readings
+from distal.files import to_json
+from distal.folders import for_report
+from distal.reading_study import (
+    EPISODES,
+    HOLDS,
+    REPORT,
+    SHUFFLES,
+    Mean,
+    Outcome,
+    ReadingStudy,
+    Search,
+    readings,
+)
 from distal.significance import SIGNIFICANT
 
 PAPER = "the paper"
@@ -35,19 +46,17 @@ KINDS = {"dsp": "DSP rules", "hc": "hill climbing"}
 
 def write(study: ReadingStudy, out: str | Path) -> Path:
     """Write all files of a report; return the path of the page."""
-    folder = Path(out)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    drawn: dict[str, str] = {}
-    for picture in PICTURES:
-        svg, png = draw(picture, study)
-        drawn[picture.name] = svg
-        write_text(folder / "figures" / f"{picture.name}.svg", svg)
-        write_bytes(folder / "figures" / f"{picture.name}.png", png)
-    write_text(folder / "study.json", to_json(study.to_dict()) + "\n")
-    write_text(folder / "readings.md", "# A study of readings\n\n" + to_markdown(study))
-    page = folder / "readings.html"
-    write_text(page, to_html(study, drawn))
-    return page
+    with for_report(out, HOLDS, REPORT) as folder:
+        drawn: dict[str, str] = {}
+        for picture in PICTURES:
+            svg, png = draw(picture, study)
+            drawn[picture.name] = svg
+            folder.write_text(f"figures/{picture.name}.svg", svg)
+            folder.write_bytes(f"figures/{picture.name}.png", png)
+        folder.write_text("study.json", to_json(study.to_dict()) + "\n")
+        folder.write_text("readings.md", "# A study of readings\n\n" + to_markdown(study))
+        folder.write_text("readings.html", to_html(study, drawn))
+        return folder.file("readings.html")
 
 
 # ------------------------------------------------------------------ what it says

@@ -32,7 +32,7 @@ from distal.maze import Maze, triple_t_maze
 from distal.rule import NUMBERS, Rule, published_rules
 from distal.settings import READINGS, Settings, SettingsDict
 from distal.significance import SIGNIFICANT
-from distal.stages import Event, Stage, Stages, check_folder, locked_folder, run_files
+from distal.stages import SECONDS, Claim, Event, Stage, Stages
 
 EPISODES = 100  # of every trial here, as in the paper's evolutions
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
@@ -107,10 +107,6 @@ class Variant:
         """Return the value that a reading has here."""
         value: str = self.elites if reading == "elites" else getattr(self.settings, reading)
         return value
-
-    def folder(self, part: str) -> str:
-        """Return the folder of an evolution."""
-        return f"{part}_{self.name}".replace("_", "-")
 
 
 def variants(settings: Settings, elites: str) -> list[Variant]:
@@ -418,7 +414,13 @@ def plan(scale: Scale, settings: Settings, elites: str, maze: Maze) -> dict[Vari
         search = evolution_episodes(scale.runs, scale.generations, variant.elites, finals)
         episodes = {"published": at_100, "chance": at_100, "pairing": every_pair}
         planned[variant] = [
-            Stage(f"{part}_{variant.name}", TITLES[part], episodes.get(part, search), PARTS[part])
+            Stage(
+                f"{part}_{variant.name}",
+                TITLES[part],
+                episodes.get(part, search),
+                PARTS[part],
+                0 if part in episodes else scale.runs,
+            )
             for part in variant.own
         ]
     return planned
@@ -503,15 +505,11 @@ def study_readings(
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, inspect.signature(study_readings).parameters)
     maze = checked_maze(maze)
-    with locked_folder(out) as folder:
-        claimed = claim(size, elites, seed, in_force, maze)
-        if folder is not None:
-            check_claim(folder, claimed, force)
+    with claim(size, elites, seed, in_force, maze).taken(out, force) as folder:
         planned = plan(size, in_force, elites, maze)
         told = None if progress is None else _ByVariant(planned, progress)
         every = [stage for stages in planned.values() for stage in stages]
         stages = Stages(every, run, executor, told, folder)
-        stages.claim(CLAIM, claimed, force, FILES)
         work = _Work(size, seed, maze, stages)
         outcomes = tuple(work.run(variant) for variant in planned)
         return ReadingStudy(
@@ -520,12 +518,19 @@ def study_readings(
         )  # fmt: skip
 
 
-CLAIM = "reading-study.json"
+CLAIM, HOLDS = "reading-study.json", "a study of readings"
+
+FIGURES = ("readings_published", "readings_evolution", "readings_pairing")
+# Everything that a report writes.
+REPORT = (
+    "readings.html", "readings.md", "study.json",
+    *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
+)  # fmt: skip
 
 
-def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> dict[str, Any]:
+def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> Claim:
     """Return what a folder is for: everything that decides the results."""
-    return {
+    content = {
         "format": "distal-reading-study",
         "scale": scale.name,
         "elites": elites,
@@ -534,20 +539,9 @@ def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) 
         "maze": list(maze.picture),
         "heading": maze.heading,
     }
-
-
-def check_claim(folder: Path, claimed: dict[str, Any], force: bool) -> None:
-    """Refuse a folder that is for something else."""
-    check_folder(folder, CLAIM, "study of readings", claimed, force)
-
-
-_NAMES = ["base", *(f"{reading}_{value}" for reading, values in readings().items() for value in values)]
-_INSIDE = [f"{part}_{name}".replace("_", "-") for part in ("evolve_dsp", "evolve_hc") for name in _NAMES]
-# Everything that a study and its report write.
-FILES = (
-    CLAIM, "seconds.json", "*.npz", "readings.html", "readings.md", "study.json", "figures/readings_*.svg",
-    "figures/readings_*.png", *(file for inside in _INSIDE for file in run_files(inside)),
-)  # fmt: skip
+    planned = plan(scale, settings, elites, maze)
+    stages = (file for those in planned.values() for stage in those for file in stage.files)
+    return Claim(CLAIM, HOLDS, content, (CLAIM, SECONDS, *stages, *REPORT))
 
 
 @dataclass(eq=False)
@@ -614,5 +608,4 @@ class _Work:
             kind, self.scale.runs, self.scale.generations, experiments.TRIALS, EPISODES, self.seed,
             options=replace(PAPER, elites=variant.elites), settings=variant.settings, maze=self.maze,
         )  # fmt: skip
-        part = f"evolve_{kind}"
-        return Search.of(self.stages.evolve(f"{part}_{variant.name}", config, variant.folder(part)))
+        return Search.of(self.stages.evolve(f"evolve_{kind}_{variant.name}", config))

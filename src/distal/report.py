@@ -26,8 +26,9 @@ from distal.colours import DARK, LIGHT, css
 from distal.comparison import NAMES, Line, agreement, behaviours, compare
 from distal.engines import machine_of
 from distal.evolving import REMEASURED, Evolved
-from distal.experiments import TESTS, Reproduction, other_elites, plan
-from distal.files import to_json, write_bytes, write_text
+from distal.experiments import HOLDS, REPORT, TESTS, Reproduction, other_elites, plan
+from distal.files import to_json
+from distal.folders import Folder, for_report
 from distal.learners import chance_for, hill_climbing
 from distal.rule import NUMBERS, Rule
 from distal.settings import READINGS
@@ -49,10 +50,12 @@ def write(result: Reproduction, out: str | Path, lines: list[Line] | None = None
     `lines` are those of `compare`, from a caller who has them already: their bootstrap
     intervals take a moment.
     """
-    folder = Path(out)
-    for part in ("figures", "tables"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
     lines = compare(result) if lines is None else lines
+    with for_report(out, HOLDS, REPORT) as folder:
+        return _write(result, folder, lines)
+
+
+def _write(result: Reproduction, folder: Folder, lines: list[Line]) -> Path:
     tables = [
         summary_table(result, lines),
         continuous_table(result),
@@ -66,19 +69,20 @@ def write(result: Reproduction, out: str | Path, lines: list[Line] | None = None
             continue
         svg, png = rendered
         drawn[description.name] = svg
-        write_text(folder / "figures" / f"{description.name}.svg", figures.standalone(svg))
-        write_bytes(folder / "figures" / f"{description.name}.png", png)
+        folder.write_text(f"figures/{description.name}.svg", figures.standalone(svg))
+        folder.write_bytes(f"figures/{description.name}.png", png)
     for table in tables:
-        write_text(folder / "tables" / f"{table.name}.csv", to_csv(table))
+        folder.write_text(f"tables/{table.name}.csv", to_csv(table))
         # A LaTeX table goes elsewhere alone: its caption says what was run.
-        write_text(folder / "tables" / f"{table.name}.tex", to_latex(table, figures.scale_note(result)))
-    write_text(folder / "results.json", to_json(numbers(result, lines)) + "\n")
-    write_text(folder / "results.md", to_markdown(result, lines, tables, list(drawn)))
+        folder.write_text(f"tables/{table.name}.tex", to_latex(table, figures.scale_note(result)))
+    folder.write_text("results.json", to_json(numbers(result, lines)) + "\n")
+    folder.write_text("results.md", to_markdown(result, lines, tables, list(drawn)))
     if result.rules == "evolved":
-        write_text(folder / "evolved_rules.json", to_json(evolved_rules(result)) + "\n")
-    page = folder / "report.html"
-    write_text(page, to_html(result, lines, tables, drawn, folder))
-    return page
+        folder.write_text("evolved_rules.json", to_json(evolved_rules(result)) + "\n")
+    page = "report.html"
+    files = sorted(name for name in folder.files - {page} if (folder.path / name).is_file())
+    folder.write_text(page, to_html(result, lines, tables, drawn, files))
+    return folder.file(page)
 
 
 # ------------------------------------------------------------------ numbers
@@ -621,9 +625,13 @@ def _comparison_html(lines: list[Line]) -> str:
 
 
 def to_html(
-    result: Reproduction, lines: list[Line], tables: list[Table], drawn: dict[str, str], folder: Path
+    result: Reproduction,
+    lines: list[Line],
+    tables: list[Table],
+    drawn: dict[str, str],
+    files: Sequence[str],
 ) -> str:
-    """Return the whole report as one page."""
+    """Return the whole report as one page; `drawn` are the SVGs by name, `files` are linked."""
     here = machine_of(result.engine)
     versions = ", ".join(f"{name} {here[name]}" for name in ("python", "numpy", "numba") if here[name])
     shown = []
@@ -636,11 +644,6 @@ def to_html(
                 f'<a href="figures/{description.name}.svg">SVG</a> <a href="figures/{description.name}.png">PNG</a>'
                 "</figcaption></figure>"
             )
-    files = sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file() and not path.name.startswith(".") and path.name != "report.html"
-    )
     links = "".join(f'<li><a href="{escape(file)}">{escape(file)}</a></li>' for file in files)
     parts = [
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',

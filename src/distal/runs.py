@@ -1,5 +1,6 @@
 """A folder that keeps an evolution: whole after any interruption, or refused.
 
+    manifest.json     which files are ours (see `folders`)
     config.json       the full configuration
     generations.csv   a row for each generation and run: best, mean and worst fitness of
                       the population, and the best genotype
@@ -13,7 +14,8 @@ Rows are appended and synced before the state that counts them is renamed into p
 so the state never knows of more than the rows hold; what lies beyond it is cut off.
 Generations that take milliseconds are written a few at a time, twice a second: a
 process that is killed loses no more than that.
-The state carries checksums of itself, of the configuration and of the rows.
+The state carries checksums of itself, of the configuration and of the rows. All of it
+is read and checked before anything is written.
 """
 
 from __future__ import annotations
@@ -22,77 +24,101 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
-from distal.checks import InputError
-from distal.files import read_json, read_text, to_json, write_text
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import checks
+from distal.checks import InputError, integer
+from distal.files import read_json, to_json
+from distal.folders import Folder, check_release, fingerprint, known_files, sealed, unsealed
 from distal.learners.hill_climbing import FORMAT as CLIMBER
 from distal.learners.hill_climbing import VERSION as CLIMBER_VERSION
 
 FORMAT, VERSION = "distal-evolution", 2
 READABLE = (1, 2)  # a folder goes on in the version it was begun with
+HOLDS = "an evolution"
 COLUMNS = ("run", "generation", "best", "mean", "worst", "genotype")
 HEADER = ",".join(COLUMNS) + "\r\n"
-FILES = ("config.json", "generations.csv", "state.json", "winners.csv", "seconds.csv")
 PAUSE = 0.5  # seconds between two writes
-T = TypeVar("T")
+MAX_RUNS = 2**20
+
+
+def run_files(runs: int) -> tuple[str, ...]:
+    """Return the names of all files that an evolution of so many runs writes, but for the manifest."""
+    names = ("config.json", "generations.csv", "seconds.csv", "state.json", "winners.csv")
+    return (*names, *(winner_file(run) for run in range(1, runs + 1)))
+
+
+def winner_file(run: int) -> str:
+    """Return the name of the file of a run's winner."""
+    return f"winners/run-{run:02}.json"
 
 
 class RunFolder:
     """An evolution on disk, locked for this process while it is open."""
 
-    def __init__(self, path: Path, lock: int, config: dict[str, Any], state: dict[str, Any] | None) -> None:
-        self.path, self.config, self.state = path, config, state
-        self.version = 1 if "remeasure" in config else VERSION  # a name that version 2 no longer has
-        self._lock = lock
+    def __init__(
+        self, folder: Folder, config: dict[str, Any], state: dict[str, Any] | None, version: int = VERSION
+    ) -> None:
+        self.folder, self.config, self.state, self.version = folder, config, state, version
+        self._known: Sequence[str] = ()  # the files that were ours when it was opened
         self._hash = hashlib.sha256()
         self._bytes = 0
         self._waiting: list[tuple[str, str, list[dict[str, Any]]]] = []  # generations not yet written
         self._written = 0.0
 
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.folder.path
+
     @classmethod
     def create(cls, out: str | Path, config: dict[str, Any], force: bool = False) -> RunFolder:
-        """Make a new folder; an existing one that is not empty is refused, or with `force` begun anew."""
-        path = new_folder(out)
-        lock = lock_folder(path)
+        """Make a new folder; one that was begun is refused, or with `force` begun anew."""
+        files = run_files(config["runs"])
+        folder = Folder(out)
         try:
-            if holds_anything(path):
-                if not force:
-                    raise InputError(
-                        f"folder {str(out)!r} is not empty; go on with --resume, begin anew with --force, "
-                        "or name another"
-                    )
-                if (path / "config.json").exists() and not is_run_folder(path):
-                    raise InputError(
-                        f"folder {str(out)!r} has a config.json that distal did not write; name another"
-                    )
-                remove_files(path, [*FILES, "winners/run-*.json"])
-            folder = cls(path, lock, config, None)
-            folder._write_config()
-            folder._append("generations.csv", HEADER)
-            folder._append("seconds.csv", "generation,seconds\r\n")
+            known = known_files(folder.path, HOLDS, files, _older)
+            if not force and any((folder.path / name).exists() for name in known):
+                raise InputError(
+                    f"folder {str(out)!r} is not empty; go on with --resume, begin anew with --force, "
+                    "or name another"
+                )
+            folder.claim(HOLDS, files, force=force, older=_older)
+            kept = cls(folder, config, None)
+            kept._write_config()
+            kept._append("generations.csv", HEADER)
+            kept._append("seconds.csv", "generation,seconds\r\n")
         except BaseException:
-            os.close(lock)
+            folder.close()
             raise
-        return folder
+        return kept
 
     @classmethod
     def open(cls, out: str | Path) -> RunFolder:
-        """Open a folder to go on; a damaged or foreign one is refused."""
+        """Open a folder to go on; refuse a damaged or foreign one. Nothing is changed before `recover`."""
         path = _run_folder(out)
-        lock = lock_folder(path)  # before anything is read: another process may be at work
+        folder = Folder(path)  # locked before anything is read: another process may be at work
         try:
-            folder = cls(path, lock, *read_run(out))
-            folder._recover()
+            config, state, version = read_run(path)
+            known = known_files(path, HOLDS, run_files(config["runs"]), _older)
+            kept = cls(folder, config, state, version)
+            kept._known = known
+            kept._check_rows()
         except BaseException:
-            os.close(lock)
+            folder.close()
             raise
-        return folder
+        return kept
 
     def __enter__(self) -> RunFolder:
         return self
@@ -107,31 +133,38 @@ class RunFolder:
         try:
             self._write_waiting()
         finally:
-            os.close(self._lock)
+            self.folder.close()
 
-    def parsed(self, read: Callable[[dict[str, Any]], T]) -> T:
-        """Return the configuration as an object."""
-        try:
-            return read(self.config)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"run file {str(self.path / 'config.json')!r} is damaged: {error}") from None
-
-    def history(self) -> list[tuple[Any, ...]]:
-        """Return the recorded rows as numbers."""
-        text = (self.path / "generations.csv").read_bytes()[: self._bytes].decode()
-        rows = csv.reader(io.StringIO(text))
-        next(rows)
-        return [(int(row[0]), int(row[1]), *map(float, row[2:5]), row[5]) for row in rows]
+    def history(self) -> NDArray[np.float64]:
+        """Return best, mean and worst of every recorded generation and run: (generations, runs, 3)."""
+        runs = self.config["runs"]
+        values = array("d")
+        place = 0
+        with (
+            damaged(self.path / "generations.csv"),
+            (self.path / "generations.csv").open(encoding="utf-8", newline="") as file,
+        ):
+            rows = csv.reader(file)
+            next(rows, None)
+            expected = 0 if self.state is None else (self.state["runs"][0]["generation"] + 1) * runs
+            for row in rows:
+                if place == expected:  # what lies beyond was cut short, and will be cut off
+                    break
+                generation, run = divmod(place, runs)
+                if row[:2] != [str(run + 1), str(generation)] or len(row) != len(COLUMNS):
+                    raise InputError(f"row {place + 1} is not that of run {run + 1}, generation {generation}")
+                numbers = [float(cell) for cell in row[2:5]]
+                if not all(map(math.isfinite, numbers)):
+                    raise InputError(f"row {place + 1} has a fitness that is no number")
+                values.extend(numbers)
+                place += 1
+            if place < expected:
+                raise InputError(f"it has {place} rows, expected {expected}")
+        return np.array(values).reshape(-1, runs, 3)
 
     def seconds(self) -> float:
         """Return how long the recorded generations took, as far as it is known."""
-        total = 0.0
-        for row in csv.reader(io.StringIO((self.path / "seconds.csv").read_text(errors="replace"))):
-            try:
-                total += float(row[1])
-            except (IndexError, ValueError):
-                continue
-        return total
+        return sum(float(seconds) for seconds in self._known_seconds().values())
 
     def extend(self, generations: int) -> None:
         """Set another number of generations; the winners will have to be found again."""
@@ -140,7 +173,8 @@ class RunFolder:
             self.state["winners"] = None
             self._write_state()
         self._write_config()
-        remove_files(self.path, ["winners.csv", "winners/run-*.json"])
+        winners = (winner_file(run) for run in range(1, self.config["runs"] + 1))
+        self.folder.remove(["winners.csv", *winners])
 
     def append(self, rows: Sequence[tuple[Any, ...]], seconds: float, runs: list[dict[str, Any]]) -> None:
         """Record a generation of all runs and the state to go on from."""
@@ -165,15 +199,14 @@ class RunFolder:
         self._write_waiting()
         if self.state is None:
             raise InputError(f"{str(self.path)!r} holds no generation yet")
-        self.state["winners"] = winners
-        self._write_state()
-        folder = self.path / "winners"
-        folder.mkdir(exist_ok=True)
+        if self.state["winners"] != winners:
+            self.state["winners"] = winners
+            self._write_state()
         for winner in winners:
             learner = winner["learner"]
             if "format" not in learner:
                 learner = {"format": CLIMBER, "version": CLIMBER_VERSION, **learner}
-            write_text(folder / f"run-{winner['run']:02}.json", to_json(learner) + "\n")
+            self.folder.mend_text(winner_file(winner["run"]), to_json(learner) + "\n")
         text = io.StringIO()
         writer = csv.writer(text)
         columns = (
@@ -182,67 +215,73 @@ class RunFolder:
         )  # fmt: skip
         writer.writerow(columns)
         writer.writerows([winner.get(column) for column in columns] for winner in winners)
-        write_text(self.path / "winners.csv", text.getvalue())
+        self.folder.mend_text("winners.csv", text.getvalue())
 
-    def _recover(self) -> None:
-        """Check the rows against the state and cut off what it does not know of."""
+    def _check_rows(self) -> None:
+        """Check the rows against the state."""
         path = self.path / "generations.csv"
-        expected: dict[str, Any] = {"bytes": len(HEADER), "sha256": _sha(HEADER.encode())}
-        if self.state is not None:
-            expected = self.state["rows"]
-        try:
-            data = path.read_bytes() if path.exists() or self.state is not None else b""
-        except OSError as error:
-            raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
         if self.state is None:
             # Interrupted in the first generation, nothing is lost; but more rows than that had a state.
-            if data.count(b"\n") > 1 + self.config["runs"]:
+            if path.exists() and _lines(path, 2 + self.config["runs"]) > 1 + self.config["runs"]:
                 raise InputError(f"{str(self.path)!r} is damaged: it has generations but no state.json")
-            write_text(path, HEADER)
-            data = HEADER.encode()
-        data = data[: expected["bytes"]]
-        if _sha(data) != expected["sha256"]:
+            return
+        rows = self.state["rows"]
+        self._hash, self._bytes = _digest(path, rows["bytes"]), rows["bytes"]
+        if self._hash.hexdigest() != rows["sha256"]:
             raise InputError(
                 f"{str(self.path)!r} is damaged: generations.csv is not what state.json describes"
             )
-        with path.open("r+b") as file:
-            file.truncate(len(data))
-            os.fsync(file.fileno())
-        self._hash, self._bytes = hashlib.sha256(data), len(data)
-        self._write_config()  # its content is right; let its spaces be, too
-        self._recover_seconds()
 
-    def _recover_seconds(self) -> None:
-        """Keep the times of the generations that count; those that are lost stay empty."""
-        path = self.path / "seconds.csv"
-        known: dict[int, str] = {}
-        if path.exists():
-            for line in path.read_text(encoding="utf-8", errors="replace").splitlines()[1:]:
-                generation, _, seconds = line.partition(",")
-                if generation.isdecimal() and seconds.replace(".", "", 1).isdecimal():
-                    known[int(generation)] = seconds
+    def recover(self) -> None:
+        """Bring the files to where the state is: the first change to a folder that is gone on with."""
+        self.folder.join(self._known)
+        path = self.folder.file("generations.csv")
+        if self.state is None:
+            self.folder.mend_text("generations.csv", HEADER)
+            self._hash, self._bytes = hashlib.sha256(HEADER.encode()), len(HEADER)
+        elif path.stat().st_size > self._bytes:  # what the state does not know of
+            with path.open("r+b") as file:
+                file.truncate(self._bytes)
+                os.fsync(file.fileno())
+        self._write_config()  # its content is right; let its spaces be, too
+        # Keep the times of the generations that count; those that are lost stay empty.
+        known = self._known_seconds()
         done = self.state["runs"][0]["generation"] + 1 if self.state else 0
         lines = [
             "generation,seconds",
             *(f"{generation},{known.get(generation, '')}" for generation in range(done)),
         ]
-        write_text(path, "\r\n".join(lines) + "\r\n")
+        self.folder.mend_text("seconds.csv", "\r\n".join(lines) + "\r\n")
+
+    def _known_seconds(self) -> dict[int, str]:
+        """Return the times of the generations as far as they are readable: they are for information alone."""
+        known: dict[int, str] = {}
+        path = self.path / "seconds.csv"
+        if path.is_file():
+            with path.open(encoding="utf-8", errors="replace", newline="") as file:
+                for line in file:
+                    generation, _, seconds = line.strip().partition(",")
+                    if _short_number(generation) and _short_number(seconds.replace(".", "", 1)):
+                        known[int(generation)] = seconds
+        return known
 
     def _append(self, name: str, text: str) -> None:
         data = text.encode()
+        path = self.folder.file(name)
         try:
-            with (self.path / name).open("ab") as file:
+            with path.open("ab") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise InputError(f"cannot write {str(self.path / name)!r}: {error.strerror}") from None
+            raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
         if name == "generations.csv":
             self._hash.update(data)
             self._bytes += len(data)
 
     def _write_config(self) -> None:
-        write_text(self.path / "config.json", to_json(_sealed(self.config, self.version)) + "\n")
+        text = to_json(sealed(self.config, FORMAT, self.version)) + "\n"
+        self.folder.mend_text("config.json", text)
 
     def _write_state(self) -> None:
         assert self.state is not None  # noqa: S101 - written after it was set
@@ -252,25 +291,74 @@ class RunFolder:
             "runs": self.state["runs"],
             "winners": self.state["winners"],
         }
-        write_text(self.path / "state.json", json.dumps(_sealed(self.state, self.version)) + "\n")
+        text = json.dumps(sealed(self.state, FORMAT, self.version)) + "\n"
+        self.folder.write_text("state.json", text)
 
 
-def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the configuration and, after the first generation, the state; change nothing."""
+def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None, int]:
+    """Return configuration, state (None before the first generation) and version of a folder; change nothing.
+
+    The frame of both is checked here; what they say of settings, genes and winners, where
+    it is turned into objects.
+    """
     path = _run_folder(out)
-    config = _checked(read_json(path / "config.json", "run file"), path / "config.json")
-    if not (path / "state.json").exists():
-        return config, None
-    state = _checked(read_json(path / "state.json", "run file"), path / "state.json")
-    if state.get("config") != _fingerprint(config):
+    config, version = _read_sealed(path / "config.json")
+    with damaged(path / "config.json"):
+        integer("runs", config.get("runs"), 1, MAX_RUNS)
+    check_release(config.get("distal"), path / "config.json")
+    if not os.path.lexists(path / "state.json"):
+        return config, None, version
+    state, its_version = _read_sealed(path / "state.json")
+    if its_version != version or state.get("config") != _fingerprint(config):
         raise InputError(f"{str(out)!r} is damaged: state.json belongs to another config.json")
-    return config, state
+    with damaged(path / "state.json"):
+        _check_frame(state, config["runs"])
+        rows = path / "generations.csv"
+        if not rows.is_file() or rows.stat().st_size < state["rows"]["bytes"]:
+            raise InputError("generations.csv has fewer rows than it describes")
+    return config, state, version
+
+
+def _read_sealed(path: Path) -> tuple[dict[str, Any], int]:
+    return unsealed(read_json(path, "run file"), FORMAT, READABLE, path, "distal evolve")
+
+
+def _check_frame(state: dict[str, Any], runs: int) -> None:
+    """Refuse a state that has not what every state has."""
+    if set(state) != {"config", "rows", "runs", "winners"}:
+        raise InputError(f"its fields are {', '.join(sorted(state))}")
+    rows = state["rows"]
+    if not isinstance(rows, dict) or set(rows) != {"bytes", "sha256"} or not isinstance(rows["sha256"], str):
+        raise InputError("it does not describe the rows")
+    integer("the number of bytes", rows["bytes"], len(HEADER))
+    for name in ("runs", "winners"):
+        entries = state[name]
+        if name == "winners" and entries is None:
+            continue
+        if not isinstance(entries, list) or len(entries) != runs:
+            raise InputError(f"{name} is not a list of {runs}")
+        if not all(isinstance(entry, dict) for entry in entries):
+            raise InputError(f"{name} holds something else than objects")
+
+
+@contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Let whatever is wrong with the content of a file be a refusal that names the file."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, csv.Error) as error:
+        problem = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"run file {str(path)!r} is damaged: {problem}") from None
 
 
 def _run_folder(out: str | Path) -> Path:
     """Return the path of a folder of runs; refuse one that cannot be."""
-    path = Path(out)
-    if not (path / "config.json").is_file():
+    path = checks.path("the folder of runs", out)
+    try:
+        found = (path / "config.json").is_file()
+    except OSError as error:
+        raise InputError(f"cannot use folder {str(path)!r}: {error.strerror}") from None
+    if not found:
         raise InputError(f"{str(out)!r} is not a folder of runs: it has no config.json")
     return path
 
@@ -278,88 +366,50 @@ def _run_folder(out: str | Path) -> Path:
 def is_run_folder(path: Path) -> bool:
     """Say whether a folder looks like one of ours."""
     try:
-        return FORMAT in read_text(path / "config.json", "run file")
+        data = read_json(path / "config.json", "run file")
     except InputError:
         return False
+    return isinstance(data, dict) and data.get("format") == FORMAT
 
 
-def new_folder(out: str | Path) -> Path:
-    """Make a folder, if it is not there yet."""
-    path = Path(out)
+def _older(path: Path) -> Sequence[str] | None:
+    """Name the files of an evolution that has no manifest: its sealed configuration says how many runs."""
+    if not (path / "config.json").is_file():
+        return None
     try:
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{str(out)!r} is a file, expected a folder")
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot use folder {str(out)!r}: {error.strerror}") from None
-    return path
-
-
-def holds_anything(path: Path) -> bool:
-    """Say whether a folder is in use; what an interrupted first write left behind does not count."""
-    return any(not (entry.name.startswith(".") and entry.name.endswith(".tmp")) for entry in path.iterdir())
-
-
-def remove_files(path: Path, patterns: Sequence[str]) -> None:
-    """Remove our own files from a folder, and folders that are empty then; leave all others alone."""
-    for pattern in patterns:
-        for entry in path.glob(pattern):
-            if entry.is_file():
-                entry.unlink()
-    inner = {(path / pattern).parent for pattern in patterns if "/" in pattern}
-    for folder in sorted(inner, key=lambda folder: -len(folder.parts)):
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
-
-
-def lock_folder(path: Path) -> int:
-    """Open the folder and lock it against other processes; the lock goes with the process."""
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError as error:
-        raise InputError(f"cannot use folder {str(path)!r}: {error.strerror}") from None
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
-        return handle
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        raise InputError(f"folder {str(path)!r} is in use by another process") from None
-    return handle
+        config, _ = _read_sealed(path / "config.json")
+    except InputError:
+        return None
+    return run_files(integer("runs", config.get("runs"), 1, MAX_RUNS))
 
 
 def _fingerprint(config: dict[str, Any]) -> str:
     """Identify a configuration, whatever its number of generations."""
-    content = {name: value for name, value in config.items() if name != "generations"}
-    return _sha(json.dumps(content, sort_keys=True).encode())
+    return fingerprint({name: value for name, value in config.items() if name != "generations"})
 
 
-def _sealed(content: dict[str, Any], version: int) -> dict[str, Any]:
-    """Add what kind of file this is and a checksum."""
-    return {
-        "format": FORMAT,
-        "version": version,
-        "sha256": _sha(json.dumps(content, sort_keys=True).encode()),
-        **content,
-    }
+def _short_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 16
 
 
-def _checked(data: object, path: Path) -> dict[str, Any]:
-    """Return the content of a sealed file; refuse a foreign or damaged one."""
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f"run file {str(path)!r} was not written by distal evolve")
-    version = data.get("version")
-    if type(version) is not int or version not in READABLE:
-        raise InputError(
-            f"run file {str(path)!r} has version {version!r}, this release reads {READABLE[0]} to {VERSION}"
-        )
-    content = {name: value for name, value in data.items() if name not in ("format", "version", "sha256")}
-    if _sealed(content, version)["sha256"] != data.get("sha256"):
-        raise InputError(f"run file {str(path)!r} is damaged: its checksum does not fit its content")
-    return content
+def _digest(path: Path, count: int) -> Any:
+    """Return the checksum of the first bytes of a file, read in pieces."""
+    digest, left = hashlib.sha256(), count
+    try:
+        with path.open("rb") as file:
+            while left > 0 and (piece := file.read(min(left, 2**20))):
+                digest.update(piece)
+                left -= len(piece)
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    return digest
 
 
-def _sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _lines(path: Path, most: int) -> int:
+    """Count the lines of a file, but no further than needed."""
+    try:
+        with path.open("rb") as file:
+            pieces = iter(lambda: file.readline(2**16), b"")
+            return sum(1 for _, line in zip(range(most), pieces, strict=False) if line.endswith(b"\n"))
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None

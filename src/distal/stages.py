@@ -2,19 +2,18 @@
 
 `experiments` and `reading_study` are made of such stages. The folder begins with a claim,
 a JSON file that says everything that decides the results; a folder with another claim
-is refused.
+is refused. Whose files may be touched is decided in `folders`.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import distal
+from distal import checks
 from distal.checks import InputError
 from distal.engines import Runner
 from distal.evaluation import batch_of
 from distal.evolving import Config, Evolved, Step, evolve, resume
-from distal.files import read_json, to_json, write_array, write_text
+from distal.files import read_json, to_json, to_npz
+from distal.folders import MANIFEST, Folder, known_files
 from distal.learners import Learner
 from distal.maze import Maze
-from distal.runs import FILES as RUN_FILES
-from distal.runs import holds_anything, lock_folder, new_folder, remove_files
+from distal.runs import damaged, read_run, run_files
 from distal.settings import Settings
+
+SECONDS = "seconds.json"  # how long each stage took
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,29 @@ class Stage:
     title: str
     episodes: int
     learner: str  # whose pace it has: dsp, hc or chance
+    runs: int = 0  # of an evolution; a test has none
 
     @property
     def label(self) -> str:
         """The name in a few words."""
         return self.name.replace("_", " ").replace("dsp", "DSP").replace("hc", "hill climbing")
+
+    @property
+    def folder(self) -> str:
+        """The folder of an evolution, inside that of the work."""
+        return self.name.replace("_", "-")
+
+    @property
+    def curves(self) -> str:
+        """The file of a test."""
+        return f"{self.name}.npz"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that the stage may write."""
+        if not self.runs:
+            return (self.curves,)
+        return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
 
 
 @dataclass(frozen=True)
@@ -58,50 +78,75 @@ class Event:
     detail: str = ""
 
 
-def run_files(folder: str) -> tuple[str, ...]:
-    """Return the patterns of the files that an evolution writes into a folder."""
-    return tuple(f"{folder}/{name}" for name in ("winners/run-*.json", *RUN_FILES))
+@dataclass(frozen=True)
+class Claim:
+    """What a folder is for: everything that decides the results, in a file of its own.
 
-
-def check_folder(
-    folder: Path,
-    name: str,
-    what: str,
-    claim: dict[str, Any],
-    force: bool,
-    missing: Mapping[str, Any] | None = None,
-) -> None:
-    """Refuse a folder whose claim, a file of this name, is another one.
-
-    `what` is what such a folder holds, in words for people; `missing` says what fields mean
-    that an older version did not write.
+    `missing` says what fields mean that an older version did not write.
     """
-    if force or not folder.is_dir():
-        return
-    path = folder / name
-    if path.exists():
+
+    file: str
+    holds: str  # in words for people
+    content: dict[str, Any]
+    files: tuple[str, ...]  # all that may be written
+    missing: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, out: str | Path, force: bool) -> None:
+        """Refuse a folder that is not ours or is for something else; change nothing."""
+        folder = checks.path("out", out)
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{str(out)!r} is a file, expected a folder")
+        known_files(folder, self.holds, self.files, None if force else self._older)
+        if not force and folder.is_dir():
+            self._check_content(folder)
+
+    @contextmanager
+    def taken(self, out: str | Path | None, force: bool) -> Iterator[Folder | None]:
+        """Make a folder ours for this, if one is named, and keep other processes out of it meanwhile."""
+        if out is None:
+            yield None
+            return
+        with Folder(out) as folder:
+            self.check(folder.path, force)
+            folder.claim(self.holds, self.files, force=force, older=None if force else self._older)
+            folder.mend_text(self.file, to_json(self.content) + "\n")
+            yield folder
+
+    def _check_content(self, folder: Path) -> None:
+        """Refuse a claim to something else, with what is different."""
+        path = folder / self.file
+        if not path.exists():  # interrupted before the first file
+            return
         stored = read_json(path, "file")
-        if not isinstance(stored, dict) or {**(missing or {}), **stored} != claim:
+        if not isinstance(stored, dict):
+            raise InputError(f"file {str(path)!r} is damaged: it says nothing of {self.holds}")
+        theirs, ours = (_flat({**self.missing, **claim}) for claim in (stored, self.content))
+        names = [name for name in ours if theirs.get(name) != ours[name]]
+        if names or set(theirs) - set(ours):
+            words = [
+                f"{name} {theirs[name]}" if isinstance(theirs.get(name), str | int) else name
+                for name in (names or sorted(set(theirs) - set(ours)))
+            ]
             raise InputError(
-                f"folder {str(folder)!r} holds a {what} with other options; "
+                f"folder {str(folder)!r} holds {self.holds} with other options ({', '.join(words)}); "
                 "name another with --out, or begin anew with --force"
             )
-    elif holds_anything(folder):
-        raise InputError(f"folder {str(folder)!r} is not empty and holds no {what}; name another")
+
+    def _older(self, folder: Path) -> Sequence[str] | None:
+        """Name our files in a folder of an older version, which had the claim but no manifest."""
+        if not (folder / self.file).is_file():
+            return None
+        self._check_content(folder)
+        return self.files
 
 
-@contextmanager
-def locked_folder(out: str | Path | None) -> Iterator[Path | None]:
-    """Make a folder, if one is named, and keep other processes out of it meanwhile."""
-    if out is None:
-        yield None
-        return
-    folder = new_folder(out)
-    lock = lock_folder(folder)
-    try:
-        yield folder
-    finally:
-        os.close(lock)
+def _flat(claim: dict[str, Any]) -> dict[str, Any]:
+    """Return all options of a claim side by side."""
+    settings = claim.get("settings")
+    return {
+        **{name: value for name, value in claim.items() if name != "settings"},
+        **(settings if isinstance(settings, dict) else {"settings": settings}),
+    }
 
 
 class Stages:
@@ -113,23 +158,16 @@ class Stages:
         runner: Runner,
         executor: Executor | None = None,
         progress: Callable[[Event], None] | None = None,
-        folder: Path | None = None,
+        folder: Folder | None = None,
     ) -> None:
         self.stages = {stage.name: stage for stage in plan}
         self.runner, self.executor, self.progress, self.folder = runner, executor, progress, folder
         self.seconds: dict[str, float] = {}
+        if folder is not None:
+            stored = _stored_seconds(folder.file(SECONDS))
+            self.seconds.update({name: stored[name] for name in self.stages if name in stored})
 
-    def claim(self, name: str, claim: dict[str, Any], force: bool, files: Sequence[str]) -> None:
-        """Write down what the folder is for; with `force`, remove the given files from it first."""
-        if self.folder is None:
-            return
-        if force:
-            remove_files(self.folder, files)
-        write_text(self.folder / name, to_json(claim) + "\n")
-        stored = _stored_seconds(self.folder / "seconds.json")
-        self.seconds.update({name: stored[name] for name in self.stages if name in stored})
-
-    def evolve(self, name: str, config: Config, inside: str) -> Evolved:
+    def evolve(self, name: str, config: Config) -> Evolved:
         """Return an evolution, gone on with or begun, in a folder inside the folder."""
         stage = self.stages[name]
         self._tell(stage, 0)
@@ -143,11 +181,14 @@ class Stages:
             "engine": self.runner.engine, "workers": self.runner.workers, "executor": self.executor,
             "progress": told,
         }  # fmt: skip
-        out = None if self.folder is None else self.folder / inside
-        if out is not None and out.is_dir() and holds_anything(out):
-            evolved = resume(out, **run)
-            if evolved.config != config:
+        out = None if self.folder is None else self.folder.path / stage.folder
+        if out is not None and (out / "config.json").exists():
+            stored, _, _ = read_run(out)
+            with damaged(out / "config.json"):
+                theirs = Config.from_dict(stored)
+            if theirs != config:
                 raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
+            evolved = resume(out, **run)
         else:
             evolved = evolve(
                 config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
@@ -203,9 +244,10 @@ class Stages:
                 "heading": maze.heading,
             }
         )
-        path = None if self.folder is None else self.folder / f"{name}.npz"
-        if path is not None:
-            stored = _stored_curves(path, key)
+        columns = episodes if every or record is None else len(record)
+        shape = (len(learners), trials * len(maze.finals), columns)
+        if self.folder is not None:
+            stored = _stored_curves(self.folder.file(stage.curves), key, shape)
             if stored is not None:
                 self._tell(stage, 1)
                 return stored
@@ -225,9 +267,9 @@ class Stages:
         outcome = self.runner.run(batch, keep_ep=every, progress=advance)
         self._took(stage.name, time.perf_counter() - began)
         values = outcome.best if outcome.ep is None else outcome.ep
-        curves = values.reshape(len(learners), -1, values.shape[1])
-        if path is not None:
-            write_array(path, curves=curves, key=np.array(key))
+        curves = values.reshape(shape)
+        if self.folder is not None:
+            self.folder.write_bytes(stage.curves, to_npz(curves=curves, key=np.array(key)))
         self._tell(stage, 1)
         return curves
 
@@ -235,7 +277,7 @@ class Stages:
         """Note how long a stage took."""
         self.seconds[stage] = seconds
         if self.folder is not None:
-            write_text(self.folder / "seconds.json", to_json(self.seconds) + "\n")
+            self.folder.write_text(SECONDS, to_json(self.seconds) + "\n")
 
     def _tell(self, stage: Stage, done: float, detail: str = "") -> None:
         if self.progress is not None:
@@ -245,19 +287,25 @@ class Stages:
 def _stored_seconds(path: Path) -> dict[str, float]:
     """Return the times in a file, as far as it is readable: they are for information alone."""
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): float(value) for name, value in stored.items() if np.isfinite(value)}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return {}
+        stored = read_json(path, "file")
+        if isinstance(stored, dict):
+            return {name: checks.finite(name, value) for name, value in stored.items()}
+    except InputError:
+        pass
+    return {}
 
 
-def _stored_curves(path: Path, key: str) -> NDArray[np.int32] | None:
-    """Return the curves in a file, if they are what would be run now."""
+def _stored_curves(path: Path, key: str, shape: tuple[int, int, int]) -> NDArray[np.int32] | None:
+    """Return the curves in a file, if they are what would be run now, and as large."""
+    expected = {"curves.npy": 4 * int(np.prod(shape)), "key.npy": 4 * len(key)}  # bytes, without the headers
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-            if str(stored["key"]) == key:
-                curves: NDArray[np.int32] = stored["curves"]
-                return curves
+        with zipfile.ZipFile(path) as archive:
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+        if set(sizes) != set(expected) or any(sizes[name] > expected[name] + 1024 for name in expected):
+            return None
+        with np.load(path, allow_pickle=False) as stored:
+            curves: NDArray[np.int32] = stored["curves"]
+            right = curves.dtype == np.int32 and curves.shape == shape and str(stored["key"]) == key
+            return curves if right and curves.min() >= 0 else None
     except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
         return None
-    return None
