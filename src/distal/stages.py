@@ -277,7 +277,7 @@ class Stages:
         """Note how long a stage took."""
         self.seconds[stage] = seconds
         if self.folder is not None:
-            self.folder.write_text(SECONDS, to_json(self.seconds) + "\n")
+            self.folder.mend_text(SECONDS, to_json(self.seconds) + "\n")
 
     def _tell(self, stage: Stage, done: float, detail: str = "") -> None:
         if self.progress is not None:
