@@ -3,12 +3,13 @@
 # make lint  set up, then ruff and mypy
 # make test-gpu  the tests that need an NVIDIA card, with PYTHON's own CuPy; keeps a summary
 # make docs  set up, then build the documentation into site/
+# make fuzz  set up, then damaged folders, wrong calls and random kills for four minutes; keeps a summary
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test test-gpu lint format docs clean
+.PHONY: run test test-gpu lint format docs fuzz clean
 
 run: $(STAMP)
 	$(BIN)/distal reproduce
@@ -33,6 +34,9 @@ format: $(STAMP)
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Open site/index.html"
+
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz
 
 clean:
 	rm -rf $(VENV) dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis
