@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field, replace
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import distal
-from distal import engines
+from distal import engines, memory
 from distal.checks import InputError, integer, one_of
 from distal.draws import child_seed, child_seeds
 from distal.engines import Runner
@@ -28,6 +29,7 @@ from distal.evolution import Evolution, Genotypes, Options, chances
 from distal.learners import Learner, chance_for, hill_climbing
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze
+from distal.memory import Estimate
 from distal.rule import NUMBERS, ROWS, Rule
 from distal.runs import RunFolder, read_run
 from distal.settings import Settings, SettingsDict
@@ -266,6 +268,7 @@ def evolve(
         maze=checked_maze(maze),
     )
     run = engines.runner(engine, workers, executor)
+    estimate(config).check()
     if out is None:
         return _run(config, None, run, progress)
     with RunFolder.create(out, config.to_dict(), force) as folder:
@@ -285,12 +288,25 @@ def resume(
     run = engines.runner(engine, workers, executor)
     with RunFolder.open(out) as folder:
         config = folder.parsed(Config.from_dict)
-        if generations is not None and generations != config.generations:
+        known = config.generations
+        if generations is not None and generations != known:
             done = folder.state["runs"][0]["generation"] if folder.state else 0
             integer("generations", generations, done, MAX_COUNT)
             config = replace(config, generations=generations)
-            folder.extend(generations)
+        estimate(config).check()
+        if config.generations != known:
+            folder.extend(config.generations)
         return _run(config, folder, run, progress)
+
+
+def estimate(config: Config) -> Estimate:
+    """Estimate the memory that an evolution needs."""
+    finals = len(config.maze.finals)
+    return memory.evolution(
+        config.learner, runs=config.runs, population=config.options.population,
+        generations=config.generations, trials=config.trials * finals, episodes=config.episodes,
+        afresh=_trials_afresh(config) * finals,
+    )  # fmt: skip
 
 
 def summary(out: str | Path) -> dict[str, Any]:
@@ -363,10 +379,15 @@ def measured_afresh(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
 ) -> list[Fresh]:
     """Measure every learner on about 400 trials from its seed, and chance on the same trials."""
-    trials = -(-REMEASURED // len(config.maze.finals))
+    trials = _trials_afresh(config)
     own = measure(config, learners, seeds, trials, run)
     by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)
     return [Fresh.of(*pair) for pair in zip(own, by_chance, strict=True)]
+
+
+def _trials_afresh(config: Config) -> int:
+    """Return how many trials for each final position a winner is measured on."""
+    return -(-REMEASURED // len(config.maze.finals))
 
 
 def winners_of(config: Config, evolutions: list[Evolution], run: Runner) -> tuple[Winner, ...]:
@@ -415,7 +436,7 @@ def _run(
     evolutions = [
         Evolution(discrete, continuous, run_seed(config, k), config.options) for k in range(config.runs)
     ]
-    history: list[tuple[Any, ...]] = []
+    history = array("d")  # best, mean and worst of every generation and run; the rest is in the folder
     seconds = 0.0
     if folder is not None and folder.state:
         for evolution, state in zip(evolutions, folder.state["runs"], strict=True):
@@ -428,7 +449,8 @@ def _run(
         evaluations = next_generation(config, evolutions, run)
         rows = list(_rows(evolutions))
         took = time.perf_counter() - began
-        history += rows
+        for row in rows:
+            history.extend(row[2:5])
         seconds += took
         if folder is not None:
             folder.append(rows, took, [evolution.state() for evolution in evolutions])
@@ -451,6 +473,6 @@ def _run(
         winners = winners_of(config, evolutions, run)
     if folder is not None:
         folder.finish([winner.to_dict() for winner in winners])
-    values = np.array([row[2:5] for row in history]).reshape(config.generations + 1, config.runs, 3)
+    values = np.frombuffer(history).reshape(config.generations + 1, config.runs, 3)
     best, mean, worst = np.moveaxis(values, (2, 1), (0, 1))
     return Evolved(config, best, mean, worst, seconds, winners)

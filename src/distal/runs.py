@@ -24,13 +24,14 @@ import io
 import json
 import os
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from distal.checks import InputError
-from distal.files import read_json, read_text, to_json, write_text
+from distal.files import MOST_OF_RUNS, read_json, read_text, to_json, write_text
 from distal.learners.hill_climbing import FORMAT as CLIMBER
 from distal.learners.hill_climbing import VERSION as CLIMBER_VERSION
 
@@ -116,12 +117,15 @@ class RunFolder:
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"run file {str(self.path / 'config.json')!r} is damaged: {error}") from None
 
-    def history(self) -> list[tuple[Any, ...]]:
-        """Return the recorded rows as numbers."""
-        text = (self.path / "generations.csv").read_bytes()[: self._bytes].decode()
-        rows = csv.reader(io.StringIO(text))
-        next(rows)
-        return [(int(row[0]), int(row[1]), *map(float, row[2:5]), row[5]) for row in rows]
+    def history(self) -> array[float]:
+        """Return best, mean and worst of every recorded row, one after another."""
+        values = array("d")
+        with (self.path / "generations.csv").open(encoding="utf-8", newline="") as file:
+            rows = csv.reader(file)
+            next(rows)
+            for row in rows:
+                values.extend(map(float, row[2:5]))
+        return values
 
     def seconds(self) -> float:
         """Return how long the recorded generations took, as far as it is known."""
@@ -261,7 +265,7 @@ def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     config = _checked(read_json(path / "config.json", "run file"), path / "config.json")
     if not (path / "state.json").exists():
         return config, None
-    state = _checked(read_json(path / "state.json", "run file"), path / "state.json")
+    state = _checked(read_json(path / "state.json", "run file", MOST_OF_RUNS), path / "state.json")
     if state.get("config") != _fingerprint(config):
         raise InputError(f"{str(out)!r} is damaged: state.json belongs to another config.json")
     return config, state
