@@ -21,6 +21,7 @@ UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # Bytes.
 EP = 4  # in a curve
 TRIAL = 180  # its learner, goal and seed, and above all what the seed is computed from
+MEASURED = 140  # the same of a trial of which the best EP alone is kept
 COLUMN = 4  # of each episode: where it is recorded
 JSON_VALUES = 8  # Python's numbers and lists, for each byte of a JSON file
 LISTED = 20  # a number of a curve on its way to JSON
@@ -78,7 +79,7 @@ def evolution(
     """Estimate an evolution: so many trials of each individual, and `afresh` of each run's winner."""
     parts = {
         "individuals": INDIVIDUAL[learner] * runs * population,
-        "trials": TRIAL * runs * max(population * trials, afresh) + COLUMN * episodes,
+        "trials": MEASURED * runs * max(population * trials, afresh) + COLUMN * episodes,
         "generations": GENERATION * runs * (generations + 1),
     }
     what = f"{runs:,} runs of {population:,} individuals with {trials:,} trials each"

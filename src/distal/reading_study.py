@@ -525,7 +525,7 @@ def _check_memory(scale: Scale, maze: Maze) -> None:
     """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
     config = Config(runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, maze=maze)
     trials = len(published_rules()) ** 2 * scale.pairs * len(maze.finals)
-    parts = {"pairs": memory.TRIAL * trials, **estimate(config).parts}
+    parts = {"pairs": memory.MEASURED * trials, **estimate(config).parts}
     fewer = "take scale quick, or a maze with fewer final positions"
     memory.Estimate("the variants", parts, fewer).check()
 

@@ -53,7 +53,8 @@ class RunFolder:
         self._lock = lock
         self._hash = hashlib.sha256()
         self._bytes = 0
-        self._waiting: list[tuple[str, str, list[dict[str, Any]]]] = []  # generations not yet written
+        self._waiting: list[tuple[str, str]] = []  # rows and seconds of generations not yet written
+        self._latest: list[dict[str, Any]] = []  # the state after the last of them
         self._written = 0.0
 
     @classmethod
@@ -150,7 +151,8 @@ class RunFolder:
         """Record a generation of all runs and the state to go on from."""
         text = io.StringIO()
         csv.writer(text).writerows(rows)
-        self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n", runs))
+        self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n"))
+        self._latest = runs
         if self.state is None or time.monotonic() - self._written > PAUSE:
             self._write_waiting()
 
@@ -158,9 +160,9 @@ class RunFolder:
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
-        self._append("generations.csv", "".join(rows for rows, _, _ in waiting))
-        self._append("seconds.csv", "".join(seconds for _, seconds, _ in waiting))
-        self.state = {"runs": waiting[-1][2], "winners": None}
+        self._append("generations.csv", "".join(rows for rows, _ in waiting))
+        self._append("seconds.csv", "".join(seconds for _, seconds in waiting))
+        self.state = {"runs": self._latest, "winners": None}
         self._write_state()
         self._written = time.monotonic()
 
