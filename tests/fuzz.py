@@ -86,10 +86,10 @@ def damage(folder: Path, chance: random.Random) -> str:
         lambda: path.write_bytes(_flipped(data, chance)),
         lambda: path.write_bytes(data + chance.randbytes(chance.randrange(1, 40))),
         lambda: path.write_bytes(chance.choice(files).read_bytes()),
-        lambda: (path.unlink(), os.mkfifo(path)),
-        lambda: (path.unlink(), path.mkdir()),
-        lambda: (path.unlink(), path.symlink_to(folder.parent / "outside.txt")),
-        lambda: (path.unlink(), path.symlink_to(path)),
+        lambda: _replaced(path, os.mkfifo),
+        lambda: _replaced(path, Path.mkdir),
+        lambda: _replaced(path, lambda place: place.symlink_to(folder.parent / "outside.txt")),
+        lambda: _replaced(path, lambda place: place.symlink_to(place)),
         lambda: path.with_name(f".{path.name}.abcdefgh.tmp").write_bytes(data[:10]),
         lambda: (folder / "thesis.tex").write_bytes(b"years of work"),
     ]
@@ -98,6 +98,11 @@ def damage(folder: Path, chance: random.Random) -> str:
     number = chance.randrange(len(ways))
     ways[number]()
     return f"way {number} on {path.relative_to(folder)}"
+
+
+def _replaced(path: Path, by: Callable[[Path], None]) -> None:
+    path.unlink()
+    by(path)
 
 
 def _flipped(data: bytes, chance: random.Random) -> bytes:

@@ -25,7 +25,6 @@ from distal import (
     Maze,
     Result,
     Settings,
-    evaluation,
     evolve,
     find_learner,
     learn,
@@ -170,18 +169,6 @@ def test_the_table_of_all_episodes_has_both_curves_of_learner_and_chance() -> No
         assert int(row["best"]) == result.best[trial, episode]
         assert int(row["chance_ep"]) == result.chance.ep[trial, episode]
         assert int(row["chance_best"]) == result.chance.best[trial, episode]
-
-
-def test_curves_that_do_not_fit_in_memory_are_refused_before_any_work(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # 8 trials of 100 episodes, 4 bytes each: 3,200 for a curve, and there are up to four of them
-    monkeypatch.setattr(evaluation, "free_memory", lambda: 3_200)
-    assert learn("paper:1", trials=1, chance=False).best.shape == (8, 100)
-    more: list[dict[str, Any]] = [{}, {"chance": False, "keep_ep": True}]
-    for options in more:
-        with pytest.raises(InputError, match=r"8 trials of 100 episodes need .* GiB are free; ask for fewer"):
-            learn("paper:1", trials=1, **options)
 
 
 def test_there_is_nothing_to_evolve_in_chance(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

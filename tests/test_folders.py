@@ -258,7 +258,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_without_waiting(name: str, cop
     (copy / name).unlink()
     os.mkfifo(copy / name)
     for use in (resume, lambda out: evolve("dsp", **SMALL, out=out, force=True)):
-        with pytest.raises(InputError, match=r"plain file|fewer rows|no config\.json"):
+        with pytest.raises(InputError, match=r"plain file|regular file|fewer rows|no config\.json"):
             use(copy)
 
 

@@ -4,6 +4,10 @@ Rules by which small neural networks learn from a reward that comes only once pe
 episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 """
 
+from distal.machine import check_start
+
+check_start()  # before anything large is loaded
+
 from distal import registration
 from distal.checks import InputError
 from distal.evaluation import Behaviour, Difference, Result, climb, learn

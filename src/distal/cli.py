@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import distal
-from distal import checks, engines, interrupts, reading_study, terminal
+from distal import checks, engines, interrupts, memory, reading_study, terminal
 from distal.checks import InputError, integer, one_of, suggestion
 from distal.evaluation import MAX_SEED, learn
 from distal.evolution import ELITES, Options
 from distal.evolving import evolve, resume, summary
 from distal.experiments import SCALES, claim, estimated_seconds, plan, reproduce
-from distal.files import check_target, to_json, write_text
+from distal.files import check_target, to_json, write_pieces, write_text
 from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, chance, find_learner, hill_climbing
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
@@ -428,13 +428,19 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     maze = _maze(args.maze, args.heading)
     beside = not args.no_chance and not isinstance(learner, Chance)
     total = args.episodes * args.trials * len(maze.finals) * (1 + beside)
+    less = [*(["add --no-chance"] if beside else []), *(["leave out --curves"] if args.curves else [])]
+    memory.evaluation(
+        args.trials * len(maze.finals), args.episodes, curves=2 * (1 + beside),
+        listed=args.curves * (memory.LISTED if args.steps <= 100 else memory.LISTED_LARGE),
+        instead=", ".join(["ask for fewer trials or episodes", *less]),
+    ).check()  # fmt: skip
     with _executor(args) as executor, terminal.progress(label, total) as progress:
         result = learn(
             learner, maze=maze, progress=progress, executor=executor, keep_ep=True, chance=beside,
             **_options(args),
         )  # fmt: skip
     if args.csv is not None:
-        write_text(args.csv, result.to_csv())
+        write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
     if args.json:
         _print_json({"version": distal.__version__, **result.to_dict(args.curves)})
     else:

@@ -20,6 +20,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from distal import memory
 from distal.checks import InputError, integer, one_of
 from distal.engines.tables import maze_tables
 from distal.maze import ACTIONS, HEADINGS, Maze, triple_t_maze
@@ -167,7 +168,9 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
             )
         one = MazeEnv(maze, heading, goal, max_steps, reward, blocked)
         self.maze, self.goal, self.max_steps, self.reward = one.maze, one.goal, one.max_steps, one.reward
-        self.num_envs = integer("num_envs", num_envs, 1)
+        self.num_envs = num_envs = integer("num_envs", num_envs, 1)
+        agents = {"agents": memory.AGENT * num_envs}
+        memory.Estimate(f"{num_envs:,} agents", agents, "ask for a smaller num_envs").check()
         self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)

@@ -10,7 +10,7 @@ import csv
 import inspect
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,16 +19,15 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
+from distal import engines, memory
 from distal.checks import InputError, integer
 from distal.draws import child_seeds
 from distal.engines import Batch, Progress
 from distal.learners import Learner, chance_for, find_learner, kind_of, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.machine import free_memory
 from distal.maze import Maze, triple_t_maze
-from distal.network import Weights
+from distal.network import OUTPUTS, Weights, incoming
 from distal.settings import Settings, SettingsDict
 from distal.significance import SIGNIFICANT, paired
 
@@ -58,12 +57,14 @@ class Behaviour:
         """Sum up the EPs (trials, episodes) of trials with so many steps an episode."""
         reached = ep < steps
         first = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, 0)
-        after = (first > 0)[:, None] & (np.arange(1, ep.shape[1] + 1) > first[:, None])
+        found = int((first > 0).sum())
+        # Counted without another array of this size: all that reached it but the firsts came after one.
+        after = found * ep.shape[1] - int(first.sum())
         tenth = max(1, ep.shape[1] // 10)
         return cls(
             first_reached=first,
             reached=float(reached.mean()),
-            retained=float(reached[after].mean()) if after.any() else None,
+            retained=(int(reached.sum()) - found) / after if after else None,
             first_tenth=float(ep[:, :tenth].mean()),
             last_tenth=float(ep[:, -tenth:].mean()),
             reached_first_tenth=float(reached[:, :tenth].mean()),
@@ -235,20 +236,21 @@ class Result:
 
     def to_csv(self) -> str:
         """Return every episode of every trial as a row: its EP and the best so far, chance's beside them."""
+        return "".join(self.csv_pieces())
+
+    def csv_pieces(self) -> Iterator[str]:
+        """Yield the same table trial by trial; the whole of it is several times as large as the curves."""
         columns: dict[str, NDArray[np.int32] | None] = {"ep": self.ep, "best": self.best}
         if self.chance is not None:
             columns |= {"chance_ep": self.chance.ep, "chance_best": self.chance.best}
         kept = {name: values for name, values in columns.items() if values is not None}
-        text = io.StringIO()
-        writer = csv.writer(text)
-        writer.writerow(["trial", "final_position", "episode", *kept])
+        yield _csv([("trial", "final_position", "episode", *kept)])
         numbers = range(1, self.episodes + 1)
         for row in range(len(self.best)):
             trial, goal = divmod(row, len(self.maze.finals))
             symbol = self.maze.symbols[goal]
             values = zip(numbers, *(array[row].tolist() for array in kept.values()), strict=True)
-            writer.writerows((trial + 1, symbol, *each) for each in values)
-        return text.getvalue()
+            yield _csv((trial + 1, symbol, *each) for each in values)
 
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
@@ -265,6 +267,12 @@ class Result:
                 f"difference  {_with_error(difference.mean, difference.standard_error)}, paired",
             ]
         return "\n".join([*lines, f"reached  {self.reached:.0%} of the trials", f"mean best EP  {curve}"])
+
+
+def _csv(rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
 
 
 def _standard_error(values: NDArray[np.int32]) -> float | None:
@@ -330,7 +338,7 @@ def learn(
     maze = checked_maze(maze)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
     chance = chance and not isinstance(learner, Chance)
-    _check_memory(trials * len(maze.finals), episodes, (1 + bool(keep_ep)) * (1 + chance))
+    _check_memory(trials * len(maze.finals), episodes, in_force, keep_ep, keep_weights, chance)
 
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:
         batch = batch_of(
@@ -417,11 +425,17 @@ def checked_numbers(
     )
 
 
-def _check_memory(trials: int, episodes: int, curves: int) -> None:
-    """Refuse curves that the machine's free memory does not hold."""
-    needed, free = 4 * trials * episodes * curves, free_memory()
-    if free is not None and needed > free:
-        raise InputError(
-            f"{trials:,} trials of {episodes:,} episodes need {needed / 2**30:,.1f} GiB for their curves, "
-            f"{free / 2**30:,.1f} GiB are free; ask for fewer trials or episodes"
-        )
+def _check_memory(
+    trials: int, episodes: int, settings: Settings, keep_ep: bool, keep_weights: bool, chance: bool
+) -> None:
+    """Refuse an evaluation that the machine's free memory does not hold."""
+    given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
+    less = " or ".join(f"{name}=False" for name, value in given.items() if value)
+    hidden = settings.hidden
+    memory.evaluation(
+        trials,
+        episodes,
+        curves=(1 + keep_ep) * (1 + chance),
+        weights=keep_weights * (hidden * incoming(hidden) + OUTPUTS * (hidden + 1)),
+        instead="ask for fewer trials or episodes" + (f", pass {less}" if less else ""),
+    ).check()

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import distal
-from distal import engines
+from distal import engines, memory
 from distal.checks import InputError, finite, flag, integer, one_of, suggestion
 from distal.draws import child_seed, child_seeds
 from distal.engines import Runner
@@ -28,6 +28,7 @@ from distal.evolution import Evolution, Genotypes, Options, chances
 from distal.learners import Learner, chance_for, hill_climbing
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze
+from distal.memory import Estimate
 from distal.rule import NUMBERS, ROWS, Rule
 from distal.runs import RunFolder, damaged, read_run
 from distal.settings import Settings, SettingsDict
@@ -288,6 +289,7 @@ def evolve(
         maze=checked_maze(maze),
     )
     run = engines.runner(engine, workers, executor)
+    estimate(config).check()
     if out is None:
         return _run(config, _begun(config), run, progress)
     with RunFolder.create(out, config.to_dict(), force) as folder:
@@ -311,6 +313,7 @@ def resume(
         if generations is not None and generations != config.generations:
             generations = integer("generations", generations, max(evolutions[0].generation, 0), MAX_COUNT)
             config = replace(config, generations=generations)
+        estimate(config).check()
         folder.recover()  # all is well: from here on the folder may be changed
         if config.generations != folder.config["generations"]:
             folder.extend(config.generations)
@@ -345,6 +348,16 @@ def _restored(
 def _begun(config: Config) -> list[Evolution]:
     """Return the runs of an evolution before their first generation."""
     return [Evolution(*config.genes, run_seed(config, k), config.options) for k in range(config.runs)]
+
+
+def estimate(config: Config) -> Estimate:
+    """Estimate the memory that an evolution needs."""
+    finals = len(config.maze.finals)
+    return memory.evolution(
+        config.learner, runs=config.runs, population=config.options.population,
+        generations=config.generations, trials=config.trials * finals, episodes=config.episodes,
+        afresh=_trials_afresh(config) * finals,
+    )  # fmt: skip
 
 
 def summary(out: str | Path) -> dict[str, Any]:
@@ -416,10 +429,15 @@ def measured_afresh(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
 ) -> list[Fresh]:
     """Measure every learner on about 400 trials from its seed, and chance on the same trials."""
-    trials = -(-REMEASURED // len(config.maze.finals))
+    trials = _trials_afresh(config)
     own = measure(config, learners, seeds, trials, run)
     by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)
     return [Fresh.of(*pair) for pair in zip(own, by_chance, strict=True)]
+
+
+def _trials_afresh(config: Config) -> int:
+    """Return how many trials for each final position a winner is measured on."""
+    return -(-REMEASURED // len(config.maze.finals))
 
 
 def winners_of(config: Config, evolutions: list[Evolution], run: Runner) -> tuple[Winner, ...]:

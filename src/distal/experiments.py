@@ -20,12 +20,12 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import draws, engines
+from distal import draws, engines, memory
 from distal.checks import integer, one_of
 from distal.engines import Runner
 from distal.evaluation import MAX_SEED, batch_of, checked_maze
 from distal.evolution import ELITES, Options, first_population
-from distal.evolving import Config, Evolved, Fresh
+from distal.evolving import Config, Evolved, Fresh, estimate
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
 from distal.maze import Maze
 from distal.rule import published_rules
@@ -248,9 +248,26 @@ def reproduce(
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, inspect.signature(reproduce).parameters)
     maze = checked_maze(maze)
+    _check_memory(plan(size, rules, maze, elites), _config("dsp", size, elites, seed, in_force, maze))
     with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as folder:
         stages = Stages(plan(size, rules, maze, elites), run, executor, progress, folder)
         return _Work(size, rules, elites, seed, in_force, maze, stages).run()
+
+
+def _config(kind: str, scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> Config:
+    """Return an evolution of the reproduction."""
+    return Config(
+        kind, scale.runs, scale.generations, TRIALS, 100, seed,
+        options=replace(PAPER, elites=elites), settings=settings, maze=maze,
+    )  # fmt: skip
+
+
+def _check_memory(stages: list[Stage], evolution: Config) -> None:
+    """Refuse what the machine's free memory does not hold: the curves of all tests, and an evolution."""
+    tested = sum(stage.episodes for stage in stages if stage.name.startswith("test_"))
+    parts = {"curves": memory.EP * tested, **estimate(evolution).parts}
+    fewer = "take scale quick, or a maze with fewer final positions"
+    memory.Estimate("the experiments", parts, fewer).check()
 
 
 CLAIM, HOLDS = "reproduction.json", "a reproduction"
@@ -341,10 +358,7 @@ class _Work:
         return replace(result, at_100=at_100, episodes=episodes)
 
     def _config(self, kind: str, elites: str) -> Config:
-        return Config(
-            kind, self.scale.runs, self.scale.generations, TRIALS, 100, self.seed,
-            options=replace(PAPER, elites=elites), settings=self.settings, maze=self.maze,
-        )  # fmt: skip
+        return _config(kind, self.scale, elites, self.seed, self.settings, self.maze)
 
     def _afresh(self, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
         """Return how rules do on many trials, beside chance on the same ones."""

@@ -5,14 +5,25 @@ from __future__ import annotations
 import io
 import json
 import os
+import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distal import memory
 from distal.checks import InputError
+
+MOST = 2**20  # bytes of a file that a person may have written: a rule, a climber, a maze
+MOST_OF_RUNS = 2**30  # … and of one that only a program writes
+
+# A pipe that nobody writes to is opened without waiting, a terminal without becoming ours.
+_OPENING = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 def to_json(data: object, indent: int = 0) -> str:
@@ -30,19 +41,42 @@ def _scalar(data: object) -> str:
     return json.dumps(data, ensure_ascii=False, allow_nan=False)
 
 
-def read_text(path: str | Path, what: str) -> str:
-    """Return the text of a file; `what` names its kind in the refusal."""
+def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
+    """Return the content of a regular file of at most so many bytes; `what` names its kind in the refusal.
+
+    A pipe, a device or a folder is refused at once: opening one could wait for ever, reading it, too.
+    """
     try:
-        return Path(path).read_text(encoding="utf-8")
+        with os.fdopen(os.open(path, _OPENING), "rb") as file:
+            status = os.fstat(file.fileno())
+            if stat.S_ISREG(status.st_mode):
+                data = file.read(most + 1) if status.st_size <= most else b""
+                if len(data) <= most and status.st_size <= most:
+                    return data
+                problem = f"it has {max(status.st_size, len(data)):,} bytes, at most {most:,} are allowed"
+            else:
+                problem = "Is a directory" if stat.S_ISDIR(status.st_mode) else "it is not a regular file"
+    except OSError as error:
+        problem = str(error.strerror)
+    except ValueError:  # a name with a NUL character
+        problem = "no file can have this name"
+    raise InputError(f"cannot read {what} {str(path)!r}: {problem}")
+
+
+def read_text(path: str | Path, what: str, most: int = MOST) -> str:
+    """Return the text of a file as `read_bytes` reads it, with plain line ends."""
+    try:
+        text = read_bytes(path, what, most).decode()
     except UnicodeDecodeError:
         raise InputError(f"cannot read {what} {str(path)!r}: it is not a UTF-8 text file") from None
-    except OSError as error:
-        raise InputError(f"cannot read {what} {str(path)!r}: {error.strerror}") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_json(path: str | Path, what: str) -> object:
+def read_json(path: str | Path, what: str, most: int = MOST) -> object:
     """Return the content of a JSON file."""
-    text = read_text(path, what)
+    text = read_text(path, what, most)
+    values = {"numbers and lists": memory.JSON_VALUES * len(text)}
+    memory.Estimate(f"the values of {what} {str(path)!r}", values, "end other work").check()
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -85,18 +119,24 @@ def to_npz(**arrays: NDArray[Any]) -> bytes:
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    write_pieces(path, [data])
+
+
+def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
     target = Path(path).resolve()  # the file behind a link, not the link
     try:
         if target.exists() and not target.is_file():  # a pipe or a device takes data but cannot be replaced
-            target.write_bytes(data)
+            with target.open("wb") as device:
+                device.writelines(pieces)
             return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o666 & ~_umask())

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from distal import engines
+from distal import engines, memory
 from distal.checks import InputError
 from distal.colours import LIGHT
 from distal.engines import Batch
@@ -59,6 +59,8 @@ def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) ->
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
     alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
     task = MazeTask(batch.maze, int(batch.goal[0]), settings.steps, settings.blocked)
+    curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
+    memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
     found = []
     for episodes in after:
         trials = engines.load(engine).run(
@@ -84,6 +86,9 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
     width = max(columns * scale, math.ceil(widest))
     height = rows * scale
     size = (_even(len(shown) * (width + gap) + gap), _even(height + band + 3 * scale))
+    count = longest + 1 + HOLD
+    pixels = {"pixels": memory.PIXEL * count * size[0] * size[1]}
+    memory.Estimate(f"{count:,} frames", pixels, "ask for fewer steps, scenes or a smaller maze").check()
     frames = []
     for step in [*range(longest + 1), *[longest] * HOLD]:
         whole = Image.new("RGB", size, LIGHT["floor"])
@@ -112,10 +117,11 @@ def _key(pen: ImageDraw.ImageDraw, x: float, y: float, scale: int, font: Font) -
 
 def write_gif(path: str | Path, frames: Sequence[Frame]) -> None:
     """Write an animated GIF that repeats for ever."""
-    pictures = [Image.fromarray(frame) for frame in frames]
     # One palette for all, from the last frame, which has every colour: no flicker, and small differences.
-    palette = pictures[-1].quantize(64)
-    pictures = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    palette = Image.fromarray(frames[-1]).quantize(64)
+    pictures = [
+        Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames
+    ]
     buffer = io.BytesIO()
     pictures[0].save(
         buffer,

@@ -103,7 +103,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     path = folder / MANIFEST
     if not os.path.lexists(path):
         return None
-    content, _ = unsealed(read_json(path, "manifest"), FORMAT, (VERSION,), path, "distal")
+    content, _ = unsealed(read_json(path, "manifest", LARGEST), FORMAT, (VERSION,), path, "distal")
     check_release(content.get("distal"), path)
     holds, files = content.get("holds"), content.get("files")
     if set(content) != {"distal", "holds", "files"} or not isinstance(holds, str):

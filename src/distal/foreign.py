@@ -16,13 +16,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import learners
+from distal import learners, memory
 from distal.checks import InputError
 from distal.draws import child_seed
 from distal.engines import Progress
 from distal.evaluation import checked_numbers
 from distal.learners import Learner, find_learner, name_of
-from distal.network import Weights
+from distal.network import Weights, incoming
 from distal.settings import MAX_STEPS, Settings, SettingsDict
 
 MAX_NEURONS = 256  # inputs, or outputs
@@ -205,9 +205,12 @@ def learn_env(
         raise InputError(f"ep is {ep!r}, expected a function of the episode")
     Settings.of(settings, inspect.signature(learn_env).parameters)
     made, ours = _made(env)
-    eps, weights, cut = np.empty((trials * len(tasks), episodes)), [], 0
+    weights, cut = [], 0
     try:
         in_force = Settings.of({**settings, "steps": _steps(made, settings.get("steps"))})
+        (inputs, _), (outputs, _) = _sensing(made.observation_space), _acting(made.action_space)
+        _check_memory(trials * len(tasks), episodes, in_force.hidden, inputs, outputs)
+        eps = np.empty((trials * len(tasks), episodes))
         for row in range(len(eps)):
             trial, task = divmod(row, len(tasks))
             own = child_seed(seed, trial, task, 0)
@@ -235,6 +238,17 @@ def learn_env(
         seed=seed,
         cut=cut,
     )
+
+
+def _check_memory(trials: int, episodes: int, hidden: int, inputs: int, outputs: int) -> None:
+    """Refuse what the machine's free memory does not hold."""
+    parts = {
+        "curves": 2 * 8 * trials * episodes,
+        "weights": 4 * (hidden * incoming(hidden, inputs, outputs) + outputs * (hidden + 1)) * trials,
+        "trials": memory.TRIAL * trials,
+    }
+    what = f"{trials:,} trials of {episodes:,} episodes"
+    memory.Estimate(what, parts, "ask for fewer trials or episodes").check()
 
 
 def _made(env: Any) -> tuple[Any, bool]:

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import distal
-from distal import engines, experiments
+from distal import engines, experiments, memory
 from distal.checks import InputError, integer, one_of
 from distal.draws import child_seeds
 from distal.engines import Runner
 from distal.evaluation import MAX_SEED, checked_maze
 from distal.evolution import ELITES
-from distal.evolving import Config, Evolved, Fresh
+from distal.evolving import Config, Evolved, Fresh, estimate
 from distal.experiments import PAPER, evolution_episodes
 from distal.learners import Learner, chance_for
 from distal.maze import Maze, triple_t_maze
@@ -505,6 +505,7 @@ def study_readings(
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, inspect.signature(study_readings).parameters)
     maze = checked_maze(maze)
+    _check_memory(size, maze)
     with claim(size, elites, seed, in_force, maze).taken(out, force) as folder:
         planned = plan(size, in_force, elites, maze)
         told = None if progress is None else _ByVariant(planned, progress)
@@ -516,6 +517,15 @@ def study_readings(
             size, seed, in_force, elites, maze, run.engine, distal.__version__,
             engines.machine_of(run.engine), stages.seconds, outcomes,
         )  # fmt: skip
+
+
+def _check_memory(scale: Scale, maze: Maze) -> None:
+    """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
+    config = Config(runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, maze=maze)
+    trials = len(published_rules()) ** 2 * scale.pairs * len(maze.finals)
+    parts = {"pairs": memory.MEASURED * trials, **estimate(config).parts}
+    fewer = "take scale quick, or a maze with fewer final positions"
+    memory.Estimate("the variants", parts, fewer).check()
 
 
 CLAIM, HOLDS = "reading-study.json", "a study of readings"

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from distal import checks
 from distal.checks import InputError, integer
-from distal.files import read_json, to_json
+from distal.files import MOST_OF_RUNS, read_json, to_json
 from distal.folders import Folder, check_release, fingerprint, known_files, sealed, unsealed
 from distal.learners.hill_climbing import FORMAT as CLIMBER
 from distal.learners.hill_climbing import VERSION as CLIMBER_VERSION
@@ -74,7 +74,8 @@ class RunFolder:
         self._known: Sequence[str] = ()  # the files that were ours when it was opened
         self._hash = hashlib.sha256()
         self._bytes = 0
-        self._waiting: list[tuple[str, str, list[dict[str, Any]]]] = []  # generations not yet written
+        self._waiting: list[tuple[str, str]] = []  # rows and seconds of generations not yet written
+        self._latest: list[dict[str, Any]] = []  # the state after the last of them
         self._written = 0.0
 
     @property
@@ -180,7 +181,8 @@ class RunFolder:
         """Record a generation of all runs and the state to go on from."""
         text = io.StringIO()
         csv.writer(text).writerows(rows)
-        self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n", runs))
+        self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n"))
+        self._latest = runs
         if self.state is None or time.monotonic() - self._written > PAUSE:
             self._write_waiting()
 
@@ -188,9 +190,9 @@ class RunFolder:
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
-        self._append("generations.csv", "".join(rows for rows, _, _ in waiting))
-        self._append("seconds.csv", "".join(seconds for _, seconds, _ in waiting))
-        self.state = {"runs": waiting[-1][2], "winners": None}
+        self._append("generations.csv", "".join(rows for rows, _ in waiting))
+        self._append("seconds.csv", "".join(seconds for _, seconds in waiting))
+        self.state = {"runs": self._latest, "winners": None}
         self._write_state()
         self._written = time.monotonic()
 
@@ -320,7 +322,8 @@ def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None, in
 
 
 def _read_sealed(path: Path) -> tuple[dict[str, Any], int]:
-    return unsealed(read_json(path, "run file"), FORMAT, READABLE, path, "distal evolve")
+    data = read_json(path, "run file", MOST_OF_RUNS)
+    return unsealed(data, FORMAT, READABLE, path, "distal evolve")
 
 
 def _check_frame(state: dict[str, Any], runs: int) -> None:

@@ -93,7 +93,7 @@ class Spread:
         """Run all trials of a batch; `workers` says how many there are, where the executor does not."""
         kind = (type(batch.learners[0]), batch.settings)
         pace = self.pace.get(kind, FIRST_PACE * 100 / batch.settings.steps)
-        parts: dict[int, Trials] = {}
+        results: Trials | None = None
         waiting: dict[Future[Block], tuple[int, int]] = {}
         first = 0
         try:
@@ -108,7 +108,10 @@ class Spread:
                 for future in self._finished(waiting):
                     begin, end = waiting.pop(future)
                     block = self._result(future, batch, begin, end)
-                    parts[begin] = block.trials
+                    if results is None:
+                        results = _room(len(batch), block.trials)
+                    for whole, part in zip(_arrays(results), _arrays(block.trials), strict=True):
+                        whole[begin:end] = part
                     done = (end - begin) * batch.episodes
                     # The last measurement counts for half: workers differ, and so do trials.
                     measured = done / max(block.seconds, 1e-9)
@@ -120,13 +123,9 @@ class Spread:
         except BaseException:
             _cancel(list(waiting))
             raise
-        in_order = [parts[begin] for begin in sorted(parts)]
-        return Trials(
-            np.concatenate([one.best for one in in_order]),
-            _joined([one.ep for one in in_order]),
-            _joined([one.hidden for one in in_order]),
-            _joined([one.output for one in in_order]),
-        )
+        if results is None:
+            raise AssertionError("a batch has at least one trial")
+        return results
 
     def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[Block]:
         try:
@@ -171,6 +170,15 @@ def _cancel(futures: list[Future[Block]]) -> None:
     cancelling.join(CANCELLING)
 
 
-def _joined(arrays: list[NDArray[Any] | None]) -> NDArray[Any] | None:
-    kept = [array for array in arrays if array is not None]
-    return np.concatenate(kept) if kept else None
+def _room(trials: int, like: Trials) -> Trials:
+    """Return empty arrays for so many trials: what comes in is put in its place and let go."""
+
+    def empty(part: NDArray[Any] | None) -> Any:
+        return None if part is None else np.empty((trials, *part.shape[1:]), part.dtype)
+
+    return Trials(empty(like.best), empty(like.ep), empty(like.hidden), empty(like.output))
+
+
+def _arrays(trials: Trials) -> list[NDArray[Any]]:
+    """Return the arrays that there are."""
+    return [each for each in (trials.best, trials.ep, trials.hidden, trials.output) if each is not None]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
+from distal import engines, memory
 from distal.checks import InputError
 from distal.colours import DARK, LIGHT, css
 from distal.engines import Batch, Progress, naming, reference
@@ -201,6 +201,7 @@ def watch(
     `progress` is told of as many episodes as the learners have; the work for chance is among them.
     """
     batches = trials(learner, against, seed=seed, **options)
+    _check_memory(batches)
     chance = by_chance(batches[0], seed)
     eps = np.empty((len(batches), batches[0].episodes), np.int32)
     report = _shared(progress, eps.size, eps.size + CHANCE_COST * len(chance) * chance.episodes)
@@ -235,6 +236,17 @@ def write_page(
     watched = watch(learner, against, **options)
     write_text(out, watched.to_html())
     return watched
+
+
+def _check_memory(batches: Sequence[Batch]) -> None:
+    """Refuse what the machine's free memory does not hold: the trials by chance, and the page."""
+    episodes = batches[0].episodes
+    parts = {
+        "trials by chance": memory.TRIAL * CHANCE_TRIALS * len(batches[0].maze.finals)
+        + memory.EP * CHANCE_TRIALS * episodes,
+        "the page": memory.LISTED_LARGE * len(batches) * episodes,
+    }
+    memory.Estimate(f"{episodes:,} episodes", parts, "ask for fewer episodes").check()
 
 
 def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[float], None]:

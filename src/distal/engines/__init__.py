@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,10 +15,11 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from distal import memory
 from distal.checks import InputError, integer, one_of
 from distal.learners import Learner
 from distal.learners.chance import Chance
-from distal.machine import machine
+from distal.machine import available_cores, machine
 from distal.maze import Maze
 from distal.settings import Settings
 
@@ -69,15 +71,17 @@ class Batch:
         return 1 if isinstance(self.learners[0], Chance) else self.resample
 
     @property
-    def recorded(self) -> tuple[int, ...]:
+    def recorded(self) -> Sequence[int]:
         """The episodes, from 1, after which the best EP is recorded, in their order."""
-        return tuple(range(1, self.episodes + 1)) if self.record is None else self.record
+        return range(1, self.episodes + 1) if self.record is None else self.record
 
     @cached_property
     def columns(self) -> NDArray[np.int32]:
         """The column of `best` that each episode is recorded in, or −1; (episodes)."""
+        if self.record is None:
+            return np.arange(self.episodes, dtype=np.int32)
         column = np.full(self.episodes, -1, np.int32)
-        column[np.array(self.recorded) - 1] = np.arange(len(self.recorded))
+        column[np.array(self.record) - 1] = np.arange(len(self.record))
         return column
 
 
@@ -139,7 +143,10 @@ def resolve(name: str) -> str:
 
 def load(name: str) -> Engine:
     """Import an engine by name."""
-    return cast(Engine, import_module(f"distal.engines.{resolve(name)}"))
+    module = f"distal.engines.{resolve(name)}"
+    if module == "distal.engines.cpu" and module not in sys.modules:
+        memory.check_address_space("engine cpu", memory.LOADING + memory.STACK * available_cores())
+    return cast(Engine, import_module(module))
 
 
 def machine_of(engine: str) -> dict[str, Any]:

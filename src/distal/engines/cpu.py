@@ -18,6 +18,7 @@ import numpy as np
 from numba.core import event
 from numpy.typing import NDArray
 
+from distal import memory
 from distal.engines import Batch, Progress, Trials, cache, kernels, naming
 from distal.engines.kernels import Options
 from distal.engines.tables import learner_numbers, maze_tables, packed_changes
@@ -43,6 +44,7 @@ def run(
     job = _Job(batch, keep_weights, keep_ep)
     job.compile()
     workers = min(workers or available_cores(), len(batch))
+    memory.check_address_space(f"engine cpu with {workers} workers", memory.STACK * workers)
     blocks = list(shares(len(batch), workers))
     counters = np.zeros((len(blocks), CACHE_LINE), np.int64)
     reported = 0

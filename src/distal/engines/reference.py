@@ -53,12 +53,19 @@ def run(
     progress: Progress | None = None,
 ) -> Trials:
     """Run all trials of a batch, one after another, however many workers are offered."""
-    results = [run_trial(batch, trial, progress) for trial in range(len(batch))]
-    eps, weights = zip(*results, strict=True)
-    ep = np.stack(eps)
+    best = np.empty((len(batch), len(batch.recorded)), np.int32)
+    eps = np.empty((len(batch), batch.episodes), np.int32) if keep_ep else None
+    weights = []
+    for trial in range(len(batch)):
+        ep, of_best = run_trial(batch, trial, progress)
+        best[trial] = np.minimum.accumulate(ep)[batch.columns >= 0]
+        if eps is not None:
+            eps[trial] = ep
+        if keep_weights:
+            weights.append(of_best)
     return Trials(
-        best=np.minimum.accumulate(ep, axis=1)[:, batch.columns >= 0],
-        ep=ep if keep_ep else None,
+        best=best,
+        ep=eps,
         hidden=np.stack([w.hidden for w in weights]) if keep_weights else None,
         output=np.stack([w.output for w in weights]) if keep_weights else None,
     )

@@ -1,0 +1,492 @@
+"""Memory: what does not fit is refused before it starts, estimates are near the truth, nothing piles up."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal import InputError, Maze, Settings, memory, published_rule, spread, watch
+from distal.cli import main
+from distal.engines import reference
+from distal.evaluation import Behaviour, batch_of
+from distal.files import read_bytes, read_json, read_text, write_pieces
+from distal.machine import free_memory
+from distal.network import Weights
+from tests.test_maze import T
+
+MiB = 2**20
+SMALL: dict[str, Any] = {"maze": T, "steps": 2, "hidden": 1}
+RULE = published_rule(1)
+
+linux_only = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say")
+
+
+def peak(work: Callable[[], object]) -> int:
+    """Return the bytes that Python and NumPy have at most at once during some work."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def in_process(
+    script: str, limit: int | None = None, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own, with a limit of address space in MiB."""
+    ulimit = f"ulimit -v {limit * 1024}; " if limit is not None else ""
+    return subprocess.run(
+        ["bash", "-c", f'{ulimit}exec "$0" "$@"', sys.executable, "-c", script],
+        capture_output=True, text=True, check=False, timeout=60, cwd=folder,
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------ what is free
+
+
+def system(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text + "\n")
+    return root
+
+
+MEMINFO = {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 4000 kB"}
+GROUP = "sys/fs/cgroup/"
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({}, None),
+        (MEMINFO, 4000 * 1024),
+        (  # version 2: the group's own limit; files in memory count as free
+            MEMINFO
+            | {
+                "proc/self/cgroup": "0::/job/step",
+                GROUP + "job/step/memory.max": "1000000",
+                GROUP + "job/step/memory.current": "700000",
+                GROUP + "job/step/memory.stat": "anon 600000\ninactive_file 50000",
+            },
+            350_000,
+        ),
+        (  # … and that of the group around it
+            MEMINFO
+            | {
+                "proc/self/cgroup": "0::/job/step",
+                GROUP + "job/step/memory.max": "max",
+                GROUP + "job/step/memory.current": "700000",
+                GROUP + "job/memory.max": "900000",
+                GROUP + "job/memory.current": "700000",
+            },
+            200_000,
+        ),
+        (  # version 1, in a container that does not show the groups outside
+            MEMINFO
+            | {
+                "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/outside/name",
+                GROUP + "memory/memory.limit_in_bytes": "800000",
+                GROUP + "memory/memory.usage_in_bytes": "900000",
+                GROUP + "memory/memory.stat": "inactive_file 5\ntotal_inactive_file 150000",
+            },
+            50_000,
+        ),
+        (  # more is in use than is allowed
+            MEMINFO
+            | {
+                "proc/self/cgroup": "0::/",
+                GROUP + "memory.max": "10",
+                GROUP + "memory.current": "20",
+            },
+            0,
+        ),
+    ],
+)
+def test_free_memory_is_the_least_that_the_machine_and_its_groups_leave(
+    files: dict[str, str], free: int | None, tmp_path: Path
+) -> None:
+    assert free_memory(system(tmp_path, files)) == free
+
+
+@linux_only
+def test_a_limit_of_address_space_leaves_less() -> None:
+    script = "from distal.machine import free_memory; print(free_memory())"
+    free = int(in_process(script, limit=700).stdout)
+    assert 400 * MiB < free < 690 * MiB
+
+
+def test_a_setting_says_how_much_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for said, bytes_ in (("8G", 8 * 2**30), ("1.5 MiB", 1_572_864), ("100k", 102_400), ("unlimited", None)):
+        monkeypatch.setenv(memory.SETTING, said)
+        assert memory.allowed() == bytes_
+    monkeypatch.setenv(memory.SETTING, "much")
+    with pytest.raises(
+        InputError, match="DISTAL_MEMORY is 'much', expected unlimited or a size as 512M or 8G"
+    ):
+        distal.learn(RULE, trials=1, episodes=1)
+    monkeypatch.delenv(memory.SETTING)
+    assert memory.allowed() == free_memory() or free_memory() is not None
+
+
+# ------------------------------------------------------------------ refusals
+
+
+def vector(num_envs: int) -> object:
+    pytest.importorskip("gymnasium")
+    from distal.environment import MazeVectorEnv
+
+    return MazeVectorEnv(num_envs)
+
+
+def foreign(**options: Any) -> object:
+    gymnasium = pytest.importorskip("gymnasium")
+    return distal.learn_env(gymnasium.make("distal/TripleTMaze-v0"), "chance", **options)
+
+
+def scenes() -> object:
+    from distal import film
+
+    (trial,) = watch.trials("chance", **SMALL)
+    return film.scenes(trial, (1, 10_000))
+
+
+def frames() -> object:
+    from distal import film
+
+    (trial,) = watch.trials("chance", **SMALL)
+    return film.film(film.scenes(trial, (1,)))
+
+
+DOORS: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "learn": ("400K", lambda out: distal.learn(RULE, trials=50), "400 trials of 100 episodes need .* trials"),
+    "chance": ("8K", lambda out: distal.learn(RULE, trials=1), "pass chance=False"),
+    "keep_ep": (
+        "30K",
+        lambda out: distal.learn(RULE, trials=1, episodes=900, keep_ep=True, chance=False),
+        "pass keep_ep=False",
+    ),
+    "climb": (
+        "30K",
+        lambda out: distal.climb(
+            distal.HillClimbing(0.1, 0.1, 0.1), trials=2, episodes=1, keep_weights=True, chance=False
+        ),
+        "most of it for weights, .* pass keep_weights=False",
+    ),
+    "evolve": ("30K", lambda out: distal.evolve(runs=1, population=20, out=out), "smaller population"),
+    "runs": ("1M", lambda out: distal.evolve(runs=20, generations=0, out=out, **SMALL), "fewer runs"),
+    "generations": (
+        "1M",
+        lambda out: distal.evolve(runs=1, generations=99_000, out=out, **SMALL),
+        "1 runs of 99,000 generations need",
+    ),
+    "reproduce": ("10M", lambda out: distal.reproduce(out=out), "most of it for curves, .* fewer final"),
+    "study": ("2M", lambda out: distal.study_readings(out=out), "most of it for pairs, .* fewer final"),
+    "learn_env": ("10K", lambda out: foreign(trials=1, episodes=1000), "1 trials of 1,000 episodes need"),
+    "vector": ("10K", lambda out: vector(100), "100 agents need"),
+    "watch": ("500K", lambda out: watch.write_page(out, "chance", episodes=1000, **SMALL), "fewer episodes"),
+    "scenes": ("50K", lambda out: scenes(), "10,000 episodes need"),
+    "film": ("1M", lambda out: frames(), "frames need"),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_work_that_does_not_fit_is_refused_and_leaves_nothing(
+    door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, work, says = DOORS[door]
+    monkeypatch.setenv(memory.SETTING, room)
+    with pytest.raises(InputError, match=f"{says}.*") as refused:
+        work(tmp_path / "out")
+    assert "are free; " in str(refused.value)
+    assert str(refused.value).endswith(", or set DISTAL_MEMORY=unlimited")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["learn", "evolved:1", "--trials", "10000000"],
+        ["learn", "evolved:1", "--trials", "400000", "--no-chance", "--json", "--curves"],
+        ["climb", "--episodes", "4000000000", "--trials", "1"],
+        ["evolve", "--population", "1048576", "--out"],
+        ["evolve", "--trials", "100000000", "--out"],
+        ["evolve", "--runs", "1048576", "--out"],
+    ],
+)
+def test_the_command_line_refuses_what_does_not_fit(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(memory.SETTING, "8G")
+    out = [str(tmp_path / "out")] if arguments[-1] == "--out" else []
+    assert main([*arguments, *out]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "8.0 GiB are free; ask for fewer" in said
+    assert ("add --no-chance" in said) == (arguments[0] != "evolve" and "--no-chance" not in arguments)
+    assert ("leave out --curves" in said) == ("--curves" in arguments)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_longer_evolution_is_refused_before_its_folder_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distal.evolve(runs=1, generations=1, episodes=1, out=tmp_path / "out", **SMALL)
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    monkeypatch.setenv(memory.SETTING, "5M")
+    with pytest.raises(InputError, match="1 runs of 1,000,000 generations need"):
+        distal.resume(tmp_path / "out", generations=1_000_000)
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+# ------------------------------------------------------------------ estimates
+
+BEGIN = f"""
+import distal
+SMALL = {{"maze": distal.Maze({T.picture!r}), "steps": 2, "hidden": 1}}
+"""
+
+MEASURE = """
+import gc, re, sys
+from distal import cli, memory
+
+def number(field):
+    return 1024 * int(re.search(rf"{field}:\\s*(\\d+)", open("/proc/self/status").read())[1])
+
+estimates = []
+memory.Estimate.check = lambda estimate: estimates.append(estimate.total)
+distal.learn("paper:1", trials=1, episodes=1, keep_ep=True, **SMALL)
+distal.evolve(runs=1, generations=1, population=5, trials=1, episodes=1, **SMALL)
+estimates.clear()
+gc.collect()
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # the peak begins anew
+before = number("VmRSS")
+sys.argv[0] = "distal"
+WORK
+print(max(estimates), number("VmHWM") - before, file=sys.stderr)
+"""
+
+WORK = {
+    "curves": "distal.learn('paper:1', trials=500, episodes=2000, keep_ep=True, **SMALL).behaviour",
+    "trials": "distal.learn('paper:1', trials=100_000, episodes=1, **SMALL)",
+    "weights": "distal.learn('paper:1', trials=10_000, episodes=1, chance=False, keep_weights=True, "
+    "**SMALL | {'hidden': 20})",
+    "JSON": "cli.main('learn paper:1 --maze maze.txt --steps 2 --hidden 1 --trials 300 --episodes 1000 "
+    "--json --curves'.split())",
+    "rules": "distal.evolve(runs=1, generations=1, population=20_000, trials=1, episodes=1, "
+    "out='out', **SMALL)",
+    "climbers": "distal.evolve('hc', runs=1, generations=1, population=40_000, trials=1, episodes=1, "
+    "out='out', **SMALL)",
+    "runs": "distal.evolve(runs=1_000, generations=1, population=5, trials=1, episodes=1, **SMALL)",
+}
+
+
+@linux_only
+@pytest.mark.parametrize("work", WORK)
+def test_estimates_are_near_what_is_used(work: str, tmp_path: Path) -> None:
+    (tmp_path / "maze.txt").write_text("\n".join(T.picture))
+    done = in_process(BEGIN + MEASURE.replace("WORK", WORK[work]), folder=tmp_path)
+    estimated, used = map(int, done.stderr.splitlines()[-1].split())
+    assert used > 20 * MiB, "too little to compare"
+    assert 0.7 < estimated / used < 1.6
+
+
+# ------------------------------------------------------------------ nothing piles up
+
+
+def test_the_reference_engine_keeps_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    episodes = 100_000
+    batch = batch_of(
+        [RULE], np.zeros(1, np.uint64), trials=10, episodes=episodes, maze=T, settings=Settings(),
+        record=(episodes,),
+    )  # fmt: skip
+    none = Weights(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32))
+    monkeypatch.setattr(reference, "run_trial", lambda *_: (np.ones(episodes, np.int32), none))
+    assert peak(lambda: reference.run(batch)) < 4 * 4 * episodes  # one trial at a time, of twenty
+
+
+def test_a_long_trial_has_no_list_of_its_episodes() -> None:
+    batch = batch_of([RULE], np.zeros(1, np.uint64), trials=1, episodes=10**6, maze=T, settings=Settings())
+    assert peak(lambda: batch.columns) < 5 * 10**6
+    assert batch.columns.tolist() == list(range(10**6))
+    assert replace(batch, episodes=4, record=(2, 4)).columns.tolist() == [-1, 0, -1, 1]
+
+
+class OneByOne(Executor):
+    """Runs every task at once."""
+
+    workers = 1
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_what_workers_send_back_is_not_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "TASK", 0.01)
+    monkeypatch.setattr(spread, "SHORTEST", 0.01)
+    monkeypatch.setattr(spread, "FIRST_PACE", 10_000)
+    monkeypatch.setattr(
+        spread.time, "perf_counter", iter(np.arange(1e6)).__next__
+    )  # a slow worker stays slow
+    options: dict[str, Any] = {"trials": 100, "episodes": 10_000, "chance": False, **SMALL}
+    results = 4 * 200 * 10_000
+    assert peak(lambda: distal.learn(RULE, executor=OneByOne(), **options)) < 1.3 * results
+
+
+def test_behaviour_is_counted_without_large_arrays() -> None:
+    ep = np.random.default_rng(1).integers(0, 200, (100, 10_000), np.int32)
+    assert peak(lambda: Behaviour.of(ep, 1)) < 1.5 * ep.size
+
+
+def test_shares_after_the_first_success_are_counted_right() -> None:
+    ep = np.random.default_rng(2).integers(0, 40, (30, 20), np.int32)
+    after = [
+        value < 2 for row in ep.tolist() for k, value in enumerate(row) if any(seen < 2 for seen in row[:k])
+    ]
+    assert Behaviour.of(ep, 2).retained == sum(after) / len(after)
+    assert Behaviour.of(ep, 0).retained is None
+
+
+def test_a_table_is_written_piece_by_piece(tmp_path: Path) -> None:
+    result = distal.learn(RULE, trials=50, episodes=500, keep_ep=True, **SMALL)
+    pieces = (piece.encode() for piece in result.csv_pieces())
+    assert peak(lambda: write_pieces(tmp_path / "table.csv", pieces)) < 400_000
+    assert (tmp_path / "table.csv").read_bytes() == result.to_csv().encode()
+    assert (tmp_path / "table.csv").stat().st_size > 600_000
+
+
+def test_pieces_that_fail_leave_the_old_file_and_no_other(tmp_path: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"new"
+        raise KeyboardInterrupt
+
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        write_pieces(tmp_path / "file", pieces())
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+LONG = """
+from pathlib import Path
+
+marks = {}
+
+def note(step):
+    if step.generation in (100, 250):
+        marks[step.generation] = 4096 * int(Path("/proc/self/statm").read_text().split()[1])
+
+distal.evolve(runs=100, generations=250, population=2, elite_count=1, trials=1, episodes=1, progress=note,
+              out="out", **SMALL)
+print(marks[250] - marks[100])
+"""
+
+
+@linux_only
+def test_a_long_evolution_does_not_grow(tmp_path: Path) -> None:
+    done = in_process(BEGIN + LONG, folder=tmp_path)
+    numbers = 24 * 100 * 150  # three a run and generation; as rows of text they would take 6 MB
+    assert int(done.stdout) < numbers + 2 * MiB, done.stderr  # the system gives by the megabyte
+
+
+# ------------------------------------------------------------------ files
+
+
+@pytest.mark.parametrize("command", [["learn"], ["maze"], ["climb"], ["rules"], ["bench", "--against"]])
+@pytest.mark.parametrize("kind", ["pipe", "zeros", "sparse", "folder"])
+def test_what_is_no_file_of_a_sane_size_is_refused_at_once(
+    command: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "file"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "zeros":
+        path = Path("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        with path.open("wb") as file:
+            file.truncate(2**31)
+    assert main([*command, str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    problems = {
+        "sparse": "it has 2,147,483,648 bytes, at most 1,048,576 are allowed",
+        "folder": "Is a directory",
+    }
+    assert problems.get(kind, "it is not a regular file") in said
+
+
+def test_a_terminal_is_no_file() -> None:
+    terminal, end = os.openpty()
+    try:
+        with pytest.raises(InputError, match="it is not a regular file"):
+            Maze.from_file(os.ttyname(end))
+    finally:
+        os.close(terminal)
+        os.close(end)
+
+
+def test_limits_are_exact_and_texts_have_plain_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"12\r\n3\r4\n")
+    assert read_bytes(path, "file", most=8) == b"12\r\n3\r4\n"
+    assert read_text(path, "file") == "12\n3\n4\n"
+    with pytest.raises(InputError, match="it has 8 bytes, at most 7 are allowed"):
+        read_text(path, "file", most=7)
+    with pytest.raises(InputError, match="no file can have this name"):
+        read_bytes("a\0b", "file")
+
+
+def test_json_that_does_not_fit_in_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file.json"
+    path.write_text("[" + "1.5, " * 1000 + "1.5]")
+    monkeypatch.setenv(memory.SETTING, "10K")
+    with pytest.raises(InputError, match=r"the values of file .* need about"):
+        read_json(path, "file")
+
+
+# ------------------------------------------------------------------ a small address space
+
+
+@linux_only
+@pytest.mark.parametrize(
+    ("limit", "needed"), [(60, "distal needs 128 MiB"), (200, "engine cpu needs"), (600, "engine cpu needs")]
+)
+def test_a_small_address_space_is_refused_in_one_line(limit: int, needed: str, tmp_path: Path) -> None:
+    for arguments in (["learn", "paper:1"], ["evolve", "--out", str(tmp_path / "out")]):
+        script = (
+            f"import sys; sys.argv[0] = 'distal'\nfrom distal.cli import main; sys.exit(main({arguments!r}))"
+        )
+        done = in_process(script, limit=limit)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert done.stderr.startswith(f"distal: error: {needed}")
+        assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@linux_only
+def test_a_small_address_space_is_an_exception_in_python() -> None:
+    done = in_process("import distal", limit=60)
+    assert done.stderr.splitlines()[-1].startswith("MemoryError: distal needs 128 MiB of address space")
+
+
+@linux_only
+def test_more_threads_than_the_address_space_holds_are_refused() -> None:
+    script = "import distal; distal.learn('paper:1', trials=200, episodes=1, workers=1000)"
+    done = in_process(script, limit=3000)
+    assert "InputError: engine cpu with 1000 workers needs 7.8 GiB of address space" in done.stderr
