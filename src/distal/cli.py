@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 import distal
 from distal import engines, interrupts, reading_study, terminal
 from distal.checks import InputError, integer, one_of, suggestion
-from distal.evaluation import MAX_SEED, learn
+from distal.draws import MAX_SEED
+from distal.evaluation import learn
 from distal.evolution import ELITES, Options
 from distal.evolving import evolve, resume, summary
 from distal.experiments import SCALES, check_claim, claim, estimated_seconds, plan, reproduce

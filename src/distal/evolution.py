@@ -69,15 +69,15 @@ class Options:
     elites: str = next(iter(ELITES))
 
     def __post_init__(self) -> None:
-        integer("population", self.population, 2, 2**20)
-        integer("elite_count", self.elite_count, 0, 2**20)
+        object.__setattr__(self, "population", integer("population", self.population, 2, 2**20))
+        object.__setattr__(self, "elite_count", integer("elite_count", self.elite_count, 0, 2**20))
         if self.elite_count >= self.population:
             raise InputError(
                 f"elite_count is {self.elite_count}, expected fewer than the population of {self.population}"
             )
-        one_of("elites", self.elites, ELITES)
+        object.__setattr__(self, "elites", one_of("elites", self.elites, ELITES))
         for name in ("crossover", "mutation", "deviation"):
-            unit_interval(name, getattr(self, name))
+            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
 
 
 # ------------------------------------------------------------------ operators

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import distal
-from distal import engines
-from distal.checks import InputError, integer, one_of
-from distal.draws import child_seed, child_seeds
+from distal import checks, engines
+from distal.checks import InputError, flag, folder, function, instance, integer, one_of, path, shown
+from distal.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
 from distal.engines import Runner
-from distal.evaluation import MAX_COUNT, MAX_SEED, batch_of, checked_maze
+from distal.evaluation import batch_of, checked_maze
 from distal.evolution import Evolution, Genotypes, Options, chances
 from distal.learners import Learner, chance_for, hill_climbing
 from distal.learners.hill_climbing import HillClimbing
@@ -55,16 +55,19 @@ class Config:
     maze: Maze = field(default_factory=lambda: checked_maze(None))
 
     def __post_init__(self) -> None:
-        if self.learner == "chance":
+        if one_of("learner", self.learner, (*LEARNERS, "chance")) == "chance":
             raise InputError(
                 "learner is 'chance', which has nothing to evolve; measure it with learn, or evolve dsp or hc"
             )
-        one_of("learner", self.learner, LEARNERS)
-        integer("runs", self.runs, 1, 2**20)
-        integer("generations", self.generations, 0, MAX_COUNT)
-        integer("trials", self.trials, 1, MAX_COUNT)
-        integer("episodes", self.episodes, 1, MAX_COUNT)
-        integer("seed", self.seed, 0, MAX_SEED)
+        bounds = {
+            "runs": (1, 2**20), "generations": (0, MAX_COUNT), "trials": (1, MAX_COUNT),
+            "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED),
+        }  # fmt: skip
+        for name, (low, high) in bounds.items():
+            object.__setattr__(self, name, integer(name, getattr(self, name), low, high))
+        instance("options", self.options, Options, "an Options")
+        instance("settings", self.settings, Settings, "a Settings")
+        instance("maze", self.maze, Maze, "a Maze")
 
     @property
     def genes(self) -> tuple[int, int]:
@@ -124,6 +127,14 @@ class Fresh:
     @classmethod
     def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
         """Compare the best EPs of a learner with those of chance in the same trials."""
+        for name, values in (("own", own), ("chance", chance)):
+            given = instance(name, values, np.ndarray, "an array of best EPs")
+            if given.ndim != 1 or given.dtype.kind not in "iuf":
+                raise InputError(f"{name} is {shown(given)}, expected an array of best EPs")
+        if len(own) != len(chance) or len(own) < 2:
+            raise InputError(
+                f"there are {len(own)} and {len(chance)} trials, expected as many, and two at least"
+            )
 
         def error(values: NDArray[np.int32]) -> float:
             return float(values.std(ddof=1) / np.sqrt(len(values)))
@@ -137,6 +148,21 @@ class Fresh:
             p=paired(own, chance),
             superiority=paired_superiority(own, chance),
         )
+
+    @classmethod
+    def from_dict(cls, data: object) -> Fresh:
+        """Read the numbers by name."""
+        given = instance("fresh", data, dict, "the numbers of fresh trials, by name")
+        try:
+            fresh = cls(**given)
+        except TypeError:
+            raise InputError(
+                f"fresh is {shown(data)}, expected the numbers of fresh trials, by name"
+            ) from None
+        for name, value in vars(fresh).items():
+            if value is not None or name in ("fitness", "standard_error"):
+                checks.number(name, value)
+        return fresh
 
     @property
     def difference(self) -> float | None:
@@ -189,11 +215,21 @@ class Winner:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Winner:
         """Read what `to_dict` returns."""
-        numbers = data["learner"]
-        learner = Rule.from_dict(numbers) if "delta_w" in numbers else HillClimbing(**numbers)
+        instance("winner", data, dict, "what Winner.to_dict returns")
+        needed = ("run", "generation", "selected", "remeasured", "learner")
+        for name in needed:
+            if name not in data:
+                raise InputError(f"field {name!r} of a winner is missing")
+        numbers = instance("learner", data["learner"], dict, "a rule, or the parameters of hill climbing")
+        climber = {"format": hill_climbing.FORMAT, "version": hill_climbing.VERSION, **numbers}
         given = {name: data[name] for name in Fresh.__dataclass_fields__ if name in data}
-        fresh = Fresh(fitness=data["remeasured"], **given)
-        return cls(data["run"], learner, data["generation"], data["selected"], fresh)
+        return cls(
+            run=integer("run", data["run"], 1),
+            learner=Rule.from_dict(numbers) if "delta_w" in numbers else HillClimbing.from_dict(climber),
+            generation=integer("generation", data["generation"], 0),
+            selected=checks.number("selected", data["selected"]),
+            fresh=Fresh.from_dict({**given, "fitness": data["remeasured"]}),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,14 +298,16 @@ def evolve(
         episodes=episodes,
         seed=seed,
         options=Options(population, elite_count, crossover, mutation, deviation, elites),
-        settings=Settings.of(settings, inspect.signature(evolve).parameters),
+        settings=Settings.of(settings, tuple(inspect.signature(evolve).parameters)),
         maze=checked_maze(maze),
     )
     run = engines.runner(engine, workers, executor)
+    force = flag("force", force)
+    function("progress", progress)
     if out is None:
         return _run(config, None, run, progress)
-    with RunFolder.create(out, config.to_dict(), force) as folder:
-        return _run(config, folder, run, progress)
+    with RunFolder.create(folder("out", out), config.to_dict(), force) as kept:
+        return _run(config, kept, run, progress)
 
 
 def resume(
@@ -283,14 +321,17 @@ def resume(
 ) -> Evolved:
     """Go on with the runs in a folder, to `generations` if given; a finished run is only read."""
     run = engines.runner(engine, workers, executor)
-    with RunFolder.open(out) as folder:
-        config = folder.parsed(Config.from_dict)
+    function("progress", progress)
+    if generations is not None:
+        generations = integer("generations", generations, 0, MAX_COUNT)
+    with RunFolder.open(path("out", out)) as kept:
+        config = kept.parsed(Config.from_dict)
         if generations is not None and generations != config.generations:
-            done = folder.state["runs"][0]["generation"] if folder.state else 0
+            done = kept.state["runs"][0]["generation"] if kept.state else 0
             integer("generations", generations, done, MAX_COUNT)
             config = replace(config, generations=generations)
-            folder.extend(generations)
-        return _run(config, folder, run, progress)
+            kept.extend(generations)
+        return _run(config, kept, run, progress)
 
 
 def summary(out: str | Path) -> dict[str, Any]:

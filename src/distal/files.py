@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from distal import checks
 from distal.checks import InputError
 
 
@@ -32,8 +33,9 @@ def _scalar(data: object) -> str:
 
 def read_text(path: str | Path, what: str) -> str:
     """Return the text of a file; `what` names its kind in the refusal."""
+    path = checks.path(what, path)
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError(f"cannot read {what} {str(path)!r}: it is not a UTF-8 text file") from None
     except OSError as error:
@@ -44,12 +46,29 @@ def read_json(path: str | Path, what: str) -> object:
     """Return the content of a JSON file."""
     text = read_text(path, what)
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         problem = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    except InputError as error:
+        problem = str(error)
     except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
         problem = "nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
     raise InputError(f"{what} {str(path)!r} is not JSON: {problem}")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; JSON would let the last of two equal names win."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"it has the name {checks.shown(twice)} twice")
+    return content
+
+
+def _no_number(word: str) -> object:
+    """Refuse NaN and Infinity, which Python takes and JSON does not know."""
+    raise InputError(f"{word} is no number of JSON")
 
 
 def check_target(path: str | Path) -> None:
