@@ -507,7 +507,7 @@ def learning() -> list[Door]:
         Door("distal.learn", distal.learn, {
             "learner": row(RANDOM, LEARNER[1]), **EVALUATION, "engine": row("reference", ENGINE[1]),
         }),
-        Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS, "hidden": SETTINGS["hidden"]}),
+        Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
         Door("distal.Behaviour.of", Behaviour.of, {
@@ -782,7 +782,7 @@ class Room:
         os.chdir(self.folder)
         self.before, self.stamps = contents(self.folder), sorted(stamps(self.folder))
 
-    def _changed(self) -> bool:
+    def changed(self) -> bool:
         """Say whether the folder is not as it was; if so, make it so."""
         if sorted(stamps(self.folder)) == self.stamps:
             return False
@@ -806,7 +806,7 @@ class Room:
             problem = f"raised {type(error).__name__}: {error}"
         else:
             problem = "was accepted" if verdict == WRONG else None
-            self._changed()
+            self.changed()
         signal.setitimer(signal.ITIMER_REAL, 0)
         seconds = time.perf_counter() - began
         if seconds > SECONDS:
@@ -814,7 +814,7 @@ class Room:
         return None if problem is None else f"{call} {problem}"
 
     def _refused(self, verdict: str, said: str) -> str | None:
-        if self._changed():
+        if self.changed():
             return f"left files behind, and was refused: {said}"
         if verdict == RIGHT:
             return f"is right, but was refused: {said}"

@@ -55,10 +55,12 @@ class Config:
     maze: Maze = field(default_factory=lambda: checked_maze(None))
 
     def __post_init__(self) -> None:
-        if one_of("learner", self.learner, (*LEARNERS, "chance")) == "chance":
+        given: object = self.learner
+        if isinstance(given, str) and given == "chance":
             raise InputError(
                 "learner is 'chance', which has nothing to evolve; measure it with learn, or evolve dsp or hc"
             )
+        object.__setattr__(self, "learner", one_of("learner", given, LEARNERS))
         bounds = {
             "runs": (1, 2**20), "generations": (0, MAX_COUNT), "trials": (1, MAX_COUNT),
             "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED),

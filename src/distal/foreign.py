@@ -193,21 +193,21 @@ def learn_env(
     chosen = checked_learner(learner)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
     expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
-    tasks = sequence("tasks", tasks, expected)
-    if not tasks or not all(isinstance(task, Mapping) for task in tasks):
+    every = sequence("tasks", tasks, expected)
+    if not every or not all(isinstance(task, Mapping) for task in every):
         raise InputError(f"tasks is {shown(tasks)}, expected {expected}")
     if not callable(ep):
         raise InputError(f"ep is {shown(ep)}, expected a function of the episode")
     function("progress", progress)
     Settings.of(settings, tuple(inspect.signature(learn_env).parameters))
     made, ours = _made(env)
-    eps, weights, cut = np.empty((trials * len(tasks), episodes)), [], 0
+    eps, weights, cut = np.empty((trials * len(every), episodes)), [], 0
     try:
         in_force = Settings.of({**settings, "steps": _steps(made, settings.get("steps"))})
         for row in range(len(eps)):
-            trial, task = divmod(row, len(tasks))
+            trial, task = divmod(row, len(every))
             own = child_seed(seed, trial, task, 0)
-            world = EnvTask(made, tasks[task], in_force.steps, ep, own % 2**31)
+            world = EnvTask(made, every[task], in_force.steps, ep, own % 2**31)
             best = None
             stream = learners.episodes(chosen, world, in_force, own, resample)
             for k, episode in enumerate(islice(stream, episodes)):
