@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
+import timeit
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from distal import cli
+import distal
+from distal import InputError, Rule, cli, watch
+from distal.engines import Batch, cpu, reference
+from distal.files import to_json
 from tests import doors
 
 
@@ -47,6 +56,80 @@ def test_every_parameter_with_every_nasty_value(part: int, room: doors.Room) -> 
 def test_two_nasty_values_at_once(room: doors.Room) -> None:
     calls = doors.calls(seed=1, count=4_000)
     assert [problem for problem in map(room.attempt, calls) if problem] == []
+
+
+# ------------------------------------------------------------------ batches, and NumPy's numbers
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"goal": np.array([0, 2])}, "goal holds 2, expected numbers from 0 to 1"),
+        ({"goal": np.array([0, 10**8])}, "goal holds 100000000, expected numbers from 0 to 1"),
+        ({"goal": np.array([-1, 0])}, "goal holds -1, expected numbers from 0 to 1"),
+        ({"goal": np.array([0.0, 1.0])}, "goal is array([0., 1.]), expected an array of whole numbers"),
+        ({"learner": np.array([0, 1])}, "learner holds 1, expected numbers from 0 to 0"),
+        ({"seed": np.array([0, -1])}, "seed holds -1, expected numbers from 0 to 18446744073709551615"),
+        ({"seed": np.zeros(3, np.uint64)}, "learner, goal and seed have 2, 2 and 3 entries, expected one of"),
+        ({"learners": ()}, "learners has 0 entries, expected at least one, and all of one kind"),
+        (
+            {"learners": (doors.RULE, doors.RANDOM)},
+            "learners has 2 entries, expected at least one",
+        ),
+        ({"learners": ("paper:1",)}, "learners holds 'paper:1', expected Rule, HillClimbing or Chance"),
+        ({"record": (2, 1)}, "record is (2, 1), expected a list of episodes, from 1 and ascending"),
+        ({"record": (1, 3)}, "record is 3, expected a whole number from 1 to 2"),
+        ({"record": ()}, "record is (), expected a list of episodes, from 1 and ascending"),
+        ({"resample": 0}, "resample is 0, expected a whole number from 1 to 4294967295"),
+    ],
+)
+def test_a_batch_that_is_none_cannot_be_made(change: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        replace(doors.trials(2), **change)
+    assert str(refusal.value).startswith(problem)
+
+
+def test_a_batch_holds_plain_numbers_and_arrays_of_one_kind() -> None:
+    far_apart: Any = np.zeros(4, np.int16)[::2]
+    numbers: dict[str, Any] = {"episodes": np.int64(2), "resample": np.int8(1), "record": [np.int64(2)]}
+    batch = replace(doors.trials(2), learner=far_apart, goal=far_apart, seed=far_apart, **numbers)
+    arrays = (batch.learner, batch.goal, batch.seed)
+    assert [array.dtype for array in arrays] == [np.int32, np.int32, np.uint64]
+    assert all(array.flags.c_contiguous for array in arrays)
+    assert repr((batch.episodes, batch.resample, batch.record)) == "(2, 1, (2,))"
+    assert cpu.run(batch).best.tolist() == reference.run(batch).best.tolist()
+
+
+def test_a_batch_is_checked_in_no_time() -> None:
+    learner, goal, seed = doors.arrays(8_400)  # a generation of fifteen runs of the paper
+    rules = (doors.RULE,) * 210
+    make = partial(Batch, rules, learner, goal, seed, doors.SMALL, doors.SHORT, 100)
+    assert min(timeit.repeat(make, number=1, repeat=20)) < 0.001  # seconds; it takes 0.03 ms
+
+
+def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
+    plain: dict[str, Any] = {**doors.SMALLEST, "seed": 3, "crossover": 0.5, "elites": "kept", "force": False}
+    kinds = {int: np.int64, float: np.float64, str: np.str_, bool: np.bool_}
+    theirs: Any = {name: kinds[type(value)](value) for name, value in plain.items()}
+    for name, options in (("plain", plain), ("theirs", theirs)):
+        distal.evolve("hc", **options, maze=doors.SMALL, out=tmp_path / name)
+    for file in ("config.json", "state.json", "generations.csv", "winners/run-01.json"):
+        assert (tmp_path / "theirs" / file).read_bytes() == (tmp_path / "plain" / file).read_bytes()
+
+    short: Any = {
+        "episodes": np.int32(2),
+        "trials": np.uint8(1),
+        "workers": np.int64(1),
+        "steps": np.int64(3),
+    }
+    third, largest = np.int64(3), np.uint64(2**64 - 1)
+    result: Any = distal.learn(doors.RULE, **{**short, "seed": largest}, maze=doors.SMALL)
+    assert json.loads(to_json(result.to_dict(curves=np.bool_(True))))["seed"] == 2**64 - 1
+    trial: Any = {"seed": third, "episodes": third, "goal": np.int64(1)}
+    watched = watch.watch(doors.RULE, **trial, maze=doors.SMALL)
+    assert json.loads(to_json(watched.to_dict()))["seed"] == 3
+    numbers: Any = (np.ones(32, np.int8), np.float32(0.5), np.int64(1), np.uint8(0), 1)
+    assert to_json(Rule(*numbers).to_dict()) == to_json(Rule([1] * 32, 0.5, 1.0, 0.0, 1.0).to_dict())
 
 
 # ------------------------------------------------------------------ the command line

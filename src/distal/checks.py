@@ -107,6 +107,8 @@ def instance(name: str, value: object, kind: type[T], expected: str) -> T:
 
 def sequence(name: str, value: object, expected: str) -> tuple[Any, ...]:
     """Return value as a tuple, if it is a list, a tuple or the like; text is none."""
+    if isinstance(value, list | tuple):
+        return tuple(value)
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
     if not listed and not (isinstance(value, np.ndarray) and value.ndim):
         raise InputError(f"{name} is {shown(value)}, expected {expected}")
