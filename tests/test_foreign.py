@@ -177,7 +177,7 @@ def test_progress_is_told_every_episode_and_the_same_call_gives_the_same_numbers
         ({"env": lambda: 3}, "what env() returns is 3, expected an environment; "),
         ({"env": "nosuchmodule:Foo-v1"}, "cannot make environment 'nosuchmodule:Foo-v1': "),
         ({"env": "distal/Nothing-v0"}, "cannot make environment 'distal/Nothing-v0': "),
-        ({"learner": 3}, "learner is 3, expected a Rule, HillClimbing, Chance, or the name of one"),
+        ({"learner": 3}, "learner is 3, expected a Rule, HillClimbing, Chance, paper:1 to paper:15"),
         ({"learner": "paper:99"}, "no rule 'paper:99'; there are paper:1 to paper:15"),
         ({"tasks": []}, "tasks is [], expected a list of options for reset, as [{}] or [{'goal': 3}]"),
         ({"tasks": {"goal": 3}}, "tasks is {'goal': 3}, expected a list of options for reset"),

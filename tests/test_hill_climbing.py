@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,13 @@ from distal.settings import Settings
 from distal.walk import MazeTask, MazeWalk
 
 CLIMBER = HillClimbing(sigma=0.2, alpha_h=0.1, alpha_o=0.3)
+
+
+FILE = {
+    "format": "distal-climber",
+    "version": 1,
+    **CLIMBER.to_dict(),
+}  # as `distal evolve --learner hc` writes it
 
 
 def run(n: int, resample: int | None = None, **settings: object) -> list[Episode[MazeWalk]]:
@@ -75,3 +84,34 @@ def test_readings_of_the_update_do_not_apply() -> None:
 def test_parameters_lie_between_0_and_1(name: str, value: object) -> None:
     with pytest.raises(InputError, match=f"{name} is .*expected a number from 0 to 1"):
         HillClimbing(**{"sigma": 0.1, "alpha_h": 0.1, "alpha_o": 0.1, name: value})  # type: ignore[arg-type]
+
+
+def test_a_climber_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "climber.json"
+    path.write_text(json.dumps(FILE))
+    assert HillClimbing.load(path) == CLIMBER
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("[1]", "expected an object with sigma, alpha_h, alpha_o"),
+        (json.dumps({**FILE, "format": "distal-rule"}), "format is 'distal-rule', expected 'distal-climber'"),
+        (json.dumps({**FILE, "version": 2}), "version is 2, this release reads version 1"),
+        (json.dumps({**FILE, "version": True}), "version is True, this release reads version 1"),
+        (json.dumps({**FILE, "sgima": 1}), "unknown field 'sgima'; did you mean 'sigma'?"),
+        (json.dumps({**FILE, "sigma": "0.2"}), "sigma is '0.2', expected a number from 0 to 1"),
+        (json.dumps({**FILE, "sigma": 10**400}), "sigma is 1000"),
+        (json.dumps(FILE).replace("0.2", "NaN"), "is not JSON: NaN is no number of JSON"),
+        (json.dumps(FILE)[:-1] + ', "sigma": 0.5}', "is not JSON: it has the name 'sigma' twice"),
+    ],
+)
+def test_climber_files_are_checked_as_strictly_as_rule_files(
+    tmp_path: Path, content: str, problem: str
+) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"climber file '.*bad\.json'") as refusal:
+        HillClimbing.load(path)
+    assert problem in str(refusal.value)
+    assert "\n" not in str(refusal.value)

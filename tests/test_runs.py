@@ -324,8 +324,8 @@ def test_an_evolved_climber_can_be_climbed_with(tmp_path: Path, capsys: pytest.C
     assert main(["climb", str(path), "--sigma", "0.1"]) == 2
     assert "come from the file" in capsys.readouterr().err
     for text, problem in (
-        ("{}", "expected an object"),
-        ('{"format": "distal-climber"}', "field 'sigma' is missing"),
+        ("{}", "format is None, expected 'distal-climber'"),
+        ('{"format": "distal-climber", "version": 1}', "field 'sigma' is missing"),
     ):
         path.write_text(text)
         assert main(["climb", str(path)]) == 2

@@ -7,22 +7,39 @@ there is one, the nearest right spelling.
 from __future__ import annotations
 
 import os
+import sys
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
+
+SHOWN = 100  # letters of a value that a refusal shows
+T = TypeVar("T")
+Index = TypeVar("Index", bound=np.integer[Any])
 
 
 class InputError(ValueError):
     """A value that the user gave and can correct."""
 
 
+def shown(value: object) -> str:
+    """Return a value as a refusal shows it: on one line, not too long, whatever the value does."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # an object may fail to describe itself, and a number may have too many digits
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
 def suggestion(value: object, allowed: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the nearest allowed spelling, or nothing."""
-    near = get_close_matches(str(value).lower(), list(allowed), n=1, cutoff=0.5)
+    if not isinstance(value, str) or len(value) > SHOWN:
+        return ""
+    near = get_close_matches(value.lower(), list(allowed), n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
@@ -30,70 +47,147 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
     """Return value if it is one of the allowed words."""
     words = tuple(allowed)
     if isinstance(value, str) and value in words:
-        return value
-    raise InputError(f"{name} is {value!r}, expected one of {', '.join(words)}{suggestion(value, words)}")
+        return str(value)
+    raise InputError(
+        f"{name} is {shown(value)}, expected one of {', '.join(words)}{suggestion(value, words)}"
+    )
 
 
 def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return value as an int if it is a whole number in low … high."""
+    plain = _plain(value)
+    if (
+        isinstance(plain, int)
+        and not isinstance(plain, bool)
+        and low <= plain
+        and (high is None or plain <= high)
+    ):
+        return int(plain)
     expected = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
-    number = _plain(value)
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise InputError(f"{name} is {value!r}, expected {expected}")
-    if number < low or (high is not None and number > high):
-        raise InputError(f"{name} is {number}, expected {expected}")
-    return number
+    raise InputError(f"{name} is {shown(plain)}, expected {expected}")
+
+
+def number(name: str, value: object) -> float:
+    """Return value as a float if it is a finite number."""
+    plain = _plain(value)
+    if isinstance(plain, int | float) and not isinstance(plain, bool) and abs(plain) <= sys.float_info.max:
+        return float(plain)
+    raise InputError(f"{name} is {shown(plain)}, expected a finite number")
 
 
 def unit_interval(name: str, value: object) -> float:
     """Return value as a float if it is a number in [0, 1]."""
-    number = _plain(value)
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
-        raise InputError(f"{name} is {number!r}, expected a number from 0 to 1")
-    return float(number)
-
-
-def finite(name: str, value: object) -> float:
-    """Return value as a float if it is a finite number."""
-    number = _plain(value)
-    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) < float("inf"):
-        raise InputError(f"{name} is {value!r}, expected a finite number")
-    return float(number)
+    plain = _plain(value)
+    if isinstance(plain, int | float) and not isinstance(plain, bool) and 0 <= plain <= 1:
+        return float(plain)
+    raise InputError(f"{name} is {shown(plain)}, expected a number from 0 to 1")
 
 
 def flag(name: str, value: object) -> bool:
     """Return value if it is True or False."""
     plain = _plain(value)
     if not isinstance(plain, bool):
-        raise InputError(f"{name} is {value!r}, expected True or False")
+        raise InputError(f"{name} is {shown(value)}, expected True or False")
     return plain
 
 
 def function(name: str, value: object) -> Callable[..., Any] | None:
     """Return value if it can be called, or None."""
     if value is not None and not callable(value):
-        raise InputError(f"{name} is {value!r}, expected a function, or None")
+        raise InputError(f"{name} is {shown(value)}, expected a function, or None")
     return value
 
 
-def text(name: str, value: object) -> str:
+def instance(name: str, value: object, kind: type[T], expected: str) -> T:
+    """Return value if it is of a kind; `expected` says in words what it should be."""
+    if not isinstance(value, kind):
+        raise InputError(f"{name} is {shown(value)}, expected {expected}")
+    return value
+
+
+def sequence(name: str, value: object, expected: str) -> tuple[Any, ...]:
+    """Return value as a tuple, if it is a list, a tuple or the like; text is none."""
+    if isinstance(value, list | tuple):
+        return tuple(value)
+    listed = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
+    if not listed and not (isinstance(value, np.ndarray) and value.ndim):
+        raise InputError(f"{name} is {shown(value)}, expected {expected}")
+    return tuple(cast(Iterable[Any], value))
+
+
+def indices(name: str, value: object, high: int, kind: type[Index]) -> NDArray[Index]:
+    """Return value as an array (n) of this kind of number, if it is an array of whole numbers in 0 … high."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iu":
+        raise InputError(f"{name} is {shown(value)}, expected an array of whole numbers")
+    if value.size and (int(value.min()) < 0 or int(value.max()) > high):
+        wrong = next(number for number in value.tolist() if not 0 <= number <= high)
+        raise InputError(f"{name} holds {wrong}, expected numbers from 0 to {high}")
+    return np.ascontiguousarray(value, kind)
+
+
+def text(name: str, value: object, longest: int | None = None) -> str:
     """Return value if it is text that any terminal and any file can hold: no control characters."""
     if not isinstance(value, str):
-        raise InputError(f"{name} is {value!r}, expected text")
+        raise InputError(f"{name} is {shown(value)}, expected text")
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in value):
-        raise InputError(f"{name} is {value!r}, expected text without control characters")
+        raise InputError(f"{name} is {shown(value)}, expected text without control characters")
+    if longest is not None and len(value) > longest:
+        raise InputError(f"{name} has {len(value):,} characters, at most {longest} are allowed")
     return str(value)
 
 
 def path(name: str, value: object) -> Path:
     """Return value as a path, if it can be the name of a file or folder."""
-    if not isinstance(value, str | os.PathLike) or not isinstance(written := os.fspath(value), str):
-        raise InputError(f"{name} is {value!r}, expected a path")
+    try:
+        written = os.fspath(cast(Any, value))
+        os.fsencode(written)
+    except Exception:  # no path, an object that fails to say which, or characters that no file system takes
+        written = None
+    if not isinstance(written, str):
+        raise InputError(f"{name} is {shown(value)}, expected a path")
     if not written:
         raise InputError(f"{name} is empty, expected a path")
     if "\0" in written:
-        raise InputError(f"{name} is {written!r}, which no file system takes: it holds a NUL character")
+        raise InputError(f"{name} is {shown(written)}, which no file system takes: it holds a NUL character")
+    try:
+        Path(written).stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass  # it may be made, or whoever uses it says what is wrong
+    except OSError as error:  # too long, or a loop of links
+        raise InputError(f"{name} is {shown(written)}, which cannot be used: {error.strerror}") from None
     return Path(written)
+
+
+def folder(name: str, value: object) -> Path:
+    """Return value as a path, if it is or can become a folder."""
+    wanted = path(name, value)
+    try:
+        there = next(part for part in (wanted, *wanted.parents) if part.exists())
+        if not there.is_dir():
+            raise InputError(f"{name} is {str(wanted)!r}, expected a folder: {str(there)!r} is a file")
+    except OSError as error:
+        raise InputError(f"{name} is {str(wanted)!r}, which cannot be used: {error.strerror}") from None
+    return wanted
+
+
+def fields(data: object, form: str, version: int, needed: Sequence[str], others: Sequence[str] = ()) -> Any:
+    """Return the fields of what a file of ours holds, if none is missing and none is unknown."""
+    names = ", ".join(needed)
+    if not isinstance(data, dict):
+        raise InputError(f"expected an object with {names}")
+    if not isinstance(data.get("format"), str) or data["format"] != form:
+        raise InputError(f"format is {shown(data.get('format'))}, expected {form!r}")
+    stored = _plain(data.get("version"))
+    if type(stored) is not int or stored != version:
+        raise InputError(f"version is {shown(stored)}, this release reads version {version}")
+    known = ("format", "version", *others, *needed)
+    for field in data:
+        if field not in known:
+            raise InputError(f"unknown field {shown(field)}{suggestion(field, known)}")
+    for field in needed:
+        if field not in data:
+            raise InputError(f"field {field!r} is missing")
+    return {field: data[field] for field in (*needed, *others) if field in data}
 
 
 def _plain(value: object) -> object:

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import distal
-from distal import checks, engines, interrupts, memory, reading_study, terminal
-from distal.checks import InputError, integer, one_of, suggestion
-from distal.evaluation import MAX_SEED, learn
+from distal import engines, interrupts, memory, reading_study, terminal
+from distal.checks import InputError, folder, integer, one_of, path, suggestion
+from distal.draws import MAX_SEED
+from distal.evaluation import checked_numbers, learn
 from distal.evolution import ELITES, Options
-from distal.evolving import evolve, resume, summary
-from distal.experiments import SCALES, claim, estimated_seconds, plan, reproduce
+from distal.evolving import Config, evolve, resume, summary
+from distal.experiments import RULES, SCALES, claim, estimated_seconds, plan, reproduce
 from distal.files import check_target, to_json, write_pieces, write_text
 from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, chance, find_learner, hill_climbing
 from distal.learners.chance import Chance
@@ -31,7 +32,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.machine import machine
 from distal.maze import HEADINGS, Maze, triple_t_maze
 from distal.rule import evolved_fitness, evolved_rules, find_rule, published_fitness, published_rules
-from distal.runs import is_run_folder
+from distal.runs import is_run_folder, read_run
 from distal.settings import READINGS, Settings, default
 from distal.spread import WorkError
 
@@ -39,7 +40,7 @@ Command = Callable[[argparse.Namespace], None]
 
 AGAIN = "run the same command again to continue"
 FORCE = "begin anew: remove the files in the folder that its manifest names, no others"
-MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # of a film
+PATHS = ("DIR", "FILE", "OUT")  # what stands for the path of a file or a folder in the help
 
 
 class Parser(argparse.ArgumentParser):
@@ -69,6 +70,9 @@ class Parser(argparse.ArgumentParser):
             if name in options:
                 parser.error(f"{name} belongs after the command: {parser.prog} {name}")
             parser.error(f"unknown argument {unknown[0]!r}{suggestion(name, options)}")
+        for action in getattr(known, "parser", self)._actions:
+            if action.metavar in PATHS and getattr(known, action.dest) is not None:
+                path((*action.option_strings, action.metavar)[0], getattr(known, action.dest))
         return known
 
 
@@ -89,6 +93,8 @@ def whole(text: str) -> int:
 
 def counts(text: str) -> tuple[int, ...]:
     """Read numbers of episodes with commas between them."""
+    from distal.film import MAX_LEARNED, MAX_SCENES  # noqa: PLC0415 - imports Pillow
+
     found = tuple(whole(part) for part in text.split(","))
     within = all(1 <= count <= MAX_LEARNED for count in found)
     if len(found) > MAX_SCENES or not within or sorted(set(found)) != list(found):
@@ -110,6 +116,7 @@ def run_maze(args: argparse.Namespace) -> None:
     """Draw a maze."""
     maze = _maze(args.file, args.heading)
     if args.svg is not None:
+        check_target(args.svg)
         write_text(args.svg, maze.to_svg())
     if args.json:
         finals = [
@@ -195,10 +202,11 @@ def run_watch(args: argparse.Namespace) -> None:
     _check_watch(args, films, page)
     if "mp4" in films:
         film.check_mp4()
+    episodes = 1_000 if args.episodes is None else args.episodes
+    trial = watch.trials(*learners, episodes=episodes, **options)[0]
 
     written: dict[str, Any] = {}
     if films:
-        (trial,) = watch.trials(learners[0], **options)
         shown = film.scenes(trial, args.after or film.AFTER)
         frames = film.film(shown)
         for kind, path in films.items():
@@ -207,7 +215,6 @@ def run_watch(args: argparse.Namespace) -> None:
         if not args.json:
             terminal.show_film(shown, list(films.values()))
     if page is not None:
-        episodes = 1_000 if args.episodes is None else args.episodes
         with terminal.progress("learning", episodes * len(learners)) as progress:
             watched = watch.write_page(page, *learners, episodes=episodes, progress=progress, **options)
         size = Path(page).stat().st_size
@@ -249,7 +256,9 @@ def run_evolve(args: argparse.Namespace) -> None:
     elif args.out is None:
         raise InputError("no folder for the runs; name one with --out DIR (or go on with --resume DIR)")
     else:
+        folder("--out", args.out)
         given["maze"] = _maze(given.pop("maze", None), given.pop("heading", "north"))
+    _check_evolution(args.resume, given)
     out = args.resume if args.resume is not None else args.out
     hint = f"go on with: distal evolve --resume {shlex.quote(out)}"
     with (
@@ -276,9 +285,20 @@ def run_evolve(args: argparse.Namespace) -> None:
         terminal.show_evolved(evolved, out)
 
 
+def _check_evolution(resumed: str | None, given: dict[str, Any]) -> None:
+    """Refuse what cannot be evolved, before a cluster is started for it."""
+    if resumed is not None:
+        read_run(resumed)
+    parts = {
+        kind: {name: given[name] for name in kind.__dataclass_fields__ if name in given}
+        for kind in (Config, Options, Settings)
+    }
+    Config(**parts[Config], options=Options(**parts[Options]), settings=Settings(**parts[Settings]))
+
+
 def run_runs(args: argparse.Namespace) -> None:
     """Summarise folders of runs."""
-    top = checks.path("DIR", args.folder)
+    top = path("DIR", args.folder)
     if not top.is_dir():
         raise InputError(f"{args.folder!r} is not a folder")
     inner = sorted(path for path in top.iterdir() if path.is_dir() and is_run_folder(path))
@@ -299,9 +319,11 @@ def run_reproduce(args: argparse.Namespace) -> None:
 
     maze = _maze(args.maze, args.heading)
     scale = SCALES[one_of("scale", args.scale, SCALES)]
-    one_of("rules", args.rules, ("evolved", "published"))
+    one_of("rules", args.rules, RULES)
     one_of("elites", args.elites, ELITES)
+    integer("seed", args.seed, 0, MAX_SEED)
     out = args.out if args.out is not None else f"reproduction-{args.scale}"
+    folder("--out", out)
     stages = plan(scale, args.rules, maze, args.elites)
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
@@ -332,6 +354,7 @@ def run_readings(args: argparse.Namespace) -> None:
     one_of("elites", args.elites, ELITES)
     integer("seed", args.seed, 0, MAX_SEED)
     out = args.out if args.out is not None else f"readings-{args.scale}"
+    folder("--out", out)
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
     planned = reading_study.plan(scale, in_force, args.elites, maze)
@@ -379,6 +402,7 @@ def _check_cluster(args: argparse.Namespace) -> None:
 @contextmanager
 def _executor(args: argparse.Namespace) -> Iterator[Executor | None]:
     """Lend the workers of the cluster that was asked for, if one was."""
+    engines.checked_workers(args.workers)
     _check_cluster(args)
     if args.cluster is None:
         yield None
@@ -426,6 +450,8 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     if args.csv is not None:
         check_target(args.csv)
     maze = _maze(args.maze, args.heading)
+    checked_numbers(args.episodes, args.trials, args.seed, args.resample)
+    Settings(**{name: getattr(args, name) for name in Settings.__dataclass_fields__})
     beside = not args.no_chance and not isinstance(learner, Chance)
     total = args.episodes * args.trials * len(maze.finals) * (1 + beside)
     less = [*(["add --no-chance"] if beside else []), *(["leave out --curves"] if args.curves else [])]

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import distal
 from distal import interrupts
-from distal.checks import InputError, integer
+from distal.checks import InputError, integer, text
 from distal.engines import MAX_WORKERS
 from distal.files import read_json
 from distal.spread import WorkError
@@ -38,6 +38,7 @@ QUIET = {
 }
 
 LOCAL = "local:"
+LONGEST = 1000  # letters of an address, or of the path of a scheduler file
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?")
 RETRIES = 2  # of a task that raises; one that is lost with its worker is run again anyway
 CONNECT = 10  # seconds to find the scheduler
@@ -53,6 +54,7 @@ class Cluster(Executor):
     """
 
     def __init__(self, address: str) -> None:
+        address = text("address of a cluster", address, LONGEST)
         try:
             with interrupts.held():  # in the middle of an import, Ctrl-C may end Python by the signal
                 import dask  # noqa: PLC0415 - an extra

@@ -26,6 +26,9 @@ NOISE = 1  # hill climbing's perturbation
 ACTION = 2  # the action under outputs="random"
 SEED = 3  # the seed of a part of the work, from the seed of the whole
 
+MAX_SEED = 2**64 - 1
+MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the counter
+
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _KEY_STEPS = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
 _LOW_HALF = np.uint64(0xFFFFFFFF)

@@ -21,7 +21,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from distal import memory
-from distal.checks import InputError, integer, one_of
+from distal.checks import InputError, instance, integer, one_of, shown
 from distal.engines.tables import maze_tables
 from distal.maze import ACTIONS, HEADINGS, Maze, triple_t_maze
 from distal.settings import MAX_STEPS, READINGS, default
@@ -29,6 +29,7 @@ from distal.walk import PIT_PENALTY, MazeTask, MazeWalk
 
 REWARDS = ("episode", "step")
 RENDER_MODES = ("ansi", "rgb_array")
+MAX_ENVS = 2**20
 ARROWS = "^>v<"  # the agent in a text picture, by heading
 
 Observation = NDArray[np.int8]
@@ -79,8 +80,8 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode; `options={"goal": 3}` chooses the goal."""
-        super().reset(seed=seed)
         goal = _asked_goal(options, self.maze, self.goal)
+        super().reset(seed=None if seed is None else integer("seed", seed, 0))
         if goal is None:
             goal = int(self.np_random.integers(len(self.maze.finals)))
         self._walk = MazeTask(self.maze, goal, self.max_steps, self.blocked).begin()
@@ -90,8 +91,9 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         """Take one step."""
         if self._walk is None or self._walk.over:
             raise ResetNeeded("no episode is under way; call reset() first")
-        if action not in self.action_space:
-            raise InputError(f"action is {action!r}, expected 0 to 3: {', '.join(ACTIONS)}")
+        given: object = action
+        if isinstance(given, bool | np.bool_) or given not in self.action_space:
+            raise InputError(f"action is {shown(action)}, expected 0 to 3: {', '.join(ACTIONS)}")
         walk, pits = self._walk, self._walk.pits
         walk.act(int(action))
         truncated = walk.over and not walk.reached
@@ -164,11 +166,11 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
     ) -> None:
         if render_mode is not None:
             raise InputError(
-                f"render_mode is {render_mode!r}, but many agents at once are not drawn; leave it out"
+                f"render_mode is {shown(render_mode)}, but many agents at once are not drawn; leave it out"
             )
         one = MazeEnv(maze, heading, goal, max_steps, reward, blocked)
         self.maze, self.goal, self.max_steps, self.reward = one.maze, one.goal, one.max_steps, one.reward
-        self.num_envs = num_envs = integer("num_envs", num_envs, 1)
+        self.num_envs = num_envs = integer("num_envs", num_envs, 1, MAX_ENVS)
         agents = {"agents": memory.AGENT * num_envs}
         memory.Estimate(f"{num_envs:,} agents", agents, "ask for a smaller num_envs").check()
         self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
@@ -188,16 +190,19 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
         """Begin an episode for every agent."""
-        if seed is not None:
-            seeds = list(seed) if isinstance(seed, list | tuple) else [seed + k for k in range(self.num_envs)]
-            if len(seeds) != self.num_envs:
+        seeds: list[int | None] = [None] * self.num_envs
+        if isinstance(seed, list | tuple):
+            if len(seed) != self.num_envs:
                 raise InputError(
-                    f"there are {len(seeds)} seeds, expected one number or {self.num_envs} of them"
+                    f"there are {len(seed)} seeds, expected one number or {self.num_envs} of them"
                 )
-            for k, own in enumerate(seeds):
-                if own is not None:
-                    self._drawers[k], _ = gymnasium.utils.seeding.np_random(integer("seed", own, 0))
+            seeds = [None if own is None else integer("seed", own, 0) for own in seed]
+        elif seed is not None:
+            first = integer("seed", seed, 0)
+            seeds = [first + k for k in range(self.num_envs)]
         goals: list[int | None] = [self.goal] * self.num_envs
+        if options is not None:
+            instance("options", options, dict, "a dictionary, as {'goal': 3}")
         asked = (options or {}).get("goal")
         if isinstance(asked, list | tuple | np.ndarray):
             if len(asked) != self.num_envs:
@@ -207,6 +212,9 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
             goals = [_asked_goal({**(options or {}), "goal": one}, self.maze, None) for one in asked]
         elif options:
             goals = [_asked_goal(options, self.maze, self.goal)] * self.num_envs
+        for k, own in enumerate(seeds):
+            if own is not None:
+                self._drawers[k], _ = gymnasium.utils.seeding.np_random(own)
         self._begin(np.ones(self.num_envs, np.bool_), goals)
         self._began = True
         return self._observations(), self._infos()
@@ -217,10 +225,13 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         """Take one step with every agent, or begin anew where the episode was over."""
         if not self._began:
             raise ResetNeeded("no episode is under way; call reset() first")
-        chosen = np.asarray(actions)
+        try:
+            chosen: NDArray[Any] = np.asarray(actions)
+        except Exception:  # what cannot become an array has any reason not to
+            chosen = np.zeros(0)
         whole = np.issubdtype(chosen.dtype, np.integer) and chosen.shape == (self.num_envs,)
         if not whole or not ((chosen >= 0) & (chosen < len(ACTIONS))).all():
-            raise InputError(f"actions are {actions!r}, expected {self.num_envs} numbers from 0 to 3")
+            raise InputError(f"actions are {shown(actions)}, expected {self.num_envs} numbers from 0 to 3")
         anew, acts = self._over.copy(), ~self._over
         pits = self._pits.copy()
         self._spot = np.where(acts, self._moves[self._spot >> 9, chosen], self._spot)
@@ -275,10 +286,10 @@ def _maze(maze: Maze | str | Path | None, heading: str | None) -> Maze:
         chosen = triple_t_maze() if maze is None else maze
         return chosen if heading is None else Maze(chosen.picture, heading)
     if isinstance(maze, str) and "\n" in maze:
-        return Maze.from_text(maze, heading or "north")
+        return Maze.from_text(maze, "north" if heading is None else heading)
     if isinstance(maze, str | Path):
-        return Maze.from_file(maze, heading or "north")
-    raise InputError(f"maze is {maze!r}, expected a Maze, its picture as text, or a file")
+        return Maze.from_file(maze, "north" if heading is None else heading)
+    raise InputError(f"maze is {shown(maze)}, expected a Maze, its picture as text, or a file")
 
 
 def _goal(goal: object, maze: Maze) -> int:
@@ -287,7 +298,9 @@ def _goal(goal: object, maze: Maze) -> int:
 
 def _asked_goal(options: dict[str, Any] | None, maze: Maze, otherwise: int | None) -> int | None:
     """Return the goal that the options of a reset ask for, if they do."""
-    for name in options or {}:
-        if name != "goal":
-            raise InputError(f"unknown option {name!r}, the only one is 'goal'")
+    if options is None:
+        return otherwise
+    for name in instance("options", options, dict, "a dictionary, as {'goal': 3}"):
+        if not isinstance(name, str) or name != "goal":
+            raise InputError(f"unknown option {shown(name)}, the only one is 'goal'")
     return _goal(options["goal"], maze) if options else otherwise

@@ -20,19 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines, memory
-from distal.checks import InputError, integer
-from distal.draws import child_seeds
+from distal.checks import InputError, flag, function, instance, integer
+from distal.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.engines import Batch, Progress
-from distal.learners import Learner, chance_for, find_learner, kind_of, name_of
+from distal.learners import Learner, chance_for, checked_learner, kind_of, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.maze import Maze, triple_t_maze
 from distal.network import OUTPUTS, Weights, incoming
-from distal.settings import Settings, SettingsDict
+from distal.settings import MAX_STEPS, Settings, SettingsDict
 from distal.significance import SIGNIFICANT, paired
 
-MAX_SEED = 2**64 - 1
-MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the generator's counter
 KEPT = 0.5  # the share of the episodes after a first success from which on a learner keeps it
 
 
@@ -55,7 +53,13 @@ class Behaviour:
     @classmethod
     def of(cls, ep: NDArray[np.int32], steps: int) -> Behaviour:
         """Sum up the EPs (trials, episodes) of trials with so many steps an episode."""
-        reached = ep < steps
+        expected = "an array (trials, episodes) of numbers"
+        numbers = instance("ep", ep, np.ndarray, expected)
+        if numbers.ndim != 2 or not numbers.size or numbers.dtype.kind not in "iuf":
+            raise InputError(
+                f"ep has the shape {numbers.shape} and the type {numbers.dtype}, expected {expected}"
+            )
+        reached = ep < integer("steps", steps, 1, MAX_STEPS)
         first = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, 0)
         found = int((first > 0).sum())
         # Counted without another array of this size: all that reached it but the firsts came after one.
@@ -183,7 +187,8 @@ class Result:
         """Return the weights of the first episode of a trial that had its best EP."""
         if self.hidden is None or self.output is None:
             raise InputError("no weights were kept; run again with keep_weights=True")
-        return Weights(self.hidden[trial], self.output[trial])
+        number = integer("trial", trial, 0, len(self.hidden) - 1)
+        return Weights(self.hidden[number], self.output[number])
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the numbers and every setting that made them, ready for JSON.
@@ -192,7 +197,7 @@ class Result:
         trial and episode.
         """
         key = {"dsp": "rule", "hc": "hill_climbing", "chance": "random_weights"}[kind_of(self.learner)]
-        own = self._numbers(curves)
+        own = self._numbers(flag("curves", curves))
         difference = self.difference
         if self.chance is not None and difference is not None:
             own["chance"] = {
@@ -326,18 +331,14 @@ def learn(
     Raises:
         InputError: if an argument is not what it should be, or the curves would not fit in memory.
     """
-    if isinstance(learner, str | Path):
-        learner = find_learner(learner)
-    if not isinstance(learner, Learner):
-        raise InputError(
-            f"learner is {learner!r}, expected a Rule, HillClimbing, Chance, paper:1 to paper:15, "
-            "evolved:1 to evolved:15, hc, chance or a file"
-        )
-    in_force = Settings.of(settings, inspect.signature(learn).parameters)
+    learner = checked_learner(learner)
+    in_force = Settings.of(settings, tuple(inspect.signature(learn).parameters))
     run = engines.runner(engine, workers, executor)
     maze = checked_maze(maze)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    chance = chance and not isinstance(learner, Chance)
+    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
+    chance = flag("chance", chance) and not isinstance(learner, Chance)
+    function("progress", progress)
     _check_memory(trials * len(maze.finals), episodes, in_force, keep_ep, keep_weights, chance)
 
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:
@@ -367,9 +368,9 @@ def learn(
 
 def climb(climber: HillClimbing, **options: Any) -> Result:
     """Train fresh networks by hill climbing; options and result are those of `learn`."""
-    if not isinstance(climber, HillClimbing):
-        raise InputError(f"climber is {climber!r}, expected HillClimbing(sigma, alpha_h, alpha_o)")
-    return learn(climber, **options)
+    return learn(
+        instance("climber", climber, HillClimbing, "HillClimbing(sigma, alpha_h, alpha_o)"), **options
+    )
 
 
 def batch_of(
@@ -407,10 +408,9 @@ def batch_of(
 
 def checked_maze(maze: Maze | None) -> Maze:
     """Return the maze, or the triple T-maze for None; refuse what is none."""
-    maze = triple_t_maze() if maze is None else maze
-    if not isinstance(maze, Maze):
-        raise InputError(f"maze is {maze!r}, expected a Maze; read one with Maze.from_file")
-    return maze
+    if maze is None:
+        return triple_t_maze()
+    return instance("maze", maze, Maze, "a Maze; read one with Maze.from_file")
 
 
 def checked_numbers(

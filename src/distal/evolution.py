@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import draws
-from distal.checks import InputError, finite, integer, one_of, unit_interval
+from distal.checks import InputError, integer, number, one_of, unit_interval
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 FIRST, PARENTS, REDRAW, DEVIATE = 16, 17, 18, 19
@@ -69,15 +69,15 @@ class Options:
     elites: str = next(iter(ELITES))
 
     def __post_init__(self) -> None:
-        integer("population", self.population, 2, 2**20)
-        integer("elite_count", self.elite_count, 0, 2**20)
+        object.__setattr__(self, "population", integer("population", self.population, 2, 2**20))
+        object.__setattr__(self, "elite_count", integer("elite_count", self.elite_count, 0, 2**20))
         if self.elite_count >= self.population:
             raise InputError(
                 f"elite_count is {self.elite_count}, expected fewer than the population of {self.population}"
             )
-        one_of("elites", self.elites, ELITES)
+        object.__setattr__(self, "elites", one_of("elites", self.elites, ELITES))
         for name in ("crossover", "mutation", "deviation"):
-            unit_interval(name, getattr(self, name))
+            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
 
 
 # ------------------------------------------------------------------ operators
@@ -273,14 +273,14 @@ class Evolution:
         """Go on from what `state` returned; refuse what it cannot have returned."""
         size = self.options.population
         self.generation = integer("generation", state["generation"], 0)
-        self.fitness = np.array(_list("fitness", state["fitness"], size, finite), np.float64)
+        self.fitness = np.array(_list("fitness", state["fitness"], size, number), np.float64)
         self.population = self._genotypes(state["discrete"], state["continuous"], size)
         # Version 0.1 did not keep it; then all that is known is that they are there now.
         born = _list("born", state.get("born", [self.generation] * size), size, self._generation)
         self.born = np.array(born, np.int64)
         best = state["best"]
         self.best = self._genotypes([best["discrete"]], [best["continuous"]], 1)
-        self.best_fitness = finite("the best fitness", best["fitness"])
+        self.best_fitness = number("the best fitness", best["fitness"])
         self.best_generation = self._generation("the generation of the best", best["generation"])
 
     def _generation(self, name: str, value: object) -> int:

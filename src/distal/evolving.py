@@ -19,11 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 import distal
-from distal import engines, memory
-from distal.checks import InputError, finite, flag, integer, one_of, suggestion
-from distal.draws import child_seed, child_seeds
+from distal import checks, engines, memory
+from distal.checks import (
+    InputError,
+    flag,
+    folder,
+    function,
+    instance,
+    integer,
+    one_of,
+    path,
+    shown,
+    suggestion,
+)
+from distal.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
 from distal.engines import Runner
-from distal.evaluation import MAX_COUNT, MAX_SEED, batch_of, checked_maze
+from distal.evaluation import batch_of, checked_maze
 from distal.evolution import Evolution, Genotypes, Options, chances
 from distal.learners import Learner, chance_for, hill_climbing
 from distal.learners.hill_climbing import HillClimbing
@@ -56,16 +67,21 @@ class Config:
     maze: Maze = field(default_factory=lambda: checked_maze(None))
 
     def __post_init__(self) -> None:
-        if self.learner == "chance":
+        given: object = self.learner
+        if isinstance(given, str) and given == "chance":
             raise InputError(
                 "learner is 'chance', which has nothing to evolve; measure it with learn, or evolve dsp or hc"
             )
-        one_of("learner", self.learner, LEARNERS)
-        integer("runs", self.runs, 1, 2**20)
-        integer("generations", self.generations, 0, MAX_COUNT)
-        integer("trials", self.trials, 1, MAX_COUNT)
-        integer("episodes", self.episodes, 1, MAX_COUNT)
-        integer("seed", self.seed, 0, MAX_SEED)
+        object.__setattr__(self, "learner", one_of("learner", given, LEARNERS))
+        bounds = {
+            "runs": (1, 2**20), "generations": (0, MAX_COUNT), "trials": (1, MAX_COUNT),
+            "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED),
+        }  # fmt: skip
+        for name, (low, high) in bounds.items():
+            object.__setattr__(self, name, integer(name, getattr(self, name), low, high))
+        instance("options", self.options, Options, "an Options")
+        instance("settings", self.settings, Settings, "a Settings")
+        instance("maze", self.maze, Maze, "a Maze")
 
     @property
     def genes(self) -> tuple[int, int]:
@@ -139,6 +155,14 @@ class Fresh:
     @classmethod
     def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
         """Compare the best EPs of a learner with those of chance in the same trials."""
+        for name, values in (("own", own), ("chance", chance)):
+            given = instance(name, values, np.ndarray, "an array of best EPs")
+            if given.ndim != 1 or given.dtype.kind not in "iuf":
+                raise InputError(f"{name} is {shown(given)}, expected an array of best EPs")
+        if len(own) != len(chance) or len(own) < 2:
+            raise InputError(
+                f"there are {len(own)} and {len(chance)} trials, expected as many, and two at least"
+            )
 
         def error(values: NDArray[np.int32]) -> float:
             return float(values.std(ddof=1) / np.sqrt(len(values)))
@@ -152,6 +176,21 @@ class Fresh:
             p=paired(own, chance),
             superiority=paired_superiority(own, chance),
         )
+
+    @classmethod
+    def from_dict(cls, data: object) -> Fresh:
+        """Read the numbers by name."""
+        given = instance("fresh", data, dict, "the numbers of fresh trials, by name")
+        try:
+            fresh = cls(**given)
+        except TypeError:
+            raise InputError(
+                f"fresh is {shown(data)}, expected the numbers of fresh trials, by name"
+            ) from None
+        for name, value in vars(fresh).items():
+            if value is not None or name in ("fitness", "standard_error"):
+                checks.number(name, value)
+        return fresh
 
     @property
     def difference(self) -> float | None:
@@ -202,21 +241,23 @@ class Winner:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], config: Config, run: int) -> Winner:
-        """Read what `to_dict` returns of this run of an evolution."""
-        if data["run"] != run:
-            raise InputError(f"a winner is of run {data['run']!r}, expected {run}")
-        numbers = data["learner"]
-        if not isinstance(numbers, dict):
-            raise InputError(f"the winner of run {run} is no object")
-        learner = Rule.from_dict(numbers) if config.learner == "dsp" else HillClimbing(**numbers)
+    def from_dict(cls, data: dict[str, Any]) -> Winner:
+        """Read what `to_dict` returns."""
+        instance("winner", data, dict, "what Winner.to_dict returns")
+        needed = ("run", "generation", "selected", "remeasured", "learner")
+        for name in needed:
+            if name not in data:
+                raise InputError(f"field {name!r} of a winner is missing")
+        numbers = instance("learner", data["learner"], dict, "a rule, or the parameters of hill climbing")
+        climber = {"format": hill_climbing.FORMAT, "version": hill_climbing.VERSION, **numbers}
         given = {name: data[name] for name in Fresh.__dataclass_fields__ if name in data}
-        fresh = Fresh(fitness=data["remeasured"], **given)
-        for name, value in asdict(fresh).items():
-            if value is not None:
-                finite(name, value)
-        generation = integer("generation", data["generation"], 0, config.generations)
-        return cls(run, learner, generation, finite("selected", data["selected"]), fresh)
+        return cls(
+            run=integer("run", data["run"], 1),
+            learner=Rule.from_dict(numbers) if "delta_w" in numbers else HillClimbing.from_dict(climber),
+            generation=integer("generation", data["generation"], 0),
+            selected=checks.number("selected", data["selected"]),
+            fresh=Fresh.from_dict({**given, "fitness": data["remeasured"]}),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,15 +326,17 @@ def evolve(
         episodes=episodes,
         seed=seed,
         options=Options(population, elite_count, crossover, mutation, deviation, elites),
-        settings=Settings.of(settings, inspect.signature(evolve).parameters),
+        settings=Settings.of(settings, tuple(inspect.signature(evolve).parameters)),
         maze=checked_maze(maze),
     )
     run = engines.runner(engine, workers, executor)
+    force = flag("force", force)
+    function("progress", progress)
     estimate(config).check()
     if out is None:
         return _run(config, _begun(config), run, progress)
-    with RunFolder.create(out, config.to_dict(), force) as folder:
-        return _run(config, _begun(config), run, progress, folder)
+    with RunFolder.create(folder("out", out), config.to_dict(), force) as kept:
+        return _run(config, _begun(config), run, progress, kept)
 
 
 def resume(
@@ -307,30 +350,33 @@ def resume(
 ) -> Evolved:
     """Go on with the runs in a folder, to `generations` if given; a finished run is only read."""
     run = engines.runner(engine, workers, executor)
-    with RunFolder.open(out) as folder:
-        config, evolutions, winners = _restored(folder.path, folder.config, folder.state)
-        history = folder.history()
+    function("progress", progress)
+    if generations is not None:
+        generations = integer("generations", generations, 0, MAX_COUNT)
+    with RunFolder.open(path("out", out)) as kept:
+        config, evolutions, winners = _restored(kept.path, kept.config, kept.state)
+        history = kept.history()
         if generations is not None and generations != config.generations:
-            generations = integer("generations", generations, max(evolutions[0].generation, 0), MAX_COUNT)
+            integer("generations", generations, max(evolutions[0].generation, 0), MAX_COUNT)
             config = replace(config, generations=generations)
         estimate(config).check()
-        folder.recover()  # all is well: from here on the folder may be changed
-        if config.generations != folder.config["generations"]:
-            folder.extend(config.generations)
+        kept.recover()  # all is well: from here on the folder may be changed
+        if config.generations != kept.config["generations"]:
+            kept.extend(config.generations)
             winners = None
-        return _run(config, evolutions, run, progress, folder, history, folder.seconds(), winners)
+        return _run(config, evolutions, run, progress, kept, history, kept.seconds(), winners)
 
 
 def _restored(
-    path: Path, stored: dict[str, Any], state: dict[str, Any] | None
+    folder: Path, stored: dict[str, Any], state: dict[str, Any] | None
 ) -> tuple[Config, list[Evolution], tuple[Winner, ...] | None]:
     """Return what a folder holds, all of it checked: configuration, runs, and winners if it is finished."""
-    with damaged(path / "config.json"):
+    with damaged(folder / "config.json"):
         config = Config.from_dict(stored)
     evolutions, winners = _begun(config), None
     if state is None:
         return config, evolutions, None
-    with damaged(path / "state.json"):
+    with damaged(folder / "state.json"):
         for evolution, entry in zip(evolutions, state["runs"], strict=True):
             evolution.restore(entry)
         generation = integer("generation", evolutions[0].generation, 0, config.generations)
@@ -339,9 +385,12 @@ def _restored(
         if state["winners"] is not None:
             if generation < config.generations:
                 raise InputError(f"it has winners before generation {config.generations}")
-            winners = tuple(
-                Winner.from_dict(entry, config, run) for run, entry in enumerate(state["winners"], start=1)
-            )
+            winners = tuple(map(Winner.from_dict, state["winners"]))
+            kind = Rule if config.learner == "dsp" else HillClimbing
+            for run, winner in enumerate(winners, start=1):
+                integer("run of a winner", winner.run, run, run)
+                integer("generation of a winner", winner.generation, 0, generation)
+                instance("winner", winner.learner, kind, f"a learner of kind {config.learner}")
     return config, evolutions, winners
 
 

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import draws, engines, memory
-from distal.checks import integer, one_of
+from distal.checks import flag, folder, function, integer, one_of
 from distal.engines import Runner
-from distal.evaluation import MAX_SEED, batch_of, checked_maze
+from distal.evaluation import batch_of, checked_maze
 from distal.evolution import ELITES, Options, first_population
 from distal.evolving import Config, Evolved, Fresh, estimate
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
@@ -55,6 +55,8 @@ SCALES = {
     "quick": Scale("quick", runs=5, generations=80, episodes=5_000),
     "paper": Scale("paper", runs=15, generations=300, episodes=10_000),
 }
+
+RULES = ("evolved", "published")
 
 # The tests: name, learner, resampled?
 TESTS = (
@@ -101,7 +103,7 @@ class Reproduction:
         """Write figures, tables, numbers and the page into a folder; return the path of the page."""
         from distal import report  # noqa: PLC0415 - imports matplotlib and SciPy
 
-        return report.write(self, out)
+        return report.write(self, folder("out", out))
 
     @property
     def trials(self) -> int:
@@ -114,31 +116,37 @@ class Reproduction:
 
     def fitness(self, test: str) -> NDArray[np.float64]:
         """Return the mean best EP of every rule after every episode, (rules, episodes)."""
-        return self._fitness[test]
+        return self._fitness[one_of("test", test, self.curves)]
 
     def best(self, learner: str) -> int:
         """Return which rule, or climber, has the lowest fitness at the end of the plain test."""
-        return int(np.argmin(self.fitness(learner)[:, -1]))
+        return int(np.argmin(self.fitness(one_of("learner", learner, self.learners))[:, -1]))
 
     def ranking(self, learner: str) -> list[int]:
         """Return the rules, or climbers, in the order of their fitness at the end of the plain test."""
-        order: list[int] = np.argsort(self.fitness(learner)[:, -1], kind="stable").tolist()
+        fitness = self.fitness(one_of("learner", learner, self.learners))[:, -1]
+        order: list[int] = np.argsort(fitness, kind="stable").tolist()
         return order
 
     def best_curve(self, test: str) -> NDArray[np.int32]:
         """Return the trials (trials, episodes) of the best rule or climber, or of chance beside it."""
+        one_of("test", test, self.curves)
         whose = CHANCE.get(test, test.removesuffix("_resampled"))
         curve: NDArray[np.int32] = self.curves[test][self.best(whose)]
         return curve
 
     def beside_chance(self, learner: str, episodes: int) -> list[Fresh]:
         """Return how every rule, or climber, does beside chance after so many episodes of the plain test."""
+        one_of("learner", learner, self.learners)
+        episodes = integer("episodes", episodes, 1, self.curves[learner].shape[-1])
         chance = next(test for test, kind in CHANCE.items() if kind == learner)
         pairs = zip(self.curves[learner], self.curves[chance], strict=True)
         return [Fresh.of(own[:, episodes - 1], by_chance[:, episodes - 1]) for own, by_chance in pairs]
 
     def origin(self, learner: str, number: int) -> str:
         """Say where a rule or climber comes from: the run that evolved it, or its name in the paper."""
+        one_of("learner", learner, self.learners)
+        number = integer("number", number, 0, len(self.learners[learner]) - 1)
         if learner in self.evolved:
             return f"run {self.evolved[learner].winners[number].run}"
         return f"paper:{number + 1}"
@@ -242,15 +250,16 @@ def reproduce(
     written by `Reproduction.write_report`. `executor` is as in `learn`.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
-    one_of("rules", rules, ("evolved", "published"))
-    one_of("elites", elites, ELITES)
-    integer("seed", seed, 0, MAX_SEED)
+    rules, elites = one_of("rules", rules, RULES), one_of("elites", elites, ELITES)
+    seed, force = integer("seed", seed, 0, draws.MAX_SEED), flag("force", force)
+    out = None if out is None else folder("out", out)
+    function("progress", progress)
     run = engines.runner(engine, workers, executor)
-    in_force = Settings.of(settings, inspect.signature(reproduce).parameters)
+    in_force = Settings.of(settings, tuple(inspect.signature(reproduce).parameters))
     maze = checked_maze(maze)
     _check_memory(plan(size, rules, maze, elites), _config("dsp", size, elites, seed, in_force, maze))
-    with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as folder:
-        stages = Stages(plan(size, rules, maze, elites), run, executor, progress, folder)
+    with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as kept:
+        stages = Stages(plan(size, rules, maze, elites), run, executor, progress, kept)
         return _Work(size, rules, elites, seed, in_force, maze, stages).run()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import memory
+from distal import checks, memory
 from distal.checks import InputError
 
 MOST = 2**20  # bytes of a file that a person may have written: a rule, a climber, a maze
@@ -46,6 +46,7 @@ def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
 
     A pipe, a device or a folder is refused at once: opening one could wait for ever, reading it, too.
     """
+    path = checks.path(what, path)
     try:
         with os.fdopen(os.open(path, _OPENING), "rb") as file:
             status = os.fstat(file.fileno())
@@ -78,12 +79,29 @@ def read_json(path: str | Path, what: str, most: int = MOST) -> object:
     values = {"numbers and lists": memory.JSON_VALUES * len(text)}
     memory.Estimate(f"the values of {what} {str(path)!r}", values, "end other work").check()
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         problem = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    except InputError as error:
+        problem = str(error)
     except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
         problem = "nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
     raise InputError(f"{what} {str(path)!r} is not JSON: {problem}")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; JSON would let the last of two equal names win."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"it has the name {checks.shown(twice)} twice")
+    return content
+
+
+def _no_number(word: str) -> object:
+    """Refuse NaN and Infinity, which Python takes and JSON does not know."""
+    raise InputError(f"{word} is no number of JSON")
 
 
 def check_target(path: str | Path) -> None:

@@ -13,13 +13,13 @@ from typing import TypeAlias
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from distal import engines, memory
-from distal.checks import InputError
+from distal import checks, engines, memory
+from distal.checks import InputError, instance, integer, one_of, sequence
 from distal.colours import LIGHT
 from distal.engines import Batch
 from distal.episode import run_episode
-from distal.files import write_bytes
-from distal.learners import kind_of
+from distal.files import check_target, write_bytes
+from distal.learners import KINDS, kind_of
 from distal.network import Weights
 from distal.pixels import SCALE, Frame, draw
 from distal.walk import MazeTask, MazeWalk
@@ -27,6 +27,8 @@ from distal.walk import MazeTask, MazeWalk
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
 HOLD = 18  # frames that the end stands still
+MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # side by side; episodes
+MAX_SCALE = 100  # pixels a cell
 
 Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
@@ -38,6 +40,11 @@ class Scene:
     after: int
     walk: MazeWalk
     kind: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "after", integer("after", self.after, 1, MAX_LEARNED))
+        instance("walk", self.walk, MazeWalk, "a MazeWalk")
+        one_of("kind", self.kind, KINDS.values())
 
     def caption(self, step: int) -> tuple[str, str]:
         """Return two lines: what is shown, and how far it is after a step or how it ended."""
@@ -56,15 +63,26 @@ def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) ->
 
     `batch` holds one trial; its own number of episodes does not matter.
     """
+    if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
+        raise InputError(f"batch has {len(batch)} trials, expected one; take it with Batch.part")
+    wanted = sequence("after", after, "a list of numbers of episodes")
+    if not 1 <= len(wanted) <= MAX_SCENES:
+        raise InputError(f"after has {len(wanted)} numbers of episodes, expected 1 to {MAX_SCENES}")
+    wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
     alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
     task = MazeTask(batch.maze, int(batch.goal[0]), settings.steps, settings.blocked)
     curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
     memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
     found = []
-    for episodes in after:
-        trials = engines.load(engine).run(
-            replace(batch, episodes=episodes), keep_weights=True, keep_ep=False, workers=1, progress=None
+    module = engines.load(engine)
+    for episodes in wanted:
+        trials = module.run(
+            replace(batch, episodes=episodes, record=None),
+            keep_weights=True,
+            keep_ep=False,
+            workers=1,
+            progress=None,
         )
         if trials.hidden is None or trials.output is None:
             raise AssertionError("an engine that was asked for weights gives them")
@@ -77,6 +95,10 @@ def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) ->
 
 def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
     """Show the walks side by side, step by step, each until it ends, with a key to the colours below."""
+    shown = sequence("shown", shown, "a list of scenes")
+    if not shown or not all(isinstance(scene, Scene) for scene in shown):
+        raise InputError("shown holds no scenes, or something else; make them with scenes")
+    scale = integer("scale", scale, 1, MAX_SCALE)
     task = shown[0].walk.task
     rows, columns = task.maze.shape
     font = ImageFont.load_default(size=1.35 * scale)
@@ -117,6 +139,7 @@ def _key(pen: ImageDraw.ImageDraw, x: float, y: float, scale: int, font: Font) -
 
 def write_gif(path: str | Path, frames: Sequence[Frame]) -> None:
     """Write an animated GIF that repeats for ever."""
+    path, frames = _checked(path, frames)
     # One palette for all, from the last frame, which has every colour: no flicker, and small differences.
     palette = Image.fromarray(frames[-1]).quantize(64)
     pictures = [
@@ -146,6 +169,7 @@ def check_mp4() -> None:
 
 def write_mp4(path: str | Path, frames: Sequence[Frame]) -> None:
     """Write an MP4 film (H.264), with the encoder that the extra `video` brings."""
+    path, frames = _checked(path, frames)
     check_mp4()
     import imageio_ffmpeg  # noqa: PLC0415 - an extra
 
@@ -160,6 +184,21 @@ def write_mp4(path: str | Path, frames: Sequence[Frame]) -> None:
             writer.send(np.ascontiguousarray(frame))
         writer.close()
         write_bytes(path, film_path.read_bytes())
+
+
+def _checked(target: object, frames: object) -> tuple[Path, tuple[Frame, ...]]:
+    """Return where to write which frames; refuse what cannot be written, before the work."""
+    out = checks.path("path", target)
+    check_target(out)
+    pictures = sequence("frames", frames, "a list of frames")
+    for frame in pictures:
+        if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8 or frame.shape[2:] != (3,):
+            raise InputError(
+                f"frames holds {checks.shown(frame)}, expected arrays (height, width, 3) of bytes"
+            )
+    if len({frame.shape for frame in pictures}) != 1 or not pictures[0].size:
+        raise InputError(f"frames has {len(pictures)} frames, expected at least one, and all of one size")
+    return out, pictures
 
 
 def _even(number: int) -> int:

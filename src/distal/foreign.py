@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import learners, memory
-from distal.checks import InputError
+from distal.checks import InputError, function, instance, integer, sequence, shown
 from distal.draws import child_seed
 from distal.engines import Progress
 from distal.evaluation import checked_numbers
-from distal.learners import Learner, find_learner, name_of
+from distal.learners import Learner, checked_learner, name_of
 from distal.network import Weights, incoming
 from distal.settings import MAX_STEPS, Settings, SettingsDict
 
@@ -37,7 +37,7 @@ class EnvWalk:
     """
 
     def __init__(self, task: EnvTask) -> None:
-        self._task = task
+        self._task = instance("task", task, EnvTask, "an EnvTask")
         self.observations: list[Any] = []
         self.infos: list[dict[str, Any]] = []
         self.actions: list[int] = []
@@ -65,6 +65,7 @@ class EnvWalk:
 
     def act(self, action: int) -> None:
         """Take one step."""
+        action = integer("action", action, 0, self._task.outputs - 1)
         observation, reward, terminated, truncated, info = self._task.env.step(
             self._task.first_action + action
         )
@@ -119,7 +120,7 @@ class EnvTask:
         ep: object = self._ep(walk)
         if not isinstance(ep, int | float | np.number) or not np.isfinite(ep):
             what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
-            raise InputError(f"{what} an episode is {ep!r}, expected a finite number")
+            raise InputError(f"{what} an episode is {shown(ep)}, expected a finite number")
         return float(ep)
 
 
@@ -189,32 +190,27 @@ def learn_env(
     `blocked` means nothing here. The first episode of a trial resets the environment
     with a seed of the trial, so that all is repeatable.
     """
-    chosen = find_learner(learner) if isinstance(learner, str | Path) else learner
-    if not isinstance(chosen, Learner):
-        raise InputError(f"learner is {learner!r}, expected a Rule, HillClimbing, Chance, or the name of one")
+    chosen = checked_learner(learner)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    if (
-        not isinstance(tasks, list | tuple)
-        or not all(isinstance(task, Mapping) for task in tasks)
-        or not tasks
-    ):
-        raise InputError(
-            f"tasks is {tasks!r}, expected a list of options for reset, as [{{}}] or [{{'goal': 3}}]"
-        )
+    expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
+    every = sequence("tasks", tasks, expected)
+    if not every or not all(isinstance(task, Mapping) for task in every):
+        raise InputError(f"tasks is {shown(tasks)}, expected {expected}")
     if not callable(ep):
-        raise InputError(f"ep is {ep!r}, expected a function of the episode")
-    Settings.of(settings, inspect.signature(learn_env).parameters)
+        raise InputError(f"ep is {shown(ep)}, expected a function of the episode")
+    function("progress", progress)
+    Settings.of(settings, tuple(inspect.signature(learn_env).parameters))
     made, ours = _made(env)
     weights, cut = [], 0
     try:
         in_force = Settings.of({**settings, "steps": _steps(made, settings.get("steps"))})
         (inputs, _), (outputs, _) = _sensing(made.observation_space), _acting(made.action_space)
-        _check_memory(trials * len(tasks), episodes, in_force.hidden, inputs, outputs)
-        eps = np.empty((trials * len(tasks), episodes))
+        _check_memory(trials * len(every), episodes, in_force.hidden, inputs, outputs)
+        eps = np.empty((trials * len(every), episodes))
         for row in range(len(eps)):
-            trial, task = divmod(row, len(tasks))
+            trial, task = divmod(row, len(every))
             own = child_seed(seed, trial, task, 0)
-            world = EnvTask(made, tasks[task], in_force.steps, ep, own % 2**31)
+            world = EnvTask(made, every[task], in_force.steps, ep, own % 2**31)
             best = None
             stream = learners.episodes(chosen, world, in_force, own, resample)
             for k, episode in enumerate(islice(stream, episodes)):
@@ -261,14 +257,15 @@ def _made(env: Any) -> tuple[Any, bool]:
     if isinstance(env, str):
         try:
             return gymnasium.make(env), True
-        except (gymnasium.error.Error, ImportError) as error:
-            raise InputError(f"cannot make environment {env!r}: {error}") from None
+        except Exception as error:  # an environment may raise anything while it is made, and so may its name
+            said = shown(next(iter(str(error).splitlines()), type(error).__name__))
+            raise InputError(f"cannot make environment {shown(env)}: {said}") from None
     ours = not hasattr(env, "observation_space") and callable(env)
     made = env() if ours else env
-    if not hasattr(made, "observation_space") or not hasattr(made, "action_space"):
+    if not all(hasattr(made, name) for name in ("observation_space", "action_space", "reset", "step")):
         what = "what env() returns" if ours else "env"
         raise InputError(
-            f"{what} is {made!r}, expected an environment; or give a function that makes one, or an id"
+            f"{what} is {shown(made)}, expected an environment; or give a function that makes one, or an id"
         )
     return made, ours
 
@@ -296,7 +293,7 @@ def _sensing(space: Any) -> tuple[int, Callable[[Any], Sequence[int]]]:
     def checked(observation: Any) -> Any:
         if observation not in space:
             raise InputError(
-                f"an observation is {observation!r}, which is not in {space}; mend the environment"
+                f"an observation is {shown(observation)}, which is not in {space}; mend the environment"
             )
         return observation
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.checks import InputError, one_of
+from distal.checks import InputError, integer, one_of, sequence, shown
 from distal.colours import LIGHT
 from distal.files import read_text
 
@@ -45,8 +45,12 @@ class Maze:
     heading: str = "north"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "picture", tuple(self.picture))
-        one_of("heading", self.heading, HEADINGS)
+        picture = sequence("picture", self.picture, "a list of rows; read text with Maze.from_text")
+        for row, line in enumerate(picture):
+            if not isinstance(line, str):
+                raise InputError(f"picture[{row}] is {shown(line)}, expected a row as text")
+        object.__setattr__(self, "picture", tuple(str(line) for line in picture))
+        object.__setattr__(self, "heading", one_of("heading", self.heading, HEADINGS))
         _check_shape(self.picture)
         _check_symbols(self.picture)
         from_start = _distances_from(self.start, self.walls)
@@ -58,7 +62,7 @@ class Maze:
     def from_text(cls, text: str, heading: str = "north") -> Maze:
         """Read a maze from its picture, one row a line; blank lines around it are ignored."""
         if not isinstance(text, str):
-            raise InputError(f"the picture of a maze is {text!r}, expected text")
+            raise InputError(f"the picture of a maze is {shown(text)}, expected text")
         lines = [line.rstrip() for line in text.split("\n")]
         while lines and not lines[0]:
             lines.pop(0)
@@ -120,6 +124,7 @@ class Maze:
 
     def sense(self, cell: Cell, heading: int) -> tuple[int, int, int]:
         """Say whether there is a wall (1) or not (0) to the left, in front, to the right."""
+        cell, heading = self._place(cell, heading)
         left, front, right = (_next(cell, (heading + turn) % 4) for turn in (-1, 0, 1))
         return int(self.walls[left]), int(self.walls[front]), int(self.walls[right])
 
@@ -129,6 +134,9 @@ class Maze:
         A move into a wall leaves the agent in its cell; it keeps the heading it
         turned to (blocked="turn") or the one it had (blocked="stay").
         """
+        cell, heading = self._place(cell, heading)
+        action = integer("action", action, 0, len(ACTIONS) - 1)
+        one_of("blocked", blocked, ("turn", "stay"))
         if action == STOP:
             return cell, heading
         turned = (heading + TURNS[action]) % 4
@@ -139,6 +147,7 @@ class Maze:
 
     def to_svg(self, scale: int = 16) -> str:
         """Draw the maze as an SVG picture: walls dark, the start yellow, final positions green."""
+        scale = integer("scale", scale, 1, 1000)
         rows, columns = self.shape
         font = f'font-family="sans-serif" font-size="{0.7 * scale:g}" text-anchor="middle" fill="black"'
         parts = [
@@ -158,6 +167,16 @@ class Maze:
                     middle, base = x + scale / 2, y + 0.75 * scale
                     parts.append(f'<text x="{middle:g}" y="{base:g}" {font}>{symbol}</text>')
         return "\n".join([*parts, "</svg>"]) + "\n"
+
+    def _place(self, cell: object, heading: object) -> tuple[Cell, int]:
+        """Return a cell and a heading in which an agent can be."""
+        pair = sequence("cell", cell, "(row, column)")
+        if len(pair) != 2:
+            raise InputError(f"cell is {shown(cell)}, expected (row, column)")
+        row, column = (integer("cell", k, 0, side - 1) for k, side in zip(pair, self.shape, strict=True))
+        if self.walls[row, column]:
+            raise InputError(f"cell is {(row, column)}, where there is a wall")
+        return (row, column), integer("heading", heading, 0, len(HEADINGS) - 1)
 
     def _find(self, symbol: str) -> Cell:
         row = next(row for row, line in enumerate(self.picture) if symbol in line)

@@ -20,10 +20,23 @@ from numpy.typing import ArrayLike, NDArray
 
 import distal
 from distal import engines, experiments, memory
-from distal.checks import InputError, integer, one_of
-from distal.draws import child_seeds
+from distal.checks import (
+    InputError,
+    fields,
+    flag,
+    folder,
+    function,
+    instance,
+    integer,
+    number,
+    one_of,
+    sequence,
+    shown,
+    text,
+)  # fmt: skip
+from distal.draws import MAX_SEED, child_seeds
 from distal.engines import Runner
-from distal.evaluation import MAX_SEED, checked_maze
+from distal.evaluation import checked_maze
 from distal.evolution import ELITES
 from distal.evolving import Config, Evolved, Fresh, estimate
 from distal.experiments import PAPER, evolution_episodes
@@ -220,8 +233,8 @@ class Search:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Search:
         """Read what `asdict` returns."""
-        winners = tuple(Fresh(**fresh) for fresh in data["winners"])
-        return cls(tuple(data["first"]), tuple(data["last"]), winners)
+        winners = tuple(Fresh.from_dict(fresh) for fresh in data["winners"])
+        return cls(_numbers("first", data["first"]), _numbers("last", data["last"]), winners)
 
     @property
     def afresh(self) -> Mean:
@@ -307,18 +320,28 @@ class Outcome:
     @classmethod
     def from_dict(cls, data: dict[str, Any], variant: Variant) -> Outcome:
         """Read what `to_dict` returns."""
+        if (data["reading"], data["value"]) != (variant.reading, variant.value):
+            raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
         test = data["pairing"]
-        matrix = tuple(tuple(row) for row in test["fitness"])
+        matrix = tuple(_numbers("pairing", row) for row in test["fitness"])
         return cls(
             variant,
-            tuple(Fresh(**rule) for rule in data["rules"]),
-            Pairing(matrix, test["effect"], test["p"], test["level"]),
+            tuple(Fresh.from_dict(rule) for rule in data["rules"]),
+            Pairing(matrix, *(number(name, test[name]) for name in ("effect", "p", "level"))),
             Search.from_dict(data["dsp"]),
             Search.from_dict(data["hc"]),
         )
 
 
+def _numbers(name: str, values: object) -> tuple[float, ...]:
+    return tuple(number(name, value) for value in sequence(name, values, "a list of numbers"))
+
+
 FORMAT, VERSION = "distal-readings", 1
+FIELDS = (
+    "distal", "scale", "seed", "settings", "elites", "maze", "heading", "engine", "machine", "seconds",
+    "variants",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -370,27 +393,44 @@ class ReadingStudy:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> ReadingStudy:
+    def from_dict(cls, data: object) -> ReadingStudy:
         """Read what `to_dict` returns."""
-        if data.get("format") != FORMAT or data.get("version") != VERSION:
-            raise InputError(f"this is no study of readings: expected the format {FORMAT!r}, {VERSION}")
-        settings, elites = Settings(**data["settings"]), data["elites"]
-        known = {(variant.reading, variant.value): variant for variant in variants(settings, elites)}
+        try:
+            return cls._read(fields(data, FORMAT, VERSION, FIELDS))
+        except InputError as error:
+            raise InputError(f"this is no study of readings: {error}") from None
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"this study of readings is damaged: {shown(error)}") from None
+
+    @classmethod
+    def _read(cls, data: dict[str, Any]) -> ReadingStudy:
+        scale = instance("scale", data["scale"], dict, "how much was run")
+        settings = instance("settings", data["settings"], dict, "the settings of the base")
+        elites = one_of("elites", data["elites"], ELITES)
+        base = Settings(**{name: settings[name] for name in Settings.__dataclass_fields__})
+        known = variants(base, elites)
+        found = sequence("variants", data["variants"], f"a list of {len(known)} outcomes")
+        outcomes = tuple(Outcome.from_dict(*each) for each in zip(found, known, strict=True))
+        sizes = (integer(name, scale[name], 0) for name in ("runs", "generations", "trials", "pairs"))
+        seconds = instance("seconds", data["seconds"], dict, "the seconds of every stage")
         return cls(
-            Scale(**data["scale"]), data["seed"], settings, elites,
-            Maze(tuple(data["maze"]), data["heading"]),
-            data["engine"], data["distal"], data["machine"], data["seconds"],
-            tuple(
-                Outcome.from_dict(entry, known[entry["reading"], entry["value"]])
-                for entry in data["variants"]
-            ),
-        )  # fmt: skip
+            scale=Scale(text("scale", scale["name"]), *sizes),
+            seed=integer("seed", data["seed"], 0, MAX_SEED),
+            settings=base,
+            elites=elites,
+            maze=Maze(data["maze"], data["heading"]),
+            engine=text("engine", data["engine"]),
+            version=text("distal", data["distal"]),
+            machine=instance("machine", data["machine"], dict, "a description of the machine"),
+            seconds={text("seconds", name): number("seconds", value) for name, value in seconds.items()},
+            outcomes=outcomes,
+        )
 
     def write_report(self, out: str | Path) -> Path:
         """Write figures, numbers and pages into a folder; return the path of the page."""
         from distal import reading_report  # noqa: PLC0415 - imports matplotlib
 
-        return reading_report.write(self, out)
+        return reading_report.write(self, folder("out", out))
 
 
 # ------------------------------------------------------------------ the plan
@@ -500,17 +540,19 @@ def study_readings(
     variant.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
-    one_of("elites", elites, ELITES)
-    integer("seed", seed, 0, MAX_SEED)
+    elites = one_of("elites", elites, ELITES)
+    seed, force = integer("seed", seed, 0, MAX_SEED), flag("force", force)
+    out = None if out is None else folder("out", out)
+    function("progress", progress)
     run = engines.runner(engine, workers, executor)
-    in_force = Settings.of(settings, inspect.signature(study_readings).parameters)
+    in_force = Settings.of(settings, tuple(inspect.signature(study_readings).parameters))
     maze = checked_maze(maze)
     _check_memory(size, maze)
-    with claim(size, elites, seed, in_force, maze).taken(out, force) as folder:
+    with claim(size, elites, seed, in_force, maze).taken(out, force) as kept:
         planned = plan(size, in_force, elites, maze)
         told = None if progress is None else _ByVariant(planned, progress)
         every = [stage for stages in planned.values() for stage in stages]
-        stages = Stages(every, run, executor, told, folder)
+        stages = Stages(every, run, executor, told, kept)
         work = _Work(size, seed, maze, stages)
         outcomes = tuple(work.run(variant) for variant in planned)
         return ReadingStudy(

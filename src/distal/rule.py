@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.checks import InputError, integer, suggestion, unit_interval
+from distal import checks
+from distal.checks import InputError, integer, sequence, shown, suggestion, text, unit_interval
 from distal.files import read_json, to_json, write_text
 
 ROWS = 32
+LONGEST_NAME = 200
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
 FORMAT, VERSION = "distal-rule", 1
 PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
@@ -44,18 +46,15 @@ class Rule:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.delta_w, Sequence | np.ndarray):
-            raise InputError(f"delta_w is {self.delta_w!r}, expected a list of {ROWS} changes")
-        if len(self.delta_w) != ROWS:
-            raise InputError(f"delta_w has {len(self.delta_w)} changes, expected {ROWS}")
-        changes = tuple(self.delta_w)
+        changes = sequence("delta_w", self.delta_w, f"a list of {ROWS} changes")
+        if len(changes) != ROWS:
+            raise InputError(f"delta_w has {len(changes)} changes, expected {ROWS}")
         if set(map(type, changes)) != {int} or not _CHANGES.issuperset(changes):
             changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(changes))
         object.__setattr__(self, "delta_w", changes)
         for name in NUMBERS:
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
-        if not isinstance(self.name, str):
-            raise InputError(f"name is {self.name!r}, expected text")
+        object.__setattr__(self, "name", text("name", self.name, LONGEST_NAME))
 
     @cached_property
     def packed(self) -> bytes:
@@ -85,21 +84,7 @@ class Rule:
     @classmethod
     def from_dict(cls, data: object) -> Rule:
         """Read what `to_dict` returns."""
-        if not isinstance(data, dict):
-            raise InputError(f"expected an object with {', '.join(NUMBERS)} and delta_w")
-        if data.get("format") != FORMAT:
-            raise InputError(f"format is {data.get('format')!r}, expected {FORMAT!r}")
-        if type(data.get("version")) is not int or data["version"] != VERSION:
-            raise InputError(f"version is {data.get('version')!r}, this release reads version {VERSION}")
-        fields = (*NUMBERS, "delta_w")
-        known = ("format", "version", "name", *fields)
-        for field in data:
-            if field not in known:
-                raise InputError(f"unknown field {field!r}{suggestion(field, known)}")
-        for field in fields:
-            if field not in data:
-                raise InputError(f"field {field!r} is missing")
-        return cls(**{field: data[field] for field in (*fields, "name") if field in data})
+        return cls(**checks.fields(data, FORMAT, VERSION, (*NUMBERS, "delta_w"), others=("name",)))
 
     @classmethod
     def load(cls, path: str | Path) -> Rule:
@@ -112,7 +97,7 @@ class Rule:
 
     def save(self, path: str | Path) -> None:
         """Write a rule file; an interrupted write leaves the old file as it was."""
-        write_text(path, to_json(self.to_dict()) + "\n")
+        write_text(checks.path("path", path), to_json(self.to_dict()) + "\n")
 
 
 def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
@@ -123,7 +108,8 @@ def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
 def published_rule(number: int) -> Rule:
     """Return one of the paper's fifteen evolved rules, 1 … 15, the best first."""
     published = _published()
-    entry = published[integer("rule number", number, 1, len(published)) - 1]
+    number = integer("rule number", number, 1, len(published))
+    entry = published[number - 1]
     fields = {field: entry[field] for field in (*NUMBERS, "delta_w")}
     return Rule(**fields, name=f"paper:{number}")
 
@@ -159,31 +145,37 @@ def evolved_beside_chance(number: int) -> tuple[float, float, float]:
     return at_100, chance_at_100, chance_at_10000
 
 
-def find_rule(name: str, others: Iterable[str] = ()) -> Rule:
+def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
     """Return the rule that a name stands for: `paper:N`, `evolved:N`, or a rule file.
 
     `others` are words that the caller takes too, for the refusal.
     """
-    prefix, colon, number = name.partition(":")
+    words = [text("others", word) for word in sequence("others", others, "a list of words")]
+    if not isinstance(name, str | Path):
+        raise InputError(f"rule is {shown(name)}, expected the name of a rule, or a file")
+    prefix, colon, number = str(name).partition(":")
     shipped = {"paper": published_rules, "evolved": evolved_rules}
     if prefix in shipped and colon:
         rules = shipped[prefix]()
         if number not in map(str, range(1, len(rules) + 1)):
-            raise InputError(f"no rule {name!r}; there are {prefix}:1 to {prefix}:{len(rules)}")
+            raise InputError(f"no rule {shown(str(name))}; there are {prefix}:1 to {prefix}:{len(rules)}")
         return rules[int(number) - 1]
-    try:
-        found = bool(name) and Path(name).exists()
-    except OSError:  # a name that no file system takes
-        found = False
-    if not found:
-        words = list(others)
+    if not is_there(name):
         names = [*(rule.name for rule in (*published_rules(), *evolved_rules())), *words]
         more = "".join(f"{word}, " for word in words)
         raise InputError(
-            f"no rule {name!r}, expected paper:1 to paper:{len(_published())}, evolved:1 to "
+            f"no rule {shown(str(name))}, expected paper:1 to paper:{len(_published())}, evolved:1 to "
             f"evolved:{len(_evolved())}, {more}or a file{suggestion(name, names)}"
         )
     return Rule.load(name)
+
+
+def is_there(name: str | Path) -> bool:
+    """Say whether there is a file, or a folder, of this name."""
+    try:
+        return bool(str(name)) and Path(name).exists()
+    except (OSError, ValueError):  # a name that no file system takes
+        return False
 
 
 def _published() -> list[dict[str, Any]]:

@@ -6,11 +6,11 @@ which is the default: the first. docs/readings.md gives the evidence for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from distal.checks import InputError, integer, one_of, suggestion
+from distal.checks import InputError, instance, integer, one_of, sequence, shown, suggestion, text
 
 READINGS: dict[str, dict[str, str]] = {
     # How four output sums become activations and one action.
@@ -80,18 +80,20 @@ class Settings:
         object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_HIDDEN))
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in READINGS.items():
-            one_of(name, getattr(self, name), values)
+            object.__setattr__(self, name, one_of(name, getattr(self, name), values))
 
     @classmethod
-    def of(cls, options: SettingsDict, others: Iterable[str] = ()) -> Settings:
+    def of(cls, options: SettingsDict, others: Sequence[str] = ()) -> Settings:
         """Return settings from keyword arguments; refuse a name that is none of them.
 
         `others` are the caller's own keywords, for the nearest right spelling.
         """
+        instance("settings", options, dict, "a dictionary")
+        words = [text("others", word) for word in sequence("others", others, "a list of words")]
         known = cls.__dataclass_fields__
         for name in options:
             if name not in known:
                 names = ", ".join(known)
-                near = suggestion(name, [*known, *others])
-                raise InputError(f"unknown keyword {name!r}, the settings are {names}{near}")
+                near = suggestion(name, [*known, *words])
+                raise InputError(f"unknown keyword {shown(name)}, the settings are {names}{near}")
         return cls(**options)

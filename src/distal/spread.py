@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import distal
 from distal import engines
-from distal.checks import InputError
+from distal.checks import InputError, shown
 from distal.engines import Batch, Progress, Trials
 
 TASK = 1.0  # seconds that a task should take: much longer than handing it over
@@ -65,11 +65,11 @@ class Spread:
 
     def __init__(self, executor: Executor, engine: str) -> None:
         for needed in ("submit", "shutdown"):
-            if not callable(getattr(executor, needed, None)):
+            if isinstance(executor, type) or not callable(getattr(executor, needed, None)):
                 raise InputError(
-                    f"executor is {executor!r}, expected what follows concurrent.futures.Executor"
+                    f"executor is {shown(executor)}, expected what follows concurrent.futures.Executor"
                 )
-        self.executor, self.engine = executor, engine
+        self.executor, self.engine = executor, engines.resolve(engine)
         self.pace: dict[tuple[object, ...], float] = {}  # episodes a second of one worker, by kind of work
         self.tasks, self.computed = 0, 0.0  # so far: how many, and their seconds on the workers
 
@@ -91,6 +91,7 @@ class Spread:
         progress: Progress | None = None,
     ) -> Trials:
         """Run all trials of a batch; `workers` says how many there are, where the executor does not."""
+        keep_weights, keep_ep, workers = engines.checked_call(batch, keep_weights, keep_ep, workers, progress)
         kind = (type(batch.learners[0]), batch.settings)
         pace = self.pace.get(kind, FIRST_PACE * 100 / batch.settings.steps)
         results: Trials | None = None

@@ -289,7 +289,7 @@ def _stored_seconds(path: Path) -> dict[str, float]:
     try:
         stored = read_json(path, "file")
         if isinstance(stored, dict):
-            return {name: checks.finite(name, value) for name, value in stored.items()}
+            return {name: checks.number(name, value) for name, value in stored.items()}
     except InputError:
         pass
     return {}

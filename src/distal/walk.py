@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from distal.checks import instance, integer, one_of
 from distal.maze import ACTIONS, HEADINGS, Maze
-from distal.settings import default
+from distal.settings import MAX_STEPS, READINGS, default
 
 PIT_PENALTY = 5
 
@@ -28,6 +29,12 @@ class MazeTask:
     steps: int = 100
     blocked: str = default("blocked")
 
+    def __post_init__(self) -> None:
+        finals = instance("maze", self.maze, Maze, "a Maze").finals
+        object.__setattr__(self, "goal", integer("goal", self.goal, 0, len(finals) - 1))
+        object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
+        object.__setattr__(self, "blocked", one_of("blocked", self.blocked, READINGS["blocked"]))
+
     inputs = 3  # walls to the left, in front, to the right
     outputs = len(ACTIONS)
 
@@ -40,7 +47,7 @@ class MazeWalk:
     """A walk under way, or over; `cells` and `headings` go from the start on."""
 
     def __init__(self, task: MazeTask) -> None:
-        self.task = task
+        self.task = instance("task", task, MazeTask, "a MazeTask")
         self.cells = [task.maze.start]
         self.headings = [HEADINGS.index(task.maze.heading)]
         self.pits = 0  # entries into a pit

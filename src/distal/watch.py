@@ -9,6 +9,7 @@ Beside it stands chance: what the best of as many random networks comes to on av
 from __future__ import annotations
 
 import html
+import inspect
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -21,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines, memory
-from distal.checks import InputError
+from distal.checks import InputError, function, integer, path, shown
 from distal.colours import DARK, LIGHT, css
+from distal.draws import MAX_SEED
 from distal.engines import Batch, Progress, naming, reference
 from distal.evaluation import batch_of, checked_maze, checked_numbers
-from distal.files import write_text
-from distal.learners import Learner, chance_for, find_learner, kind_of, name_of
+from distal.files import check_target, write_text
+from distal.learners import Learner, chance_for, checked_learner, kind_of, name_of
 from distal.maze import Maze
 from distal.settings import READINGS, Settings, SettingsDict, default
 
@@ -143,12 +145,13 @@ def trials(
     position ("3", or the first where there is no 3). The other arguments are those of
     `learn`, and the trial is the first one that `learn` runs towards this goal.
     """
-    in_force = Settings.of(settings, ("goal", "episodes", "resample", "seed", "maze", "progress"))
+    in_force = Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
     maze = checked_maze(maze)
     episodes, _, seed, resample = checked_numbers(episodes, 1, seed, resample, MAX_EPISODES)
     number = _goal(goal, maze)
     batches = []
-    for one in (_learner(given) for given in (learner, against) if given is not None):
+    both = (learner,) if against is None else (learner, against)
+    for one in map(checked_learner, both):
         all_goals = batch_of(
             [one], np.array([seed], np.uint64), trials=1, episodes=episodes, maze=maze, settings=in_force,
             resample=resample,
@@ -200,8 +203,10 @@ def watch(
 
     `progress` is told of as many episodes as the learners have; the work for chance is among them.
     """
+    function("progress", progress)
     batches = trials(learner, against, seed=seed, **options)
     _check_memory(batches)
+    seed = integer("seed", seed, 0, MAX_SEED)
     chance = by_chance(batches[0], seed)
     eps = np.empty((len(batches), batches[0].episodes), np.int32)
     report = _shared(progress, eps.size, eps.size + CHANCE_COST * len(chance) * chance.episodes)
@@ -233,6 +238,8 @@ def write_page(
     **options: Any,
 ) -> Watched:
     """Run a trial as `watch` does, write its page and return the trial."""
+    out = path("out", out)
+    check_target(out)
     watched = watch(learner, against, **options)
     write_text(out, watched.to_html())
     return watched
@@ -264,25 +271,14 @@ def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[
     return report
 
 
-def _learner(given: object) -> Learner:
-    if isinstance(given, Learner):
-        return given
-    if isinstance(given, str | Path):
-        return find_learner(given)
-    raise InputError(
-        f"learner is {given!r}, expected a Rule, HillClimbing, Chance, paper:1, evolved:1, hc, chance "
-        "or a file"
-    )
-
-
-def _goal(goal: str | int | None, maze: Maze) -> int:
+def _goal(goal: object, maze: Maze) -> int:
     """Return the number of the final position with this symbol."""
     if goal is None:
         return max(maze.symbols.find(DEFAULT_GOAL), 0)
-    symbol = str(goal)
+    symbol = goal if isinstance(goal, str) else shown(goal.item() if isinstance(goal, np.integer) else goal)
     if len(symbol) != 1 or symbol not in maze.symbols:
         raise InputError(
-            f"goal is {symbol!r}, expected a final position of the maze: {', '.join(maze.symbols)}"
+            f"goal is {shown(goal)}, expected a final position of the maze: {', '.join(maze.symbols)}"
         )
     return maze.symbols.index(symbol)
 

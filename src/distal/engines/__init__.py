@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal import memory
-from distal.checks import InputError, integer, one_of
-from distal.learners import Learner
+from distal.checks import InputError, flag, function, indices, instance, integer, one_of, sequence, shown
+from distal.draws import MAX_COUNT, MAX_SEED
+from distal.learners import Learner, kind_of
 from distal.learners.chance import Chance
 from distal.machine import available_cores, machine
 from distal.maze import Maze
@@ -38,7 +40,8 @@ class Batch:
     """Independent trials: everything that decides their results, and nothing else.
 
     Trial k trains with `learners[learner[k]]` towards final position `goal[k]`,
-    its random numbers keyed by `seed[k]`. All learners are of one kind.
+    its random numbers keyed by `seed[k]`. All learners are of one kind. A batch that is
+    none, with a goal that the maze does not have, say, cannot be made.
     """
 
     learners: tuple[Learner, ...]
@@ -51,11 +54,38 @@ class Batch:
     resample: int | None = None
     record: tuple[int, ...] | None = None  # the episodes, from 1 and ascending, that `best` is wanted of; all
 
+    def __post_init__(self) -> None:
+        # Made once in every generation of an evolution: whole arrays are checked, not trial after trial.
+        learners = _of_one_kind(self.learners)
+        maze = instance("maze", self.maze, Maze, "a Maze")
+        instance("settings", self.settings, Settings, "a Settings")
+        checked = {
+            "learners": learners,
+            "learner": indices("learner", self.learner, len(learners) - 1, np.int32),
+            "goal": indices("goal", self.goal, len(maze.finals) - 1, np.int32),
+            "seed": indices("seed", self.seed, MAX_SEED, np.uint64),
+            "episodes": integer("episodes", self.episodes, 1, MAX_COUNT),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        sizes = {len(self.learner), len(self.goal), len(self.seed)}
+        if len(sizes) > 1 or 0 in sizes:
+            raise InputError(
+                f"learner, goal and seed have {len(self.learner)}, {len(self.goal)} and {len(self.seed)} "
+                "entries, expected one of each for every trial, and one trial at least"
+            )
+        if self.resample is not None:
+            object.__setattr__(self, "resample", integer("resample", self.resample, 1, MAX_COUNT))
+        if self.record is not None:
+            object.__setattr__(self, "record", _ascending(self.record, self.episodes))
+
     def __len__(self) -> int:
         return len(self.seed)
 
     def part(self, first: int, last: int) -> Batch:
         """Return trials first … last − 1, with no more learners than they need."""
+        last = integer("last", last, 1, len(self))
+        first = integer("first", first, 0, last - 1)
         needed, learner = np.unique(self.learner[first:last], return_inverse=True)
         return replace(
             self,
@@ -83,6 +113,25 @@ class Batch:
         column = np.full(self.episodes, -1, np.int32)
         column[np.array(self.record) - 1] = np.arange(len(self.record))
         return column
+
+
+def _of_one_kind(given: object) -> tuple[Learner, ...]:
+    learners = sequence("learners", given, "a list of learners")
+    for kind in dict.fromkeys(map(type, learners)):
+        if not issubclass(kind, Learner):
+            wrong = next(one for one in learners if type(one) is kind)
+            raise InputError(f"learners holds {shown(wrong)}, expected Rule, HillClimbing or Chance")
+    if len({kind_of(one) for one in {type(one): one for one in learners}.values()}) != 1:
+        raise InputError(f"learners has {len(learners)} entries, expected at least one, and all of one kind")
+    return learners
+
+
+def _ascending(given: object, episodes: int) -> tuple[int, ...]:
+    expected = "a list of episodes, from 1 and ascending"
+    record = tuple(integer("record", one, 1, episodes) for one in sequence("record", given, expected))
+    if not record or any(one >= other for one, other in pairwise(record)):
+        raise InputError(f"record is {shown(record)}, expected {expected}")
+    return record
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +174,24 @@ class Engine(Protocol):
         """Run all trials of a batch."""
 
 
+def checked_call(
+    batch: Batch, keep_weights: bool, keep_ep: bool, workers: int | None, progress: Progress | None
+) -> tuple[bool, bool, int | None]:
+    """Check what any engine is asked for; return the two flags and the workers as plain values."""
+    instance("batch", batch, Batch, "a Batch")
+    function("progress", progress)
+    return flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers)
+
+
+def checked_workers(workers: int | None) -> int | None:
+    """Return the number of workers, or None where the engine may choose."""
+    return None if workers is None else integer("workers", workers, 1, MAX_WORKERS)
+
+
 def resolve(name: str) -> str:
     """Return the engine that a name stands for (another one for "auto" alone); refuse one that cannot run."""
-    if one_of("engine", name, (*ENGINES, AUTO)) not in ("gpu", AUTO):
+    name = one_of("engine", name, (*ENGINES, AUTO))
+    if name not in ("gpu", AUTO):
         return name
     from distal.engines import gpu  # noqa: PLC0415 - it imports this module
 
@@ -182,8 +246,7 @@ class Runner:
 
 def runner(engine: str, workers: int | None = None, executor: Executor | None = None) -> Runner:
     """Return what runs batches; refuse an engine or a number of workers before any work is done."""
-    engine = resolve(engine)
-    workers = None if workers is None else integer("workers", workers, 1, MAX_WORKERS)
+    engine, workers = resolve(engine), checked_workers(workers)
     if executor is None:
         return Runner(engine, workers, load(engine))
     from distal.spread import Spread  # noqa: PLC0415 - it imports this module

@@ -19,7 +19,7 @@ from numba.core import event
 from numpy.typing import NDArray
 
 from distal import memory
-from distal.engines import Batch, Progress, Trials, cache, kernels, naming
+from distal.engines import Batch, Progress, Trials, cache, checked_call, kernels, naming
 from distal.engines.kernels import Options
 from distal.engines.tables import learner_numbers, maze_tables, packed_changes
 from distal.machine import available_cores
@@ -41,6 +41,7 @@ def run(
     progress: Progress | None = None,
 ) -> Trials:
     """Run all trials of a batch in `workers` threads; by default one per available core."""
+    keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
     job = _Job(batch, keep_weights, keep_ep)
     job.compile()
     workers = min(workers or available_cores(), len(batch))

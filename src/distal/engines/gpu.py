@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.checks import InputError
-from distal.engines import Batch, Progress, Trials
+from distal.engines import Batch, Progress, Trials, checked_call
 from distal.engines.tables import learner_numbers, maze_tables
 from distal.files import write_bytes
 from distal.maze import Maze
@@ -226,6 +226,7 @@ def run(
     progress: Progress | None = None,
 ) -> Trials:
     """Run all trials of a batch on the card; `workers` is not for it to choose."""
+    keep_weights, keep_ep, _ = checked_call(batch, keep_weights, keep_ep, workers, progress)
     check()
     settings = batch.settings
     if settings.hidden > MAX_HIDDEN:

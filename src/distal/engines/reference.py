@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import learners
-from distal.engines import Batch, Progress, Trials, naming
+from distal.engines import Batch, Progress, Trials, checked_call, naming
 from distal.episode import Episode
 from distal.network import Weights
 from distal.walk import MazeTask, MazeWalk
@@ -53,6 +53,7 @@ def run(
     progress: Progress | None = None,
 ) -> Trials:
     """Run all trials of a batch, one after another, however many workers are offered."""
+    keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
     best = np.empty((len(batch), len(batch.recorded)), np.int32)
     eps = np.empty((len(batch), batch.episodes), np.int32) if keep_ep else None
     weights = []

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from distal.checks import InputError, instance, integer, shown
+from distal.draws import MAX_COUNT, MAX_SEED
 from distal.episode import Episode, Task, W
 from distal.files import read_json
 from distal.learners import chance, dsp, hill_climbing
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.rule import Rule, find_rule
+from distal.rule import Rule, find_rule, is_there
 from distal.settings import Settings
 
 Learner = Rule | HillClimbing | Chance
@@ -36,23 +38,36 @@ def find_learner(
     name: str | Path, climber: HillClimbing = DEFAULT_CLIMBER, by_chance: Chance = DEFAULT_CHANCE
 ) -> Learner:
     """Return what a name stands for: a rule's name or file, a climber file, `hc` or `chance`."""
-    words: dict[str, Learner] = {"hc": climber, "chance": by_chance}
+    words: dict[str, Learner] = {
+        "hc": instance("climber", climber, HillClimbing, "a HillClimbing"),
+        "chance": instance("by_chance", by_chance, Chance, "a Chance"),
+    }
+    if not isinstance(name, str | Path):
+        raise InputError(f"learner is {shown(name)}, expected a name, or a file")
     if str(name) in words:
         return words[str(name)]
-    try:
-        is_file = bool(str(name)) and Path(name).is_file()
-    except (OSError, ValueError):  # a name that no file system takes
-        is_file = False
-    if is_file:
+    if is_there(name) and Path(name).is_file():
         data = read_json(name, "learner file")
         if isinstance(data, dict) and data.get("format") == hill_climbing.FORMAT:
             return HillClimbing.load(name)
-    return find_rule(str(name), words)
+    return find_rule(name, tuple(words))
+
+
+def checked_learner(given: object) -> Learner:
+    """Return a learner, or the one that a name stands for; refuse what is neither."""
+    if isinstance(given, str | Path):
+        return find_learner(given)
+    if isinstance(given, Learner):
+        return given
+    raise InputError(
+        f"learner is {shown(given)}, expected a Rule, HillClimbing, Chance, paper:1 to paper:15, "
+        "evolved:1 to evolved:15, hc, chance or a file"
+    )
 
 
 def kind_of(learner: Learner) -> str:
     """Return the word for a learner's kind: dsp, hc or chance."""
-    return KINDS[type(learner)]
+    return next(word for kind, word in KINDS.items() if isinstance(learner, kind))
 
 
 def name_of(learner: Learner, unnamed: str = "rule") -> str:
@@ -69,6 +84,14 @@ def episodes(
     learner: Learner, task: Task[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
     """Train one network with any learner, without end; yield each episode."""
+    instance("settings", settings, Settings, "a Settings")
+    if not all(hasattr(task, name) for name in ("inputs", "outputs", "begin")):
+        raise InputError(
+            f"task is {shown(task)}, expected one with inputs, outputs and begin(), as a MazeTask"
+        )
+    seed = integer("seed", seed, 0, MAX_SEED)
+    resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
+    learner = checked_learner(learner)
     if isinstance(learner, Rule):
         return dsp.episodes(learner, task, settings, seed, resample)
     if isinstance(learner, HillClimbing):

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import network, traces
+from distal.checks import InputError, instance, integer, number, one_of, unit_interval
 from distal.episode import Episode, Task, W, run_episode
 from distal.network import Weights
 from distal.rule import Rule
-from distal.settings import Settings
+from distal.settings import READINGS, Settings
 
 
 def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
@@ -24,6 +25,8 @@ def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
     `previous` is None for the first episode after fresh weights, which counts as
     +1. `ties` is the reading "m_ties": with "punish" an equal EP gives −1.
     """
+    ep, previous = number("ep", ep), None if previous is None else number("previous", previous)
+    one_of("ties", ties, READINGS["m_ties"])
     if previous is None or ep < previous:
         return 1
     return 1 if ep == previous and ties == "reward" else -1
@@ -36,6 +39,11 @@ def selected_rows(
 
     Entries of self-connections have a row too, but no synapse to apply it to.
     """
+    instance("episode", episode, Episode, "an Episode")
+    unit_interval("theta", theta)
+    if integer("m", m, -1, 1) == 0:
+        raise InputError("m is 0, expected -1 or 1")
+    one_of("trace_pre", trace_pre, READINGS["trace_pre"])
     inputs, hidden, outputs = episode.inputs, episode.hidden, episode.outputs
     bias = inputs[:, -1:]
     if trace_pre == "previous":  # what fed the sum; nothing was active before the first step

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from distal import network
-from distal.checks import InputError, unit_interval
+from distal.checks import InputError, fields, unit_interval
 from distal.episode import Episode, Task, W, run_episode
 from distal.files import read_json
 from distal.network import Weights
@@ -44,16 +44,16 @@ class HillClimbing:
         return {name: getattr(self, name) for name in NUMBERS}
 
     @classmethod
+    def from_dict(cls, data: object) -> HillClimbing:
+        """Read what a climber file holds: the parameters, its format and its version."""
+        return cls(**fields(data, FORMAT, VERSION, NUMBERS))
+
+    @classmethod
     def load(cls, path: str | Path) -> HillClimbing:
         """Read a file with the parameters, as `distal evolve --learner hc` writes it."""
         data = read_json(path, "climber file")
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise InputError(f"climber file {str(path)!r}: expected an object with the format {FORMAT!r}")
-        for name in NUMBERS:
-            if name not in data:
-                raise InputError(f"climber file {str(path)!r}: field {name!r} is missing")
         try:
-            return cls(**{name: data[name] for name in NUMBERS})
+            return cls.from_dict(data)
         except InputError as error:
             raise InputError(f"climber file {str(path)!r}: {error}") from None
 

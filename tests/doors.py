@@ -1,0 +1,833 @@
+"""Every door of the package, and the wrong values that are tried on it.
+
+A door is a public function, class or method: how to call it rightly, quickly, and for each
+of its parameters an oracle that says which values are right. `singles` gives every
+parameter every nasty value, one at a time; `calls` draws pairs at random. `attempt` makes
+such a call: a wrong one has to be refused with `InputError`, in one line, at once, and to
+leave no file behind; a right one has to work.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path, PurePosixPath
+from pydoc import locate
+from typing import Any
+
+import numpy as np
+
+import distal
+from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, film, learners, watch
+from distal.cluster import Cluster
+from distal.engines import Batch, cpu, reference
+from distal.environment import REWARDS, MazeEnv, MazeVectorEnv
+from distal.evaluation import Behaviour, Result
+from distal.evolving import Fresh, Winner
+from distal.experiments import Reproduction, Scale
+from distal.foreign import EnvTask, EnvWalk
+from distal.learners import dsp
+from distal.maze import HEADINGS
+from distal.reading_study import ReadingStudy
+from distal.settings import READINGS
+from distal.spread import Spread
+from distal.walk import MazeTask, MazeWalk
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+SECONDS = 5.0  # that a call may take: a refusal takes no time, and the right calls are tiny
+LINE = 1_000  # letters of a refusal, at most
+
+RIGHT, WRONG, EITHER, LONG = "right", "wrong", "either", "right, but not to be waited for"
+Oracle = Callable[[Any], str]
+
+SMALL = Maze.from_text("#####\n#0S1#\n#####")
+RULE = Rule([0, 1, -1, 0] * 8, 0.1, 0.2, 0.3, 0.4)
+CLIMBER, RANDOM = HillClimbing(0.1, 0.2, 0.3), Chance(0.1, 0.2)
+SHORT = Settings(hidden=2, steps=3)
+SMALLEST: Any = {
+    "runs": 1, "generations": 1, "population": 3, "elite_count": 1, "trials": 1, "episodes": 2, "hidden": 2,
+    "steps": 3,
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------ nasty values
+
+
+class Bomb:
+    """Whatever it is asked, it raises."""
+
+    def _burst(self, *args: object) -> Any:
+        raise ZeroDivisionError("a bomb")
+
+    __repr__ = __str__ = __len__ = __bool__ = __eq__ = __lt__ = __hash__ = _burst
+    __iter__ = __getitem__ = __int__ = __float__ = __index__ = __contains__ = _burst
+
+
+class Place(os.PathLike[Any]):
+    """A path that is not text."""
+
+    def __init__(self, given: object) -> None:
+        self.given = given
+
+    def __fspath__(self) -> Any:
+        if isinstance(self.given, Exception):
+            raise self.given
+        return self.given
+
+
+class Pool:
+    """A class that looks like an executor; what follows `Executor` is its instances."""
+
+    def __init__(self, *args: object) -> None: ...
+
+    def submit(self) -> None: ...
+
+    def shutdown(self) -> None: ...
+
+
+def anything(*args: object, **options: object) -> None:
+    """Take anything."""
+
+
+_VALUES: tuple[Any, ...] = (
+    None, True, False, -1, 0, 1, 2, 3, 1000, 2**31, 2**32, 2**63, 2**64, -(2**63), 10**30, -1.0, 0.0,
+    0.5, 1.0, 1.5, 1e308, float("nan"), float("inf"), -float("inf"), 1j, Decimal(1), Fraction(1, 2),
+    "", " ", "x", "3", "0", "None", "nan", "\0", "a\0b", "\n", "a\nb", "\x1b[31m", "\ud800", "\udcff",
+    "é", "\u2028", "a" * 4_000, "a/" * 3_000, ".", "folder", "folder/other.txt", "file.txt",
+    "file.txt/x", "latin.txt", "nan.json", "twice.json", "deep.json", "digits.json", "number.json",
+    "loop", "loop/x", "missing", "missing/x", "paper:0", "paper:16", "paper:x", "evolved:", "hc ", b"",
+    b"x", bytes(32), bytearray(b"x"), memoryview(b"x"), (), [], [None], [1], ["x"], [[]], [{}], {},
+    {"a": 1}, {1: 2}, set(), frozenset({1}), range(3), slice(1), NotImplemented, ...,
+    datetime(2020, 1, 1, tzinfo=UTC), np.int64(3), np.uint8(1), np.int8(-1), np.float64(0.5),
+    np.float32(0.5), np.float64("nan"), np.bool_(True), np.str_("x"), np.bytes_(b"x"), np.array(1),
+    np.array([1, 2]), np.zeros((2, 2)), np.zeros(0), np.array(["x"]), np.array([None]),
+    np.array([[0] * 40] * 40), np.datetime64("2020"), Path(), Path("missing"), Path("folder"),
+    PurePosixPath("file.txt"), Path("loop"),
+)  # fmt: skip
+NASTY: dict[str, object] = {
+    **{repr(value)[:40]: value for value in _VALUES},
+    "10**5000": 10**5000,
+    "object()": object(),
+    "an iterator": iter([1]),
+    "a bomb": Bomb(),
+    "a function": anything,
+    "a class": Pool,
+    "a path of bytes": Place(b"x"),
+    "a path of a number": Place(5),
+    "a path that raises": Place(ZeroDivisionError("a path")),
+    "another maze": Maze.from_text("#####\n#S.7#\n#####"),
+    "a rule": RULE,
+    "a climber": CLIMBER,
+    "chance": RANDOM,
+    "settings": SHORT,
+}
+
+
+def furnish(folder: Path) -> None:
+    """Put the files in a folder that right and nasty values name."""
+    (folder / "folder").mkdir(parents=True)
+    texts = {
+        "folder/other.txt": "not ours\n",
+        "file.txt": "no maze, no rule\n",
+        "nan.json": '{"format": "distal-climber", "version": 1, "sigma": NaN, "alpha_h": 0, "alpha_o": 0}',
+        "twice.json": json.dumps(RULE.to_dict())[:-1] + ', "eta": 0.5}',
+        "deep.json": "[" * 100_000,
+        "digits.json": "9" * 10_000,
+        "number.json": "5",
+        "rule.json": json.dumps(RULE.to_dict()),
+        "climber.json": json.dumps({"format": "distal-climber", "version": 1, **CLIMBER.to_dict()}),
+        "maze.txt": str(SMALL),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "latin.txt").write_bytes(b"\xff\xfe\x80")
+    (folder / "loop").symlink_to("loop")
+    distal.evolve(**{**SMALLEST, "maze": SMALL, "out": folder / "runs"})
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return what lies in a folder, with what files hold."""
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+
+
+def stamps(folder: str | Path) -> Iterator[tuple[str, int]]:
+    """Yield what lies in a folder, and when it was changed: quick to see, but a file may be written anew."""
+    for entry in os.scandir(folder):
+        yield entry.path, entry.stat(follow_symlinks=False).st_mtime_ns
+        if entry.is_dir(follow_symlinks=False):
+            yield from stamps(entry.path)
+
+
+# ------------------------------------------------------------------ oracles
+
+
+def _number(value: object) -> int | float | None:
+    """Return what a number is worth; None for what is none, or is True or False."""
+    plain: object = value.item() if isinstance(value, np.integer | np.floating) else value
+    return plain if type(plain) in (int, float) else None  # type: ignore[return-value]
+
+
+def right_if(right: bool) -> str:
+    """Say right or wrong."""
+    return RIGHT if right else WRONG
+
+
+def whole(low: int, high: int, quick: int | None = None) -> Oracle:
+    """Take whole numbers in low … high; those beyond `quick` are not to be waited for."""
+
+    def says(value: object) -> str:
+        number = _number(value)
+        if not isinstance(number, int) or not low <= number <= high:
+            return WRONG
+        return RIGHT if quick is None or number <= quick else LONG
+
+    return says
+
+
+def share(value: object) -> str:
+    """Take numbers from 0 to 1."""
+    number = _number(value)
+    return right_if(number is not None and 0 <= number <= 1)
+
+
+def finite(value: object) -> str:
+    """Take all numbers that a float can hold."""
+    number = _number(value)
+    return right_if(number is not None and abs(number) <= sys.float_info.max)
+
+
+def flag(value: object) -> str:
+    """Take True and False."""
+    return right_if(isinstance(value, bool | np.bool_))
+
+
+def words(*allowed: str) -> Oracle:
+    """Take some words."""
+    return lambda value: right_if(isinstance(value, str) and value in allowed)
+
+
+def function(value: object) -> str:
+    """Take what can be called."""
+    return right_if(callable(value))
+
+
+def one(*kinds: type) -> Oracle:
+    """Take objects of some kinds."""
+    return lambda value: right_if(isinstance(value, kinds))
+
+
+def some(*kinds: type) -> Oracle:
+    """Take objects of some kinds, but perhaps not all of them."""
+    return lambda value: EITHER if isinstance(value, kinds) else WRONG
+
+
+def never(value: object) -> str:
+    """Take nothing of what is on the list."""
+    return WRONG
+
+
+def either(value: object) -> str:
+    """Do not know."""
+    return EITHER
+
+
+def none_or(oracle: Oracle) -> Oracle:
+    """Take None, and what another oracle takes."""
+    return lambda value: RIGHT if value is None else oracle(value)
+
+
+def title(value: object) -> str:
+    """Take text without control characters, of up to 200 letters."""
+    return right_if(
+        isinstance(value, str)
+        and len(value) <= 200
+        and not any(letter in value for letter in "\0\n\x1b\ud800\udcff\u2028")
+    )
+
+
+def _written(value: object) -> str | None:
+    """Return a path as text, if a file system can take it."""
+    try:
+        path = os.fspath(value)  # type: ignore[call-overload]
+        os.fsencode(path)
+    except (TypeError, ValueError, ZeroDivisionError):
+        return None
+    usable = isinstance(path, str) and path and "\0" not in path and len(path) < 1000
+    return str(path) if usable and not path.startswith("loop") else None
+
+
+def new_file(value: object) -> str:
+    """Take paths that a file can be written to."""
+    path = _written(value)
+    return right_if(path is not None and not Path(path).is_dir() and Path(path).parent.is_dir())
+
+
+def any_folder(value: object) -> str:
+    """Take paths of folders, there or not."""
+    path = _written(value)
+    return right_if(
+        path is not None and not any(part.is_file() for part in (Path(path), *Path(path).parents))
+    )
+
+
+def new_folder(value: object) -> str:
+    """Take paths of folders that are not there; others may be taken by force."""
+    there = any_folder(value) == RIGHT and Path(value).exists()  # type: ignore[arg-type]
+    return EITHER if there else any_folder(value)
+
+
+# ------------------------------------------------------------------ doors
+
+Row = tuple[Callable[[], Any], Oracle]  # makes a right value; says which are right
+Rows = Mapping[str, Row]
+
+
+@dataclass(frozen=True)
+class Door:
+    """A public callable, a way to call it with keywords, and a row for each parameter."""
+
+    name: str
+    call: Callable[..., object]
+    rows: Rows
+    quick: bool = True  # whether a right call can be waited for
+
+    def right(self) -> dict[str, Any]:
+        """Make the arguments of a right call."""
+        return {parameter: make() for parameter, (make, _) in self.rows.items()}
+
+
+def row(given: Any, oracle: Oracle) -> Row:
+    """Return the row of a parameter with a right value that can be used again and again."""
+    return (lambda: given), oracle
+
+
+def arrays(count: int) -> tuple[Any, Any, Any]:
+    """Return learner, goal and seed of so many trials."""
+    return np.zeros(count, np.int32), np.zeros(count, np.int32), np.arange(count).astype(np.uint64)
+
+
+def trials(count: int = 1) -> Batch:
+    """Return a batch of so many trials."""
+    return Batch((RULE,), *arrays(count), SMALL, SHORT, 2)
+
+
+@cache
+def result() -> Result:
+    """Return an evaluation with everything kept."""
+    options: Any = {"episodes": 2, "trials": 1, "hidden": 2, "steps": 3}
+    return distal.learn(RULE, maze=SMALL, keep_ep=True, keep_weights=True, **options)
+
+
+@cache
+def reproduction() -> Reproduction:
+    """Return a reproduction of nothing: one rule, one climber, two trials, three episodes."""
+    tests = ("dsp", "hc", "dsp_resampled", "hc_resampled", "chance", "chance_hc")
+    return Reproduction(
+        Scale("quick", 1, 0, 3), 0, "evolved", "remeasured", SHORT, SMALL, "cpu", {}, {}, {},
+        {"dsp": (RULE,), "hc": (CLIMBER,)}, {test: np.ones((1, 2, 3), np.int32) for test in tests},
+        {}, {}, {},
+    )  # fmt: skip
+
+
+@cache
+def study() -> dict[str, Any]:
+    """Return the study of readings that the documents show, as its file holds it."""
+    data: dict[str, Any] = json.loads((DOCS / "readings.json").read_text())
+    return data
+
+
+@cache
+def winner() -> dict[str, Any]:
+    """Return a winner as files hold it."""
+    return Winner(1, RULE, 0, 5.0, Fresh.of(np.array([1, 2, 4]), np.array([2, 2, 3]))).to_dict()
+
+
+def env() -> MazeEnv:
+    """Return an environment in which an episode has begun."""
+    made = MazeEnv(SMALL, goal=1, max_steps=3)
+    made.reset(seed=0)
+    return made
+
+
+def task() -> EnvTask:
+    """Return an environment as a task."""
+    return EnvTask(env(), {}, 3)
+
+
+def envs() -> MazeVectorEnv:
+    """Return two of them."""
+    made = MazeVectorEnv(2, SMALL, goal=1)
+    made.reset(seed=0)
+    return made
+
+
+class SameThread(Executor):
+    """An executor that does the work at once."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Do it."""
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+def method(make: Callable[[], object], name: str) -> Callable[..., object]:
+    """Return a function that calls a method of a fresh object."""
+
+    def call(**given: object) -> object:
+        return getattr(make(), name)(**given)
+
+    return call
+
+
+def from_fields(read: Callable[..., object]) -> Callable[..., object]:
+    """Let a function that takes what a file holds be called with the fields of it."""
+    return lambda **fields: read(fields)
+
+
+def fields_of(right: Mapping[str, Any], **oracles: Oracle) -> Rows:
+    """Return a row for each field; nothing but the value itself is right where no oracle is given."""
+    return {name: row(given, oracles.get(name, never)) for name, given in right.items()}
+
+
+SEED = row(0, whole(0, 2**64 - 1))
+SETTINGS: Rows = {
+    "hidden": row(2, whole(1, 256, quick=10)),
+    "steps": row(3, whole(1, 10_000)),
+    **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
+}
+BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
+NUMBERS: Rows = {
+    "episodes": row(2, whole(1, 2**32 - 1, quick=10)),
+    "trials": row(1, whole(1, 2**32 - 1, quick=10)),
+    "resample": row(None, none_or(whole(1, 2**32 - 1))),
+    "seed": SEED,
+}
+MAZE, PROGRESS = row(SMALL, none_or(one(Maze))), row(None, none_or(function))
+ENGINE = row("cpu", words("cpu", "reference", "auto"))
+CREW: Rows = {
+    "engine": ENGINE,
+    "workers": row(1, none_or(whole(1, 1024))),
+    "executor": row(None, none_or(never)),
+}
+LEARNER = row("paper:1", one(Rule, HillClimbing, Chance))
+EVALUATION: Rows = {
+    **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
+    "keep_weights": row(True, flag), "chance": row(True, flag),
+}  # fmt: skip
+EVOLUTION: Rows = {
+    "learner": row("dsp", words("dsp", "hc")),
+    "runs": row(1, whole(1, 2**20, quick=3)),
+    "generations": row(1, whole(0, 2**32 - 1, quick=3)),
+    "population": row(3, whole(2, 2**20, quick=3)),
+    "elite_count": row(1, whole(0, 2)),
+    **{name: row(0.5, share) for name in ("crossover", "mutation", "deviation")},
+    "elites": row("remeasured", words("remeasured", "kept")),
+    **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
+    **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
+    "out": row(None, none_or(new_folder)),
+}  # fmt: skip
+REPORTING: Rows = {
+    "scale": row("quick", words("quick", "paper")),
+    **{name: EVOLUTION[name] for name in ("elites", "force", "maze", "progress", "seed", *CREW, *SETTINGS)},
+    "out": row(None, none_or(any_folder)),
+}
+WATCHING: Rows = {
+    "learner": LEARNER,
+    "against": row(None, none_or(LEARNER[1])),
+    "goal": row(
+        "0", lambda goal: EITHER if isinstance(goal, str | int | np.integer) else right_if(goal is None)
+    ),
+    **{name: NUMBERS[name] for name in ("episodes", "resample", "seed")},
+    **SETTINGS,
+    "maze": row(SMALL, lambda maze: EITHER if isinstance(maze, Maze) else MAZE[1](maze)),  # has it a goal 0?
+}
+WALKING: Rows = {
+    "maze": MAZE,
+    "heading": row(None, none_or(HEADING[1])),
+    "goal": row(0, none_or(lambda goal: EITHER if whole(2, 7)(goal) == RIGHT else whole(0, 1)(goal))),
+    "max_steps": SETTINGS["steps"],
+    "reward": row("episode", words(*REWARDS)),
+    "blocked": BLOCKED,
+}
+ASKED: Rows = {
+    "batch": (trials, one(Batch)),
+    "keep_weights": row(False, flag),
+    "keep_ep": row(False, flag),
+    "workers": CREW["workers"],
+    "progress": PROGRESS,
+}
+BATCH: Rows = {
+    "learners": row((RULE,), never),
+    "learner": row(arrays(2)[0], never),
+    "goal": row(arrays(2)[1], never),
+    "seed": row(arrays(2)[2], some(np.ndarray)),
+    "maze": row(SMALL, one(Maze)),
+    "settings": row(SHORT, one(Settings)),
+    "episodes": row(2, lambda count: EITHER if _number(count) == 1 else whole(1, 2**32 - 1)(count)),
+    "resample": NUMBERS["resample"],
+    "record": row((1, 2), none_or(some(list, tuple, range, np.ndarray))),
+}
+UNIT, OTHERS = row(0.5, share), row((), either)
+ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
+RULE_NUMBERS: Rows = {"eta": UNIT, "theta": UNIT, **ALPHAS}
+CLIMBER_FILE = {"format": "distal-climber", "version": 1, **CLIMBER.to_dict()}
+NAMED: Rows = {"climber": row(CLIMBER, one(HillClimbing)), "by_chance": row(RANDOM, one(Chance))}
+MANY_RULES = {
+    "learners": row((RULE, RULE), never),
+    "learner": row(np.array([0, 1], np.int32), some(np.ndarray)),
+}
+
+
+def learning() -> list[Door]:
+    """Return the doors of learning, rules and mazes."""
+    foreign: Rows = {
+        "env": (env, never), "learner": LEARNER, "tasks": row([{}], some(list)),
+        "ep": row(lambda walk: 1, never), **NUMBERS, **SETTINGS, "steps": row(3, whole(3, 3)),
+        "progress": PROGRESS,
+    }  # fmt: skip
+    cell = row((1, 2), some(np.ndarray))
+    return [
+        Door("distal.learn", distal.learn, {"learner": LEARNER, **EVALUATION}),
+        Door("distal.learn", distal.learn, {
+            "learner": row(RANDOM, LEARNER[1]), **EVALUATION, "engine": row("reference", ENGINE[1]),
+        }),
+        Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
+        Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
+        Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Behaviour.of", Behaviour.of, {
+            "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "steps": SETTINGS["steps"],
+        }),
+        Door("distal.learn_env", distal.learn_env, foreign),
+        Door("distal.foreign.EnvWalk", EnvWalk, {"task": (task, never)}),
+        Door("distal.foreign.EnvWalk.act", method(lambda: task().begin(), "act"), {"action": HEADED}),
+        *(
+            Door("distal.find_learner", distal.find_learner, {"name": row(name, never), **NAMED})
+            for name in ("hc", "climber.json")
+        ),
+        Door("distal.find_rule", distal.find_rule, {"name": row("rule.json", never), "others": OTHERS}),
+        Door("distal.published_rule", distal.published_rule, {"number": row(1, whole(1, 15))}),
+        Door("distal.Rule", Rule, {"delta_w": row([0] * 32, never), **RULE_NUMBERS, "name": row("", title)}),
+        Door("distal.Rule.from_dict", Rule.from_dict, {"data": row(RULE.to_dict(), never)}),
+        Door("distal.Rule.from_dict", from_fields(Rule.from_dict), fields_of(
+            RULE.to_dict(), version=whole(1, 1), name=title, **dict.fromkeys(RULE_NUMBERS, share)
+        )),
+        Door("distal.Rule.load", Rule.load, {"path": row("rule.json", never)}),
+        Door("distal.Rule.save", RULE.save, {"path": row("saved.json", new_file)}),
+        Door("distal.HillClimbing", HillClimbing, {"sigma": UNIT, **ALPHAS}),
+        Door("distal.HillClimbing.from_dict", HillClimbing.from_dict, {"data": row(CLIMBER_FILE, never)}),
+        Door("distal.HillClimbing.from_dict", from_fields(HillClimbing.from_dict), fields_of(
+            CLIMBER_FILE, version=whole(1, 1), **dict.fromkeys(CLIMBER.to_dict(), share)
+        )),
+        Door("distal.HillClimbing.load", HillClimbing.load, {"path": row("climber.json", never)}),
+        Door("distal.Chance", Chance, ALPHAS),
+        Door("distal.Maze", Maze, {"picture": row(SMALL.picture, never), "heading": HEADING}),
+        Door("distal.Maze.from_text", Maze.from_text, {"text": row(str(SMALL), never), "heading": HEADING}),
+        Door("distal.Maze.from_file", Maze.from_file, {"path": row("maze.txt", never), "heading": HEADING}),
+        Door("distal.Maze.sense", SMALL.sense, {"cell": cell, "heading": HEADED}),
+        Door("distal.Maze.move", SMALL.move, {
+            "cell": cell, "heading": HEADED, "action": HEADED, "blocked": BLOCKED,
+        }),
+        Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
+        Door("distal.Settings", Settings, SETTINGS),
+        Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),
+    ]  # fmt: skip
+
+
+def experiments() -> list[Door]:
+    """Return the doors of evolution, the paper's experiments and the study of readings."""
+    test, learner = row("dsp", never), row("dsp", never)
+    going_on = {**CREW, "progress": PROGRESS, "generations": row(1, none_or(whole(1, 2**32 - 1, quick=2)))}
+    report = {"out": row("report", any_folder)}
+    loose = dict.fromkeys(("elites", "engine", "distal", "machine", "seconds"), either)
+    return [
+        Door("distal.evolve", distal.evolve, EVOLUTION),
+        Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on}),
+        Door("distal.evolving.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
+        Door("distal.evolving.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
+            winner(), **dict.fromkeys(winner(), either)
+        )),
+        Door("distal.evolving.Fresh.from_dict", Fresh.from_dict, {
+            "data": row({"fitness": 1, "standard_error": 2}, never),
+        }),
+        Door("distal.evolving.Fresh.of", Fresh.of, {
+            name: row(np.array([1, 2, 4]), some(np.ndarray)) for name in ("own", "chance")
+        }),
+        Door(
+            "distal.reproduce", distal.reproduce,
+            {**REPORTING, "rules": row("evolved", words("evolved", "published"))}, quick=False,
+        ),
+        Door("distal.study_readings", distal.study_readings, REPORTING, quick=False),
+        Door("distal.Reproduction.write_report", method(reproduction, "write_report"), report, quick=False),
+        Door("distal.Reproduction.fitness", method(reproduction, "fitness"), {"test": test}),
+        Door("distal.Reproduction.best", method(reproduction, "best"), {"learner": learner}),
+        Door("distal.Reproduction.ranking", method(reproduction, "ranking"), {"learner": learner}),
+        Door("distal.Reproduction.best_curve", method(reproduction, "best_curve"), {"test": test}),
+        Door("distal.Reproduction.beside_chance", method(reproduction, "beside_chance"), {
+            "learner": learner, "episodes": row(1, whole(1, 3)),
+        }),
+        Door("distal.Reproduction.origin", method(reproduction, "origin"), {
+            "learner": learner, "number": row(0, whole(0, 0)),
+        }),
+        Door("distal.ReadingStudy.from_dict", ReadingStudy.from_dict, {"data": (study, never)}),
+        Door("distal.ReadingStudy.from_dict", from_fields(ReadingStudy.from_dict), fields_of(
+            study(), version=whole(1, 1), seed=SEED[1], heading=HEADING[1], **loose
+        )),
+        Door(
+            "distal.ReadingStudy.write_report",
+            method(lambda: ReadingStudy.from_dict(study()), "write_report"), report, quick=False,
+        ),
+    ]  # fmt: skip
+
+
+def pictures() -> list[Door]:
+    """Return the doors of environments, pages and films."""
+    render = row(None, none_or(words("ansi", "rgb_array")))
+    seeds = none_or(whole(0, 10**5000))
+    frames = row([np.zeros((4, 6, 3), np.uint8)] * 2, never)
+    page = {**WATCHING, "progress": PROGRESS}
+    return [
+        Door("distal.environment.MazeEnv", MazeEnv, {**WALKING, "render_mode": render}),
+        Door("distal.environment.MazeEnv.reset", method(env, "reset"), {
+            "seed": row(None, seeds), "options": row({"goal": 1}, none_or(some(dict))),
+        }),
+        Door("distal.environment.MazeEnv.step", method(env, "step"), {
+            "action": row(0, lambda act: EITHER if isinstance(act, np.ndarray) else HEADED[1](act)),
+        }),
+        Door("distal.environment.MazeVectorEnv", MazeVectorEnv, {
+            **WALKING, "num_envs": row(2, whole(1, 2**20)), "render_mode": row(None, none_or(never)),
+        }),
+        Door("distal.environment.MazeVectorEnv.reset", method(envs, "reset"), {
+            "seed": row(None, lambda seed: EITHER if isinstance(seed, list | tuple) else seeds(seed)),
+            "options": row({"goal": [1, 0]}, none_or(some(dict))),
+        }),
+        Door("distal.environment.MazeVectorEnv.step", method(envs, "step"), {
+            "actions": row(np.array([0, 1]), some(np.ndarray)),
+        }),
+        Door("distal.watch.trials", watch.trials, WATCHING),
+        Door("distal.watch.watch", watch.watch, page),
+        Door("distal.watch.write_page", watch.write_page, {"out": row("page.html", new_file), **page}),
+        Door("distal.film.scenes", film.scenes, {
+            "batch": (trials, one(Batch)), "engine": ENGINE,
+            "after": row([1, 2], some(list, tuple, range, np.ndarray)),
+        }),
+        Door("distal.film.film", film.film, {
+            "shown": (lambda: film.scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
+        }),
+        Door("distal.film.write_gif", film.write_gif, {"path": row("a.gif", new_file), "frames": frames}),
+        Door(
+            "distal.film.write_mp4", film.write_mp4, {"path": row("a.mp4", new_file), "frames": frames},
+            quick=False,
+        ),
+    ]  # fmt: skip
+
+
+def machinery() -> list[Door]:
+    """Return the doors of engines and executors, and of what is inside a trial."""
+
+    def make() -> MazeTask:
+        return MazeTask(SMALL, 0, 3)
+
+    return [
+        Door("distal.engines.Batch", Batch, BATCH),
+        Door("distal.engines.Batch", Batch, {**BATCH, **MANY_RULES}),
+        Door("distal.engines.Batch.part", method(lambda: trials(9), "part"), {
+            "first": row(0, whole(0, 3)), "last": row(4, whole(1, 9)),
+        }),
+        *(Door("distal.engines.Engine.run", run, ASKED) for run in (cpu.run, reference.run)),
+        Door("distal.engines.load", engines.load, {"name": ENGINE}),
+        Door("distal.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
+        Door("distal.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
+        Door("distal.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),
+        Door("distal.learners.episodes", learners.episodes, {
+            "learner": row(RULE, LEARNER[1]), "task": (make, never), "settings": BATCH["settings"],
+            "seed": SEED, "resample": NUMBERS["resample"],
+        }),
+        Door("distal.walk.MazeTask", MazeTask, {
+            "maze": BATCH["maze"], "goal": row(0, whole(0, 1)), "steps": SETTINGS["steps"],
+            "blocked": BLOCKED,
+        }),
+        Door("distal.walk.MazeWalk", MazeWalk, {"task": (make, never)}),
+        Door("distal.walk.MazeWalk.act", method(lambda: make().begin(), "act"), {"action": HEADED}),
+        Door("distal.learners.dsp.selected_rows", dsp.selected_rows, {
+            "episode": (lambda: next(reference.episodes(trials(), 0)), never),
+            "theta": row(np.float32(0.5), share),
+            "m": row(1, lambda m: right_if(_number(m) in (-1, 1) and isinstance(_number(m), int))),
+            "trace_pre": SETTINGS["trace_pre"],
+        }),
+        Door("distal.learners.dsp.modulatory_signal", dsp.modulatory_signal, {
+            "ep": row(5, finite), "previous": row(4.5, none_or(finite)), "ties": SETTINGS["m_ties"],
+        }),
+    ]  # fmt: skip
+
+
+@cache
+def all_doors() -> list[Door]:
+    """Return every door."""
+    return [*learning(), *experiments(), *pictures(), *machinery()]
+
+
+# ------------------------------------------------------------------ what there is
+
+# What needs no door, and why.
+MADE_BY_US = "made by the package, never by who uses it"
+NO_DOOR = {
+    **dict.fromkeys(
+        (
+            "distal.Result", "distal.Behaviour", "distal.Difference", "distal.EnvResult", "distal.Evolved",
+            "distal.Reproduction", "distal.ReadingStudy", "distal.evolving.Winner", "distal.evolving.Fresh",
+            "distal.engines.Trials", "distal.episode.Episode",
+        ),
+        MADE_BY_US,
+    ),
+    "distal.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
+    "distal.cluster.Cluster.check": "needs a cluster; told by the package alone",
+    "distal.cluster.Cluster.shutdown": "needs a cluster; takes what any executor's takes",
+}  # fmt: skip
+
+
+def public() -> dict[str, Callable[..., object]]:
+    """Return every public callable that takes arguments: `__all__`, docs/api.md, and the methods of both."""
+    names = [f"distal.{name}" for name in distal.__all__]
+    names += re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(), re.MULTILINE)
+    found: dict[str, Callable[..., object]] = {}
+    for name in names:
+        thing: Any = locate(name)
+        if inspect.isclass(thing) and issubclass(thing, Exception):
+            continue
+        found[name] = thing
+        if inspect.isclass(thing):
+            members = {member: getattr(thing, member) for member in vars(thing) if not member.startswith("_")}
+            found |= {f"{name}.{member}": each for member, each in members.items() if callable(each)}
+    return {name: thing for name, thing in found.items() if parameters(thing)}
+
+
+def parameters(thing: Callable[..., object]) -> set[str]:
+    """Return the names of the parameters that a door must have a row for."""
+    signature = inspect.signature(thing)
+    return {
+        name
+        for name, parameter in signature.parameters.items()
+        if name != "self" and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+    }
+
+
+# ------------------------------------------------------------------ calls
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call with some nasty values, by the name of their parameter."""
+
+    door: Door
+    nasty: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.door.name}({', '.join(f'{name}={label}' for name, label in self.nasty.items())})"
+
+    @property
+    def verdict(self) -> str:
+        """What has to come of it."""
+        says = {self.door.rows[name][1](NASTY[label]) for name, label in self.nasty.items()}
+        for verdict in (LONG, WRONG, EITHER):
+            if verdict in says:
+                return verdict
+        return RIGHT if len(self.nasty) == 1 else EITHER  # two right values may not go together
+
+
+def singles() -> Iterator[Call]:
+    """Give every parameter of every door every nasty value, one at a time."""
+    for door in all_doors():
+        for parameter in door.rows:
+            for label in NASTY:
+                yield Call(door, {parameter: label})
+
+
+def calls(seed: int, count: int) -> Iterator[Call]:
+    """Draw calls with two nasty values."""
+    draw = random.Random(seed)  # noqa: S311 - a test, not a secret
+    doors = [door for door in all_doors() if len(door.rows) > 1]
+    for _ in range(count):
+        door = draw.choice(doors)
+        yield Call(door, {name: draw.choice(list(NASTY)) for name in draw.sample(list(door.rows), 2)})
+
+
+class Room:
+    """A working directory in which calls are made: after each of them it is as it was before."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.kept = folder / "room", folder / "kept"
+        furnish(self.kept)
+        self._tidy()
+        signal.signal(signal.SIGALRM, _too_long)
+
+    def _tidy(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(self.kept, self.folder, symlinks=True)
+        os.chdir(self.folder)
+        self.before, self.stamps = contents(self.folder), sorted(stamps(self.folder))
+
+    def changed(self) -> bool:
+        """Say whether the folder is not as it was; if so, make it so."""
+        if sorted(stamps(self.folder)) == self.stamps:
+            return False
+        changed = contents(self.folder) != self.before
+        self._tidy()
+        return changed
+
+    def attempt(self, call: Call) -> str | None:
+        """Make a call; return what is wrong with what came of it, if anything is."""
+        verdict = call.verdict
+        if verdict == LONG or (verdict != WRONG and not call.door.quick):
+            return None
+        arguments = call.door.right() | {name: NASTY[label] for name, label in call.nasty.items()}
+        began = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, 2 * SECONDS)
+        try:
+            call.door.call(**arguments)
+        except InputError as error:
+            problem = self._refused(verdict, str(error))
+        except Exception as error:
+            problem = f"raised {type(error).__name__}: {error}"
+        else:
+            problem = "was accepted" if verdict == WRONG else None
+            self.changed()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        seconds = time.perf_counter() - began
+        if seconds > SECONDS:
+            problem = f"took {seconds:.1f} s"
+        return None if problem is None else f"{call} {problem}"
+
+    def _refused(self, verdict: str, said: str) -> str | None:
+        if self.changed():
+            return f"left files behind, and was refused: {said}"
+        if verdict == RIGHT:
+            return f"is right, but was refused: {said}"
+        if not said or "\n" in said or len(said) > LINE:
+            return f"was refused in more than a line: {said!r}"
+        return None
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError("too long")
+
+
+def problems(seed: int, count: int, folder: Path) -> Iterator[str]:
+    """Make calls with two nasty values and yield what is wrong."""
+    room = Room(folder)
+    yield from filter(None, map(room.attempt, calls(seed, count)))

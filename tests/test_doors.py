@@ -1,0 +1,228 @@
+"""Every door of the package refuses what is wrong with one line, and takes what is right."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import timeit
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal import InputError, Rule, cli, watch
+from distal.engines import Batch, cpu, reference
+from distal.files import to_json
+from tests import doors
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[doors.Room]:
+    monkeypatch.chdir(tmp_path)  # and back, when the test is over
+    logging.getLogger("distal").setLevel(logging.ERROR)  # that engine auto is cpu here
+    yield doors.Room(tmp_path)
+    logging.getLogger("distal").setLevel(logging.NOTSET)
+
+
+def test_every_public_callable_has_a_door_and_every_parameter_a_row() -> None:
+    rows: dict[str, set[str]] = {}
+    for door in doors.all_doors():
+        rows.setdefault(door.name, set()).update(door.rows)
+    for name, thing in doors.public().items():
+        if name not in doors.NO_DOOR:
+            assert name in rows, f"{name} has no door in tests/doors.py"
+            assert doors.parameters(thing) <= rows[name], name
+    assert set(doors.NO_DOOR) <= set(doors.public())
+
+
+def test_every_door_lets_in_what_is_right(room: doors.Room) -> None:
+    for door in doors.all_doors():
+        if door.quick:
+            assert room.attempt(doors.Call(door, {})) is None
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_parameter_with_every_nasty_value(part: int, room: doors.Room) -> None:
+    calls = list(doors.singles())[part::4]
+    assert [problem for problem in map(room.attempt, calls) if problem] == []
+
+
+def test_two_nasty_values_at_once(room: doors.Room) -> None:
+    calls = doors.calls(seed=1, count=4_000)
+    assert [problem for problem in map(room.attempt, calls) if problem] == []
+
+
+# ------------------------------------------------------------------ batches, and NumPy's numbers
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"goal": np.array([0, 2])}, "goal holds 2, expected numbers from 0 to 1"),
+        ({"goal": np.array([0, 10**8])}, "goal holds 100000000, expected numbers from 0 to 1"),
+        ({"goal": np.array([-1, 0])}, "goal holds -1, expected numbers from 0 to 1"),
+        ({"goal": np.array([0.0, 1.0])}, "goal is array([0., 1.]), expected an array of whole numbers"),
+        ({"learner": np.array([0, 1])}, "learner holds 1, expected numbers from 0 to 0"),
+        ({"seed": np.array([0, -1])}, "seed holds -1, expected numbers from 0 to 18446744073709551615"),
+        ({"seed": np.zeros(3, np.uint64)}, "learner, goal and seed have 2, 2 and 3 entries, expected one of"),
+        ({"learners": ()}, "learners has 0 entries, expected at least one, and all of one kind"),
+        (
+            {"learners": (doors.RULE, doors.RANDOM)},
+            "learners has 2 entries, expected at least one",
+        ),
+        ({"learners": ("paper:1",)}, "learners holds 'paper:1', expected Rule, HillClimbing or Chance"),
+        ({"record": (2, 1)}, "record is (2, 1), expected a list of episodes, from 1 and ascending"),
+        ({"record": (1, 3)}, "record is 3, expected a whole number from 1 to 2"),
+        ({"record": ()}, "record is (), expected a list of episodes, from 1 and ascending"),
+        ({"resample": 0}, "resample is 0, expected a whole number from 1 to 4294967295"),
+    ],
+)
+def test_a_batch_that_is_none_cannot_be_made(change: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        replace(doors.trials(2), **change)
+    assert str(refusal.value).startswith(problem)
+
+
+def test_a_batch_holds_plain_numbers_and_arrays_of_one_kind() -> None:
+    far_apart: Any = np.zeros(4, np.int16)[::2]
+    numbers: dict[str, Any] = {"episodes": np.int64(2), "resample": np.int8(1), "record": [np.int64(2)]}
+    batch = replace(doors.trials(2), learner=far_apart, goal=far_apart, seed=far_apart, **numbers)
+    arrays = (batch.learner, batch.goal, batch.seed)
+    assert [array.dtype for array in arrays] == [np.int32, np.int32, np.uint64]
+    assert all(array.flags.c_contiguous for array in arrays)
+    assert repr((batch.episodes, batch.resample, batch.record)) == "(2, 1, (2,))"
+    assert cpu.run(batch).best.tolist() == reference.run(batch).best.tolist()
+
+
+def test_a_batch_is_checked_in_no_time() -> None:
+    learner, goal, seed = doors.arrays(8_400)  # a generation of fifteen runs of the paper
+    rules = (doors.RULE,) * 210
+    make = partial(Batch, rules, learner, goal, seed, doors.SMALL, doors.SHORT, 100)
+    assert min(timeit.repeat(make, number=1, repeat=20)) < 0.001  # seconds; it takes 0.03 ms
+
+
+def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
+    plain: dict[str, Any] = {**doors.SMALLEST, "seed": 3, "crossover": 0.5, "elites": "kept", "force": False}
+    kinds = {int: np.int64, float: np.float64, str: np.str_, bool: np.bool_}
+    theirs: Any = {name: kinds[type(value)](value) for name, value in plain.items()}
+    for name, options in (("plain", plain), ("theirs", theirs)):
+        distal.evolve("hc", **options, maze=doors.SMALL, out=tmp_path / name)
+    for file in ("config.json", "state.json", "generations.csv", "winners/run-01.json"):
+        assert (tmp_path / "theirs" / file).read_bytes() == (tmp_path / "plain" / file).read_bytes()
+
+    short: Any = {
+        "episodes": np.int32(2),
+        "trials": np.uint8(1),
+        "workers": np.int64(1),
+        "steps": np.int64(3),
+    }
+    third, largest = np.int64(3), np.uint64(2**64 - 1)
+    result: Any = distal.learn(doors.RULE, **{**short, "seed": largest}, maze=doors.SMALL)
+    assert json.loads(to_json(result.to_dict(curves=np.bool_(True))))["seed"] == 2**64 - 1
+    trial: Any = {"seed": third, "episodes": third, "goal": np.int64(1)}
+    watched = watch.watch(doors.RULE, **trial, maze=doors.SMALL)
+    assert json.loads(to_json(watched.to_dict()))["seed"] == 3
+    numbers: Any = (np.ones(32, np.int8), np.float32(0.5), np.int64(1), np.uint8(0), 1)
+    assert to_json(Rule(*numbers).to_dict()) == to_json(Rule([1] * 32, 0.5, 1.0, 0.0, 1.0).to_dict())
+
+
+# ------------------------------------------------------------------ the command line
+
+# What stands before the option that is tried, by command.
+COMMANDS: dict[str, list[str]] = {
+    "maze": [], "rules": [], "learn": ["hc"], "climb": [], "watch": ["hc", "--gif", "a.gif"],
+    "evolve": ["--out", "new"], "runs": [], "reproduce": [], "readings": [], "bench": [],
+}  # fmt: skip
+NO_PATH = ["", "\0", "loop", "a" * 4_000]
+NO_INPUT = [*NO_PATH, "missing", "folder", "latin.txt", "file.txt"]
+NO_OUTPUT = [*NO_PATH, "folder", "missing/x", "file.txt/x"]
+NO_FOLDER = [*NO_PATH, "file.txt", "file.txt/x"]
+NO_LEARNER = ["", "x", "paper:0", "paper:99", *NO_INPUT]
+NO_WORD = ["", "x", "\x1b[31m", "a" * 4_000]
+NO_WHOLE = ["", "x", "-1", "1.5", "nan", "9" * 30, "9" * 5_000]
+# Bad values, by command and option, by option, or by what the help says in its place.
+BAD: dict[str, list[str]] = {
+    "maze --svg": NO_OUTPUT, "--csv": NO_OUTPUT, "--gif": NO_OUTPUT, "--mp4": NO_OUTPUT,
+    "watch --out": NO_OUTPUT, "--resume": [*NO_FOLDER, "missing", "folder"], "RULE": NO_LEARNER,
+    "LEARNER": NO_LEARNER, "FILE": NO_INPUT, "DIR": NO_FOLDER, "--after": ["", "x", "0", "2,1", "1,1", "1,"],
+    "ADDRESS": ["", "x", "local:0", "local:x", "tcp://x", "\0", "a" * 4_000], "WORD": NO_WORD, "H": NO_WORD,
+    "NAME": NO_WORD, "SYMBOL": NO_WORD, "X": ["", "x", "-0.1", "1.1", "nan", "inf"],
+    "--seed": NO_WHOLE, "--generations": NO_WHOLE, "--elite-count": NO_WHOLE, "R": ["0", *NO_WHOLE],
+    "N": ["0", *NO_WHOLE],
+}  # fmt: skip
+
+
+def options() -> dict[str, list[argparse.Action]]:
+    """Return what every command takes a value for."""
+    (commands,) = (action for action in cli._parser()._actions if action.dest == "command")
+    assert isinstance(commands.choices, dict)
+    return {
+        name: [action for action in command._actions if action.nargs != 0]
+        for name, command in commands.choices.items()
+    }
+
+
+def bad_lines(command: str) -> Iterator[list[str]]:
+    """Yield command lines with one bad value."""
+    for action in options()[command]:
+        name = (*action.option_strings, action.metavar)[0]
+        keys = (f"{command} {name}", name, action.metavar)
+        for bad in next(BAD[key] for key in keys if key in BAD):
+            if not action.option_strings:
+                yield [command, bad]
+                continue
+            before = COMMANDS[command]
+            if name == "--resume":
+                before = []
+            elif name in before:
+                before = before[: before.index(name)]
+            yield [command, *before, f"{name}={bad}"]
+
+
+def test_every_command_is_tried() -> None:
+    assert set(COMMANDS) == set(options())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
+    command: str, room: doors.Room, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def begun(*args: object, **options: object) -> None:
+        raise AssertionError("something was begun")
+
+    spreads = any(action.dest == "cluster" for action in options()[command])
+    for line in bad_lines(command):
+        with monkeypatch.context() as patch:
+            patch.setattr("distal.terminal.show_plan", begun)
+            if spreads and not line[-1].startswith("--cluster"):
+                patch.setattr("distal.cluster.Cluster.__init__", begun)
+                line.append("--cluster=local:2")
+            try:
+                code = cli.main(line)
+            except SystemExit as leave:
+                code = int(leave.code or 0)
+        said = capsys.readouterr()
+        assert (line, code, said.out, said.err.count("\n")) == (line, 2, "", 1), said.err
+        assert said.err.endswith("\n"), line
+        assert not room.changed(), line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""],
+        ["watch", "hc", "--gif", ""], ["evolve", "--out", ""], ["evolve", "--resume", ""],
+        ["reproduce", "--out", ""], ["readings", "--out", ""],
+    ],
+)  # fmt: skip
+def test_an_empty_path_is_refused_by_the_name_of_its_option(
+    line: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(line) == 2
+    assert capsys.readouterr().err == f"distal: error: {line[-2]} is empty, expected a path\n"
