@@ -4,6 +4,11 @@ Rules by which small neural networks learn from a reward that comes only once pe
 episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 """
 
+# ruff: noqa: E402 - Ctrl-C comes first: what follows imports NumPy, for half a second.
+from distal import interrupts
+
+interrupts.take_over()
+
 from distal import registration
 from distal.checks import InputError
 from distal.evaluation import Behaviour, Difference, Result, climb, learn
