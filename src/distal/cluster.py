@@ -94,19 +94,20 @@ class Cluster(Executor):
 
         dask.config.set(OWN)
         interrupts.last_acts.append(self._kill)
-        # Workers import from their folder. Dask's own choice in /tmp may belong to somebody else.
+        # Dask imports from its scratch folder. Its own choice, in /tmp, may belong to somebody else.
         self._scratch = TemporaryDirectory(prefix="distal-", ignore_cleanup_errors=True)
-        self._cluster = distributed.LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", security=security,
-            dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},
-            local_directory=self._scratch.name, silence_logs=logging.CRITICAL, preload=[__name__],
-        )  # fmt: skip
+        with dask.config.set({"temporary-directory": self._scratch.name}):
+            self._cluster = distributed.LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", security=security,
+                dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},
+                silence_logs=logging.CRITICAL, preload=[__name__],
+            )  # fmt: skip
         self._cluster.scheduler.http_server.stop()  # it would serve nothing
         return distributed.Client(self._cluster, set_as_default=False)
 
     @staticmethod
     def _connect(distributed: Any, address: str) -> Any:
-        given: dict[str, Any] = {"address": address}
+        given, found = {"address": address}, address
         if "://" not in address:
             if not Path(address).is_file():
                 raise InputError(
@@ -118,9 +119,14 @@ class Cluster(Executor):
                 raise InputError(
                     f"scheduler file {address!r} names no address; was it written by dask scheduler?"
                 )
-            given = {"scheduler_file": address}
+            given, found = {"scheduler_file": address}, data["address"]
         elif not ADDRESS.fullmatch(address):
             raise InputError(f"cluster {address!r} is no address of a scheduler, expected tcp://host:8786")
+        if found.startswith("tls:") and not distributed.Security().tls_ca_file:
+            raise InputError(
+                f"cluster {address!r} needs certificates; name them in DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+                "…__CLIENT__CERT and …__CLIENT__KEY, or in Dask's configuration"
+            )
         try:
             return distributed.Client(**given, timeout=CONNECT, set_as_default=False)
         except Exception as error:
