@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import pytest
 import distal
 from distal import published_rule
 from distal.cli import main
+from tests.processes import DISTAL, interrupt, started, wait_until
 from tests.test_maze import T
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
@@ -221,29 +221,20 @@ def test_help_and_version_are_there(capsys: pytest.CaptureFixture[str]) -> None:
         assert "distal" in capsys.readouterr().out
 
 
-def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "distal", *arguments]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options
-    )
-
-
 def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
-    process = start("learn", "paper:1", "--episodes", "1000000", "--engine", "reference")
-    time.sleep(3)
-    assert process.poll() is None
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    with started(*DISTAL, "learn", "paper:1", "--episodes", "1000000", "--engine", "reference") as process:
+        time.sleep(3)
+        assert process.poll() is None
+        interrupt(process)
+        out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, "", "distal: interrupted\n")
 
 
 def test_ctrl_c_during_an_evolution_says_how_to_go_on(tmp_path: Path) -> None:
-    process = start("evolve", "--generations", "100000", "--out", str(tmp_path / "a run"))
-    while not (tmp_path / "a run" / "state.json").exists():
-        assert process.poll() is None
-        time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    with started(*DISTAL, "evolve", "--generations", "100000", "--out", tmp_path / "a run") as process:
+        wait_until((tmp_path / "a run" / "state.json").exists)
+        interrupt(process)
+        _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert (
         err.splitlines()[-1]
@@ -253,13 +244,12 @@ def test_ctrl_c_during_an_evolution_says_how_to_go_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["rules"], ["rules", "--json"]])
 def test_a_reader_that_leaves_early_is_no_error(arguments: list[str]) -> None:
-    process = start(*arguments)
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.stderr is not None
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    assert process.wait(timeout=20) == 141
+    with started(*DISTAL, *arguments) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=20) == 141
 
 
 def test_a_full_disk_is_told_in_one_line() -> None:
@@ -283,9 +273,8 @@ def test_names_and_pictures_are_printed_as_they_are(
 
 
 def test_an_ascii_terminal_is_no_error() -> None:
-    process = start(
-        "learn", "paper:1", *SHORT, env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
-    )
-    out, err = process.communicate(timeout=60)
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    with started(*DISTAL, "learn", "paper:1", *SHORT, env=environment) as process:
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "fitness" in out

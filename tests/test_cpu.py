@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -30,6 +29,7 @@ from distal.learners import Learner, dsp
 from distal.maze import HEADINGS, TURNS
 from distal.settings import READINGS
 from tests.conftest import assert_equal_trials
+from tests.processes import DISTAL, interrupt, started
 from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of
 from tests.test_maze import T
 
@@ -237,14 +237,11 @@ def test_a_stopped_run_ends_within_a_second() -> None:
 
 
 def test_ctrl_c_during_a_compiled_call_ends_with_one_line() -> None:
-    command = [sys.executable, "-m", "distal", "learn", "paper:1", "--episodes", "3000000", "--trials", "1"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    time.sleep(4)
-    assert process.poll() is None
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    with started(*DISTAL, "learn", "paper:1", "--episodes", "3000000", "--trials", "1") as process:
+        time.sleep(4)
+        assert process.poll() is None
+        interrupt(process)
+        out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "distal: interrupted"
     assert len(err.splitlines()) <= 2  # perhaps a line about compiling before it

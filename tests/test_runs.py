@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from distal import HillClimbing, InputError, Rule, evolve, learn, reproduce, res
 from distal.cli import main
 from distal.draws import child_seed
 from distal.evolving import Step, summary
+from tests.processes import DISTAL, started
 from tests.test_maze import T
 
 SMALL: dict[str, Any] = {
@@ -149,21 +149,19 @@ KILLED = [
 def test_kill_9_at_random_moments_and_resume_gives_the_same_bytes(tmp_path: Path) -> None:
     assert main([*KILLED, "--out", str(tmp_path / "whole")]) == 0
     generator = random.Random(4)  # noqa: S311
-    command = [sys.executable, "-m", "distal"]
     arguments = [*KILLED, "--out", str(tmp_path / "killed")]
     kills = 0
     for _ in range(12):
-        process = subprocess.Popen(
-            [*command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        state = tmp_path / "killed" / "config.json"
-        while not state.exists() and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(generator.uniform(0.3, 1.6))
-        if process.poll() is None:
-            kills += 1
-        process.send_signal(signal.SIGKILL)
-        if process.wait() == 0:
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with started(*DISTAL, *arguments, **quiet) as process:
+            state = tmp_path / "killed" / "config.json"
+            while not state.exists() and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(generator.uniform(0.3, 1.6))
+            if process.poll() is None:
+                kills += 1
+            process.send_signal(signal.SIGKILL)
+        if process.returncode == 0:
             break
         arguments = ["evolve", "--resume", str(tmp_path / "killed")]
     resume(tmp_path / "killed")

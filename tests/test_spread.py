@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
-import signal
+import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
@@ -26,10 +30,12 @@ from hypothesis import strategies as st
 import distal
 from distal import HillClimbing, InputError, Settings, spread
 from distal.cli import main
+from distal.cluster import Cluster
 from distal.engines import Batch, cpu
 from distal.evaluation import batch_of
 from distal.experiments import random_learners
 from distal.spread import Spread, WorkError, run_block
+from tests.processes import DISTAL, interrupt, members, started, wait_until
 from tests.test_maze import T
 
 ROOT = Path(__file__).parent.parent
@@ -193,19 +199,24 @@ def test_a_pool_that_was_shut_down_is_said_to_be() -> None:
 class Processes:
     """A scheduler and its workers, each a process of its own that can be killed."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.workers = folder, list[subprocess.Popen[bytes]]()
+    def __init__(self, folder: Path, *security: str | Path) -> None:
+        self.folder, self.security, self.stack = folder, security, ExitStack()
+        self.workers: list[subprocess.Popen[str]] = []
         self.file = folder / "scheduler.json"
-        options = ["--no-dashboard", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(self.file)]
-        self.scheduler = self._start("dask_scheduler", *options)
+        host = "tls://127.0.0.1" if security else "tcp://127.0.0.1"
+        self.scheduler = self._start(
+            "dask_scheduler", "--no-dashboard", "--host", host, "--port", "0", "--scheduler-file", self.file
+        )
         wait_until(lambda: self.file.exists() and self.file.read_text().endswith("}"))
         self.address = json.loads(self.file.read_text())["address"]
 
-    def _start(self, program: str, *options: str, **variables: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{program}", *options],
-            cwd=self.folder, env={**os.environ, **variables}, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    def _start(self, program: str, *options: str | Path, **variables: str) -> subprocess.Popen[str]:
+        command = (sys.executable, "-m", f"distributed.cli.{program}", *options, *self.security)
+        return self.stack.enter_context(
+            started(
+                *command, cwd=self.folder, env={**os.environ, **variables},
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )
         )  # fmt: skip
 
     def add_workers(self, count: int = 1, **variables: str) -> None:
@@ -220,37 +231,14 @@ class Processes:
             worker.kill()
             worker.wait()
 
-    def close(self) -> None:
-        for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.05)
-
 
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[Processes]:
     folder = tmp_path / "cluster"
     folder.mkdir()
     cluster = Processes(folder)
-    yield cluster
-    cluster.close()
-
-
-def distal_command(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        # in a group of its own, so that it can be interrupted as from a terminal
-        [sys.executable, "-m", "distal", *arguments],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    with cluster.stack:
+        yield cluster
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -279,14 +267,14 @@ def test_a_worker_killed_all_killed_and_others_come_and_the_bytes_are_the_same(
 ) -> None:
     processes.add_workers(3)
     out = tmp_path / "runs"
-    command = distal_command(*EVOLVE, "--out", str(out), "--cluster", str(processes.file))
-    wait_until(lambda: generations(out) >= 0)
-    processes.kill_workers(1)
-    wait_until(lambda: generations(out) >= 3 or command.poll() is not None)
-    processes.kill_workers(2)
-    time.sleep(0.5)
-    processes.add_workers(2)
-    _, error = command.communicate(timeout=60)
+    with started(*DISTAL, *EVOLVE, "--out", out, "--cluster", processes.file) as command:
+        wait_until(lambda: generations(out) >= 0)
+        processes.kill_workers(1)
+        wait_until(lambda: generations(out) >= 3 or command.poll() is not None)
+        processes.kill_workers(2)
+        time.sleep(0.5)
+        processes.add_workers(2)
+        _, error = command.communicate(timeout=60)
     assert command.returncode == 0, error
     assert contents(out) == expected
     assert "workers, dashboard" in error
@@ -298,10 +286,10 @@ def test_when_the_scheduler_is_lost_one_line_says_so_and_the_run_is_resumed_loca
 ) -> None:
     processes.add_workers(2)
     out = tmp_path / "runs"
-    command = distal_command(*EVOLVE, "--out", str(out), "--cluster", str(processes.address))
-    wait_until(lambda: generations(out) >= 1)
-    processes.scheduler.kill()
-    _, error = command.communicate(timeout=60)
+    with started(*DISTAL, *EVOLVE, "--out", out, "--cluster", processes.address) as command:
+        wait_until(lambda: generations(out) >= 1)
+        processes.scheduler.kill()
+        _, error = command.communicate(timeout=60)
     assert command.returncode == 1
     last = error.strip().splitlines()[-1]
     assert last.startswith(
@@ -333,57 +321,138 @@ def test_a_worker_of_another_version_is_refused_at_once_with_both_versions(
 
 def test_an_interrupt_cancels_the_work_and_leaves_no_process_behind(tmp_path: Path) -> None:
     out = tmp_path / "runs"
-    command = distal_command(*EVOLVE, "--generations", "5000", "--out", str(out), "--cluster", "local:2")
-    wait_until(lambda: generations(out) >= 1)
-    children = children_of(command.pid)
-    assert len(children) >= 2
-    os.killpg(command.pid, signal.SIGINT)  # as a terminal does: all processes get it
-    _, error = command.communicate(timeout=30)
+    long = ("--generations", "5000", "--cluster", "local:2", "--out", str(out))
+    with started(*DISTAL, *EVOLVE, *long) as command:
+        wait_until(lambda: generations(out) >= 1)
+        assert len(members(command.pid)) >= 3
+        interrupt(command)
+        _, error = command.communicate(timeout=30)
+        wait_until(lambda: not members(command.pid), 5)
     assert command.returncode == 130
     assert (
         error.strip().splitlines()[-1].startswith("distal: interrupted; go on with: distal evolve --resume")
     )
     assert "Traceback" not in error
-    wait_until(lambda: not any(alive(child) for child in children), 15)
 
 
-def children_of(process: int) -> list[int]:
-    """Return all processes that descend from one."""
-    found, left = [], [process]
-    while left:
-        parent = left.pop()
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdecimal():
-                try:
-                    own = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                except (OSError, IndexError):
-                    continue
-                if own == parent:
-                    found.append(int(entry.name))
-                    left.append(int(entry.name))
-    return found
+# ---------------------------------------------------------------- who may use a cluster
 
 
-def alive(process: int) -> bool:
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Path]]:
+    """Start a cluster of our own, with a folder that holds all temporary files."""
+    folder = tmp_path_factory.mktemp("temporary")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(folder))
+        patch.setattr(tempfile, "tempdir", None)
+        cluster = Cluster("local:1")
+    with cluster:
+        yield cluster, folder
+    assert not any(folder.iterdir())
+
+
+def doors(cluster: Cluster) -> dict[str, tuple[int, str]]:
+    """Return who listens: the port, and the operation that runs a function."""
+    (worker,) = cluster.client.scheduler_info()["workers"]
+    addresses = {
+        "scheduler": cluster.client.scheduler.address,
+        "worker": worker,
+        "nanny": cluster._cluster.workers[0].address,
+    }
+    operations = {"scheduler": "run_function", "worker": "run", "nanny": "run"}
+    return {name: (int(address.rpartition(":")[2]), operations[name]) for name, address in addresses.items()}
+
+
+def stranger(kind: str) -> dict[str, Any]:
+    """Return how somebody without our certificate connects."""
+    from distributed import Security
+
+    if kind == "plain":
+        return {}
+    if kind == "no certificate":
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return {"ssl_context": context}
+    arguments: dict[str, Any] = Security.temporary().get_connection_args("client")
+    arguments["ssl_context"].verify_mode = ssl.CERT_NONE  # it would talk to anybody
+    return arguments
+
+
+async def order(port: int, operation: str, arguments: dict[str, Any], mark: Path) -> None:
+    """Ask whoever listens at a port to make a file."""
+    from distributed.core import connect, send_recv
+    from distributed.protocol.pickle import dumps
+
+    address = f"{'tls' if arguments else 'tcp'}://127.0.0.1:{port}"
+    comm = await connect(address, timeout=1, **arguments)
+    packed = {"function": dumps(mark.touch), "args": dumps(()), "kwargs": dumps({})}
     try:
-        return (Path("/proc") / str(process) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+        await asyncio.wait_for(send_recv(comm, op=operation, reply=True, **packed), 5)
+    finally:
+        comm.abort()
 
 
-@pytest.mark.parametrize("seconds", [0.9, 1.3, 1.7])
-def test_an_interrupt_while_the_cluster_starts_is_one_line_too(seconds: float, tmp_path: Path) -> None:
-    out = tmp_path / "runs"
-    command = distal_command(*EVOLVE, "--out", str(out), "--cluster", "local:2")
-    time.sleep(seconds)
-    children = children_of(command.pid)
-    os.killpg(command.pid, signal.SIGINT)
-    _, error = command.communicate(timeout=30)
-    assert command.returncode == 130, error
-    assert "Traceback" not in error
-    assert error.strip().splitlines()[-1].startswith("distal: interrupted")
-    assert ("--resume" in error) == (out / "config.json").exists()
-    wait_until(lambda: not any(alive(child) for child in children), 15)
+@pytest.mark.parametrize("door", ["scheduler", "worker", "nanny"])
+def test_nobody_without_our_certificate_can_make_a_local_cluster_do_anything(
+    door: str, own: tuple[Cluster, Path], tmp_path: Path
+) -> None:
+    cluster, _ = own
+    port, operation = doors(cluster)[door]
+    for kind in ("plain", "no certificate", "another certificate"):
+        with pytest.raises(OSError):  # noqa: PT011 - refused in many ways
+            asyncio.run(order(port, operation, stranger(kind), tmp_path / kind))
+    ours = cluster.client.security.get_connection_args("client")
+    asyncio.run(order(port, operation, ours, tmp_path / "ours"))
+    assert [path.name for path in tmp_path.iterdir()] == ["ours"]  # the order itself is right
+
+
+def test_a_local_cluster_has_no_pages_and_leaves_no_key_on_disk(own: tuple[Cluster, Path]) -> None:
+    cluster, folder = own
+    assert cluster.dashboard is None
+    ports = [cluster._cluster.scheduler.http_server.port]
+    ports += cluster.client.run(lambda dask_worker: dask_worker.http_server.port).values()
+    for port in ports:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=1)
+    for path in folder.rglob("*"):
+        assert not path.is_file() or b"PRIVATE KEY" not in path.read_bytes()
+    assert [path.stat().st_mode & 0o777 for path in folder.iterdir()] == [0o700]
+
+
+def test_a_local_cluster_writes_the_same_bytes(
+    tmp_path: Path, expected: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*EVOLVE, "--out", str(tmp_path / "runs"), "--cluster", "local:2"]) == 0
+    assert contents(tmp_path / "runs") == expected
+    assert capsys.readouterr().err.startswith("cluster local:2: 2 workers\n")
+
+
+def test_a_cluster_with_certificates_takes_those_of_dasks_configuration(tmp_path: Path) -> None:
+    from distributed import Security
+
+    made = Security.temporary()
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    certificate.write_text(made.tls_ca_file)
+    key.write_text(made.tls_client_key)
+    processes = Processes(tmp_path, "--tls-ca-file", certificate, "--tls-cert", certificate, "--tls-key", key)
+    learn = ("learn", "paper:1", "--trials", "1", "--episodes", "5", "--cluster", processes.address)
+    where = {"CA_FILE": certificate, "CLIENT__CERT": certificate, "CLIENT__KEY": key}
+    with processes.stack:
+        processes.add_workers(1)
+        assert processes.address.startswith("tls://")
+        variables = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(path) for name, path in where.items()}
+        with started(*DISTAL, *learn, env={**os.environ, **variables}) as command:
+            out, error = command.communicate(timeout=60)
+        assert command.returncode == 0, error
+        assert "fitness" in out
+        with started(*DISTAL, *learn) as command:
+            _, error = command.communicate(timeout=60)
+        assert command.returncode == 2
+        assert error.startswith(f"distal: error: cluster '{processes.address}' needs certificates; name them")
+        assert error.count("\n") == 1
+
+
+# ---------------------------------------------------------------- clusters that cannot be
 
 
 @pytest.mark.parametrize("content", ["{}", "no", '{"address": 5}', "[]"])

@@ -4,9 +4,12 @@ Rules by which small neural networks learn from a reward that comes only once pe
 episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 """
 
+# Both come before what follows, which loads NumPy and takes half a second.
+from distal import interrupts
 from distal.machine import check_start
 
-check_start()  # before anything large is loaded
+interrupts.take_over()
+check_start()
 
 from distal import registration
 from distal.checks import InputError

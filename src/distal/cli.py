@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with exit code 2."""
-        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"{self.prog}: error: {terminal.visible(message)} (see {self.prog} --help)\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse an unknown command with the nearest right one."""
@@ -474,7 +474,7 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
 
 
 def _print_json(data: dict[str, Any]) -> None:
-    sys.stdout.write(to_json(data) + "\n")
+    sys.stdout.write(terminal.visible_json(to_json(data)) + "\n")
 
 
 def _parser() -> Parser:
@@ -779,12 +779,32 @@ def _add_evolve(command: Parser) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    try:
+        with interrupts.raised():
+            _open_streams()
+            return _run(arguments)
+    except KeyboardInterrupt as interrupt:
+        with interrupts.last_line():
+            terminal.tell("; ".join(["distal: interrupted", *map(str, interrupt.args)]))
+        return 130
+
+
+def _open_streams() -> None:
+    """Make stdout and stderr take anything that is written to them."""
+    if sys.stdout is None or sys.stderr is None:  # closed by whoever started us
+        while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass  # keeps the number, which a file with data in it would get otherwise
+        os.close(handle)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us
+        if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ± or − still gets its table
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Parse, run the command, and turn what goes wrong into one line and an exit code."""
     try:
         parser = _parser()
         args = parser.parse_args(arguments)
@@ -792,22 +812,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.print_help()
             return 0
         if hasattr(args, "engine"):
-            with interrupts.held():  # some large packages take it for a missing module, or swallow it
-                args.engine = engines.resolve(args.engine)
-                engines.load(args.engine)
+            args.engine = engines.resolve(args.engine)
+            engines.load(args.engine)
         args.run(args)
         sys.stdout.flush()
     except InputError as error:
-        sys.stderr.write(f"distal: error: {error}\n")
+        terminal.tell(f"distal: error: {error}")
         return 2
     except WorkError as error:
-        sys.stderr.write(f"distal: error: {error}\n")
+        terminal.tell(f"distal: error: {error}")
         return 1
-    except KeyboardInterrupt as interrupt:
-        sys.stderr.write("; ".join(["distal: interrupted", *map(str, interrupt.args)]) + "\n")
-        return 130
     except MemoryError:
-        sys.stderr.write("distal: error: not enough memory; ask for fewer trials or episodes\n")
+        terminal.tell("distal: error: not enough memory; ask for fewer trials or episodes")
         return 2
     except OSError as error:
         # The reader has gone (distal … | head), or the disk is full. What is left in the buffer
@@ -816,7 +832,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             return 141
         where = f"cannot use {str(error.filename)!r}" if error.filename else "cannot write the output"
-        sys.stderr.write(f"distal: error: {where}: {error.strerror}\n")
+        terminal.tell(f"distal: error: {where}: {error.strerror}")
         return 2 if error.filename else 1
     return 0
 

@@ -7,6 +7,7 @@ extra `cluster`.
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import re
 import signal
@@ -14,8 +15,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -29,8 +31,11 @@ from distal.spread import WorkError
 T = TypeVar("T")
 
 # Dask looks at itself many times a second, which on a machine that is busy computing costs a twentieth
-# of its two cores. A cluster of our own does so less often.
-QUIET = {
+# of its two cores. A cluster of our own does so less often. It has no pages either: they would be plain
+# HTTP, open to everybody on the machine.
+OWN = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "5s",
@@ -49,16 +54,14 @@ class Cluster(Executor):
     """Workers of a Dask cluster; leave it with `with`, or `shutdown`.
 
     `address` is that of a running scheduler ("tcp://host:8786"), the path of the
-    scheduler file that it wrote, or "local:N" for N processes on this machine, which
-    end with the cluster.
+    scheduler file that it wrote, or "local:N" for N processes on this machine. These
+    end with the cluster, and listen to nobody who lacks the certificate made for them.
     """
 
     def __init__(self, address: str) -> None:
         address = text("address of a cluster", address, LONGEST)
         try:
-            with interrupts.held():  # in the middle of an import, Ctrl-C may end Python by the signal
-                import dask  # noqa: PLC0415 - an extra
-                import distributed  # noqa: PLC0415
+            import distributed  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError("Dask is not installed: pip install 'distal[cluster]'") from None
         for name in list(logging.root.manager.loggerDict):
@@ -66,22 +69,14 @@ class Cluster(Executor):
                 logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said by `check`
         self.address = address
         self._cluster: Any = None
+        self._scratch: TemporaryDirectory[str] | None = None
         self.client: Any = None
         self._lost_since: float | None = None
         self._count, self._counted = 1, 0.0
         try:
             with _quietly():
                 if address.startswith(LOCAL):
-                    number = address.removeprefix(LOCAL)
-                    count = integer(
-                        "N in local:N", int(number) if number.isdecimal() else number, 1, MAX_WORKERS
-                    )
-                    dask.config.set(QUIET)
-                    self._cluster = distributed.LocalCluster(
-                        n_workers=count, threads_per_worker=1, processes=True,
-                        dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, preload=[__name__],
-                    )  # fmt: skip
-                    self.client = distributed.Client(self._cluster, set_as_default=False)
+                    self.client = self._start(distributed, address.removeprefix(LOCAL))
                 else:
                     self.client = self._connect(distributed, address)
             self._check_versions()
@@ -90,9 +85,31 @@ class Cluster(Executor):
             raise
         self._executor = self.client.get_executor(retries=RETRIES, pure=False)
 
+    def _start(self, distributed: Any, number: str) -> Any:
+        """Start processes of our own, which anybody on this machine can reach and only we can use."""
+        count = integer("N in local:N", int(number) if number.isdecimal() else number, 1, MAX_WORKERS)
+        try:
+            security = distributed.Security.temporary()
+        except ImportError:
+            raise InputError("cryptography is not installed: pip install 'distal[cluster]'") from None
+        import dask  # noqa: PLC0415 - an extra
+
+        dask.config.set(OWN)
+        interrupts.last_acts.append(self._kill)
+        # Dask imports from its scratch folder. Its own choice, in /tmp, may belong to somebody else.
+        self._scratch = TemporaryDirectory(prefix="distal-", ignore_cleanup_errors=True)
+        with dask.config.set({"temporary-directory": self._scratch.name}):
+            self._cluster = distributed.LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", security=security,
+                dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},
+                silence_logs=logging.CRITICAL, preload=[__name__],
+            )  # fmt: skip
+        self._cluster.scheduler.http_server.stop()  # it would serve nothing
+        return distributed.Client(self._cluster, set_as_default=False)
+
     @staticmethod
     def _connect(distributed: Any, address: str) -> Any:
-        given: dict[str, Any] = {"address": address}
+        given, found = {"address": address}, address
         if "://" not in address:
             if not Path(address).is_file():
                 raise InputError(
@@ -104,9 +121,14 @@ class Cluster(Executor):
                 raise InputError(
                     f"scheduler file {address!r} names no address; was it written by dask scheduler?"
                 )
-            given = {"scheduler_file": address}
+            given, found = {"scheduler_file": address}, data["address"]
         elif not ADDRESS.fullmatch(address):
             raise InputError(f"cluster {address!r} is no address of a scheduler, expected tcp://host:8786")
+        if found.startswith("tls:") and not distributed.Security().tls_ca_file:
+            raise InputError(
+                f"cluster {address!r} needs certificates; name them in DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+                "…__CLIENT__CERT and …__CLIENT__KEY, or in Dask's configuration"
+            )
         try:
             return distributed.Client(**given, timeout=CONNECT, set_as_default=False)
         except Exception as error:
@@ -125,9 +147,9 @@ class Cluster(Executor):
                 )
 
     @property
-    def dashboard(self) -> str:
-        """The address of Dask's dashboard."""
-        return str(self.client.dashboard_link)
+    def dashboard(self) -> str | None:
+        """The address of Dask's dashboard; a cluster of our own has none."""
+        return str(self.client.dashboard_link) if self._cluster is None else None
 
     @property
     def workers(self) -> int:
@@ -160,9 +182,22 @@ class Cluster(Executor):
             executor = getattr(self, "_executor", None)
             if executor is not None and self.client.status == "running":
                 executor.shutdown(wait=False)
-            self.client.close(timeout=2)
+            with suppress(TimeoutError):
+                self.client.close(timeout=2)
         if self._cluster is not None:
-            self._cluster.close(timeout=5)
+            with suppress(TimeoutError):
+                self._cluster.close(timeout=5)
+        if self._scratch is not None:
+            self._scratch.cleanup()
+        if self._kill in interrupts.last_acts:
+            interrupts.last_acts.remove(self._kill)
+
+    def _kill(self) -> None:
+        """End our own workers when the command has no time to close the cluster."""
+        for worker in multiprocessing.active_children():
+            worker.kill()
+        if self._scratch is not None:
+            self._scratch.cleanup()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -170,27 +205,33 @@ class Cluster(Executor):
         self.shutdown()
 
 
-def dask_setup(worker: object) -> None:
-    """Let a worker of our own ignore Ctrl-C, which a terminal sends to all its processes: it ends with us."""
+def dask_setup(worker: Any) -> None:
+    """Prepare a worker of our own: it ends with us, and listens to us alone.
+
+    A terminal sends Ctrl-C to all its processes; the one that the user started deals with it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    worker.http_server.stop()
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Start processes without their complaints on stderr, and with Ctrl-C held back until they are there."""
-    with interrupts.held() as came:
-        sys.stderr.flush()
-        nowhere, kept = os.open(os.devnull, os.O_WRONLY), os.dup(2)
-        os.dup2(nowhere, 2)
-        try:
-            yield
-        except Exception:
-            if not came:  # a worker that was interrupted while it started is no error of its own
-                raise
-        finally:
-            os.dup2(kept, 2)
-            os.close(nowhere)
-            os.close(kept)
+    sys.stderr.flush()
+    nowhere, kept = os.open(os.devnull, os.O_WRONLY), os.dup(2)
+    try:
+        with interrupts.held(errors=kept) as came:
+            os.dup2(nowhere, 2)
+            try:
+                yield
+            except Exception:
+                if not came:  # a worker that was interrupted while it started is no error of its own
+                    raise
+            finally:
+                os.dup2(kept, 2)
+    finally:
+        os.close(nowhere)
+        os.close(kept)
 
 
 def _version() -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +25,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from distal.engines import Progress as Advance
 from distal.evaluation import KEPT, Behaviour, Difference, Result
@@ -55,6 +58,27 @@ MARKS = 6  # checkpoints of a curve that 80 columns hold
 OF_RULES = ("m_ties", "trace_pre", "normalise")  # readings that mean nothing to other learners
 
 
+def visible(text: str) -> str:
+    """Return text with all that a terminal would obey instead of show written as `repr` writes it.
+
+    Names come from files and folders: one may hold an escape sequence, a line break, or
+    a character that turns the direction of writing round.
+    """
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def visible_json(text: str) -> str:
+    """Return JSON with the same values and nothing in it that a terminal would obey."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text
+    )
+
+
+def tell(text: str) -> None:
+    """Write a line to stderr."""
+    sys.stderr.write(f"{visible(text)}\n")
+
+
 def console() -> Console:
     """Return a console on stdout that never wraps a table when output goes to a file."""
     plain = _Console()
@@ -62,10 +86,17 @@ def console() -> Console:
 
 
 class _Console(Console):
-    """A console that prints text as it is: names of rules may hold brackets and colons."""
+    """A console that shows every string as it is: names of rules may hold brackets, colons, or worse.
 
-    def __init__(self, width: int | None = None) -> None:
-        super().__init__(width=width, highlight=False, markup=False, emoji=False)
+    Line breaks of our own are in a `Text`, which is printed as rich prints it.
+    """
+
+    def __init__(self, width: int | None = None, stderr: bool = False) -> None:
+        super().__init__(width=width, stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Render a string; rich calls this for all that it prints and measures."""
+        return super().render_str(visible(text), **options)
 
     def on_broken_pipe(self) -> None:
         """Leave a reader that has gone to the command line."""
@@ -81,7 +112,7 @@ def progress(label: str, episodes: int) -> Iterator[Advance | None]:
         MofNCompleteColumn(),
         TextColumn("episodes"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=_Console(stderr=True),
         transient=True,
     )
     live = bar.console.is_terminal
@@ -101,7 +132,7 @@ def progress(label: str, episodes: int) -> Iterator[Advance | None]:
             bar.stop()
 
 
-def _table(*columns: str, wrap: bool = False) -> Table:
+def _table(*columns: str | Text, wrap: bool = False) -> Table:
     """Make an empty table: the first column to the left, wrapped if it may be, the others to the right."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for position, column in enumerate(columns):
@@ -113,7 +144,7 @@ def show_maze(maze: Maze) -> None:
     """Print a maze, its final positions and their distances."""
     out = console()
     rows, columns = maze.shape
-    out.print(str(maze), soft_wrap=True)
+    out.print(*maze.picture, sep="\n", soft_wrap=True)
     out.print()
     out.print(
         f"{rows} × {columns} cells, start at row {maze.start[0]}, column {maze.start[1]}, "
@@ -156,7 +187,8 @@ def show_rules() -> None:
 
 def show_rule(rule: Rule) -> None:
     """Print one rule as its 32-row table."""
-    console().print(str(rule), soft_wrap=True)
+    named = replace(rule, name=visible(rule.name))
+    console().print(Text(str(named)), soft_wrap=True)
 
 
 def show_result(result: Result) -> None:
@@ -176,9 +208,9 @@ def show_result(result: Result) -> None:
     )
     out.print(f"{settings.hidden} hidden neurons, {settings.steps} steps; {readings}", style="dim")
     columns = [one for one in (result, result.chance) if one is not None]
-    names = ["\n".join(textwrap.wrap(name_of(one.learner), NAME)) for one in columns]
+    names = [Text("\n".join(textwrap.wrap(visible(name_of(one.learner)), NAME))) for one in columns]
     beside = ["difference"] * (len(columns) > 1)
-    table = _table("lower EP is better\n± standard error", *names, *beside, wrap=True)
+    table = _table(Text("lower EP is better\n± standard error"), *names, *beside, wrap=True)
     difference = result.difference
     gap = [] if difference is None else [_spread(difference.mean, difference.standard_error, sign=True)]
     table.add_row(
@@ -297,7 +329,7 @@ def evolution_progress(crew: Callable[[], int] | None = None) -> Iterator[Callab
         MofNCompleteColumn(),
         TextColumn("{task.description}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True, highlight=False),
+        console=_Console(stderr=True),
     )
     live = bar.console.is_terminal
     task = bar.add_task("", total=None)
@@ -312,8 +344,7 @@ def evolution_progress(crew: Callable[[], int] | None = None) -> Iterator[Callab
         often = max(1, step.generations // 20)
         if step.generation % often == 0 or step.generation == step.generations:
             left = (step.generations - step.generation) * step.seconds
-            line = f"generation {step.generation} of {step.generations}  {text}  about {left:.0f} s left\n"
-            sys.stderr.write(line)
+            tell(f"generation {step.generation} of {step.generations}  {text}  about {left:.0f} s left")
 
     try:
         yield told
@@ -334,7 +365,7 @@ def stage_progress(crew: Callable[[], int] | None = None) -> Iterator[Callable[[
         TaskProgressColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[detail]}"),
-        console=Console(stderr=True, highlight=False),
+        console=_Console(stderr=True),
     )
     live = bar.console.is_terminal
     tasks: dict[str, TaskID] = {}
@@ -350,10 +381,10 @@ def stage_progress(crew: Callable[[], int] | None = None) -> Iterator[Callable[[
             bar.update(tasks[name], completed=event.done, detail=f"{event.detail}{_on(crew)}")
         elif name not in began:
             began[name] = time.monotonic()
-            sys.stderr.write(f"{event.stage.title} ...\n")
+            tell(f"{event.stage.title} ...")
         elif event.done == 1 and name not in ended:
             ended.add(name)
-            sys.stderr.write(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s\n")
+            tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
 
     try:
         yield told
@@ -375,21 +406,19 @@ def _count(number: int, what: str) -> str:
 
 def show_cluster(cluster: Cluster) -> None:
     """Print which cluster does the work, on stderr."""
-    sys.stderr.write(
-        f"cluster {cluster.address}:{_on(lambda: cluster.workers).removeprefix('  on')}, "
-        f"dashboard {cluster.dashboard}\n"
-    )
+    dashboard = "" if cluster.dashboard is None else f", dashboard {cluster.dashboard}"
+    tell(f"cluster {cluster.address}: {_count(cluster.workers, 'worker')}{dashboard}")
 
 
 def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
     """Print what will be run and how long it may take, on stderr: the result is yet to come."""
-    err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    err = _Console(stderr=True)
     table = _table("plan", "episodes", "about", wrap=True)
     for stage in stages:
         table.add_row(stage.title, f"{stage.episodes:,}", _duration(seconds[stage.name]))
     table.add_row("together, if nothing is stored yet", "", _duration(sum(seconds.values())))
-    err.print(table)
-    err.print(f"into {out}")
+    err.print(table, soft_wrap=True)
+    err.print(f"into {out}", soft_wrap=True)
 
 
 def _duration(seconds: float) -> str:
@@ -413,9 +442,11 @@ def show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> N
     for here, *cells in rows:
         if here != section:
             section = here
-            out.print(f"\n{here}", style="bold")
+            out.print()
+            out.print(here, style="bold")
         show(*cells)
-    out.print("\n–: the paper reports no such number. Rows without a verdict are not counted.")
+    out.print()
+    out.print("–: the paper reports no such number. Rows without a verdict are not counted.")
     out.print(f"report: {page}", soft_wrap=True)
     out.print(agreement, soft_wrap=True)
 
@@ -432,14 +463,15 @@ def show_readings(study: ReadingStudy, page: str) -> None:
             table.add_row(*cells, style="bold" if cells[0] == "base" else None)
         out.print(table)
     for line in (*reading_report.LEGEND, f"In brackets: {reading_report.REUSED}."):
-        out.print(textwrap.fill(line, 98), style="dim")
+        out.print(*textwrap.wrap(line, 98), sep="\n", style="dim")
     out.print()
     for line in reading_report.findings(study):
-        out.print(textwrap.fill(line, 98))
+        out.print(*textwrap.wrap(line, 98), sep="\n")
     note = reading_report.scale_note(study)
     if note:
-        out.print(textwrap.fill(note, 98))
-    out.print(f"\nreport: {page}", soft_wrap=True)
+        out.print(*textwrap.wrap(note, 98), sep="\n")
+    out.print()
+    out.print(f"report: {page}", soft_wrap=True)
 
 
 SINCE = "since generation: when it first appeared"
@@ -449,7 +481,7 @@ def _winners(out: Console, best: str) -> tuple[Table, bool]:
     """Make an empty table of winners, and say whether the console is too narrow for all of it."""
     narrow = out.width < 104
     heads = ("run", "since generation", best, "re-measured", "chance", "beats it", "p", "P(better)")
-    table = _table(*(head.replace(" ", "\n") if narrow else head for head in heads))
+    table = _table(*(Text(head.replace(" ", "\n")) if narrow else head for head in heads))
     table.collapse_padding = narrow
     return table, narrow
 
@@ -514,7 +546,7 @@ def show_runs(summaries: list[dict[str, Any]]) -> None:
 
 def watched(rows: Iterable[T], label: str) -> Iterator[T]:
     """Pass rows on as they come, with a spinner on stderr while one is being made, if it is a terminal."""
-    err = Console(stderr=True)
+    err = _Console(stderr=True)
     if not err.is_terminal:
         yield from rows
         return
@@ -557,7 +589,7 @@ def show_change(
     compared: list[tuple[Row, float | None, str]], earlier: dict[str, Any], to_stderr: bool
 ) -> None:
     """Print what has changed since an earlier benchmark."""
-    out = Console(stderr=True, highlight=False, width=NARROWEST) if to_stderr else console()
+    out = _Console(stderr=True, width=NARROWEST) if to_stderr else console()
     then = earlier["machine"]
     out.print(
         f"Against {earlier['distal']} of {earlier['date']}: {then['processor']}, {then['cores']} cores",
