@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from distal import checks
 from distal.checks import InputError
 
 
@@ -33,7 +34,7 @@ def _scalar(data: object) -> str:
 def read_text(path: str | Path, what: str) -> str:
     """Return the text of a file; `what` names its kind in the refusal."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return checks.path(what, path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError(f"cannot read {what} {str(path)!r}: it is not a UTF-8 text file") from None
     except OSError as error:
