@@ -374,6 +374,7 @@ def test_any_file_name_will_do(name: bytes, tmp_path: Path, capsys: pytest.Captu
         assert main(command) == code, command
         out, err = capsys.readouterr()
         assert not obeyed(out + err)
+        assert "line\nbreak" not in out + err
         assert code == 0 or err.count("\n") == 1
     assert repr(missing)[1:-1] in err
 
