@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -278,3 +280,131 @@ def test_an_ascii_terminal_is_no_error() -> None:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "fitness" in out
+
+
+# ---------------------------------------------------------------- names that a terminal would obey
+
+# An escape sequence, a bell, a C1 control, DEL, a line break, a line separator, a change of direction,
+# and half a character, as a file name that is not UTF-8 holds it.
+EVIL = "ev\x1b[31mil\a\x9b\x7f\n\u2028\u202eX\udcff"
+SHOWN = r"ev\x1b[31mil\x07\x9b\x7f\n\u2028\u202eX\udcff"
+
+
+def obeyed(text: str) -> set[str]:
+    """Return what a terminal would not show but do, or could not show; line breaks are for layout."""
+    return {letter for letter in text if not letter.isprintable()} - {"\n"}
+
+
+@pytest.fixture
+def evil(tmp_path: Path) -> Path:
+    path = tmp_path / "rule.json"
+    data = {**published_rule(1).to_dict(), "name": EVIL}
+    path.write_text(json.dumps(data))
+    return path
+
+
+@pytest.mark.parametrize("command", [["rules"], ["learn", *SHORT]])
+def test_names_are_shown_and_not_obeyed(
+    command: list[str], evil: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command[0], str(evil), *command[1:]]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == SHOWN
+    assert not obeyed(out + err)
+
+
+def test_json_holds_the_same_name_and_nothing_to_obey(evil: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", str(evil), "--json"]) == 0
+    out = capsys.readouterr().out
+    assert json.loads(out)["name"] == EVIL
+    assert not obeyed(out)
+
+
+def test_colours_go_on_working(evil: Path) -> None:
+    environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"}
+    with started(*DISTAL, "learn", evil, *SHORT, env=environment) as process:
+        out, _ = process.communicate(timeout=60)
+    assert f"\x1b[1m{SHOWN}\x1b[0m" in out
+    assert obeyed(out) == {"\x1b"}
+
+
+def test_a_report_of_another_machine_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
+    from distal import terminal
+
+    earlier = {"distal": EVIL, "date": EVIL, "machine": {"processor": EVIL, "cores": 2}}
+    for to_stderr in (False, True):
+        terminal.show_change([], earlier, to_stderr)
+        text = "".join(capsys.readouterr())
+        assert text.count(SHOWN) == 3
+        assert not obeyed(text)
+
+
+def test_errors_are_one_line_whatever_they_hold(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distal.spread import WorkError
+
+    for error in (distal.InputError(EVIL), WorkError(EVIL), KeyboardInterrupt(EVIL)):
+        monkeypatch.setattr("distal.terminal.show_maze", Mock(side_effect=error))
+        assert main(["maze"]) > 0
+        err = capsys.readouterr().err
+        assert SHOWN in err
+        assert err.count("\n") == 1
+        assert not obeyed(err)
+
+
+@pytest.mark.parametrize("name", [b"\xff", b"a\x1b[31mb", b"line\nbreak", "\u202e".encode()])
+def test_any_file_name_will_do(name: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
+    missing, folder = f"{rule}.none", f"{rule}.runs"
+    published_rule(1).save(rule)
+    small = ["--runs", "1", "--generations", "1", "--trials", "1", "--episodes", "2"]
+    for command, code in (
+        (["rules", rule], 0),
+        (["learn", rule, *SHORT, "--csv", f"{rule}.csv"], 0),
+        (["evolve", *small, "--out", folder], 0),
+        (["runs", folder], 0),
+        (["runs", folder, "--json"], 0),
+        (["evolve", *small, "--out", folder], 2),
+        (["rules", missing], 2),
+        (["maze", missing], 2),
+        (["runs", missing], 2),
+        (["learn", "paper:1", "--cluster", missing], 2),
+    ):
+        assert main(command) == code, command
+        out, err = capsys.readouterr()
+        assert not obeyed(out + err)
+        assert "line\nbreak" not in out + err
+        assert code == 0 or err.count("\n") == 1
+    assert repr(missing)[1:-1] in err
+
+
+def test_a_loop_of_links_is_no_file_and_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for command in (["rules"], ["maze"], ["climb"], ["runs"], ["evolve", "--resume"], ["evolve", "--out"]):
+        assert str(loop) in refusal(capsys, *command, str(loop))
+
+
+@pytest.mark.parametrize("load", [distal.Rule.load, distal.HillClimbing.load, distal.Maze.from_file])
+def test_a_nul_in_a_name_is_refused(load: Callable[[str], object]) -> None:
+    with pytest.raises(distal.InputError, match=r"file is 'a\\x00b', which no file system takes"):
+        load("a\0b")
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_error_and_no_file_takes_their_place(closed: str, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    command = ("sh", "-c", f'exec "$@" {closed}', "sh", *DISTAL, "learn", "paper:1", *SHORT, "--csv")
+    with started(*command, table) as process:
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert len(table.read_text().splitlines()) == 1 + 8 * 12
+
+
+@pytest.mark.parametrize("variables", [{"COLUMNS": "1"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}])
+def test_a_narrow_or_plain_terminal_is_no_error(variables: dict[str, str]) -> None:
+    with started(*DISTAL, "learn", "paper:1", *SHORT, env={**os.environ, **variables}) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "Beats chance" in out

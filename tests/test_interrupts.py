@@ -99,8 +99,7 @@ def test_from_the_first_import_to_the_end_of_the_process(
 
 
 def test_an_evolution_says_how_to_go_on_or_had_not_begun(folder: Path, pytestconfig: pytest.Config) -> None:
-    run(folder, [*MODULE, *EVOLVE, "whole"])
-    seconds = run(folder, [*MODULE, *EVOLVE, "again"]).seconds
+    seconds = run(folder, [*MODULE, *EVOLVE, "whole"]).seconds
     for number, moment in enumerate(moments(pytestconfig, seconds)):
         ending = run(folder, [*MODULE, *EVOLVE, f"run-{number}"], moment)
         if ending.code == 0:

@@ -14,7 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+<<<<<<< HEAD
 from distal import checks, memory
+=======
+from distal import checks
+>>>>>>> people
 from distal.checks import InputError
 
 MOST = 2**20  # bytes of a file that a person may have written: a rule, a climber, a maze
@@ -48,6 +52,7 @@ def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
     """
     path = checks.path(what, path)
     try:
+<<<<<<< HEAD
         with os.fdopen(os.open(path, _OPENING), "rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(status.st_mode):
@@ -68,6 +73,9 @@ def read_text(path: str | Path, what: str, most: int = MOST) -> str:
     """Return the text of a file as `read_bytes` reads it, with plain line ends."""
     try:
         text = read_bytes(path, what, most).decode()
+=======
+        return checks.path(what, path).read_text(encoding="utf-8")
+>>>>>>> people
     except UnicodeDecodeError:
         raise InputError(f"cannot read {what} {str(path)!r}: it is not a UTF-8 text file") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
