@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
 from distal import checks, memory
-=======
-from distal import checks
->>>>>>> people
 from distal.checks import InputError
 
 MOST = 2**20  # bytes of a file that a person may have written: a rule, a climber, a maze
@@ -52,7 +48,6 @@ def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
     """
     path = checks.path(what, path)
     try:
-<<<<<<< HEAD
         with os.fdopen(os.open(path, _OPENING), "rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(status.st_mode):
@@ -73,9 +68,6 @@ def read_text(path: str | Path, what: str, most: int = MOST) -> str:
     """Return the text of a file as `read_bytes` reads it, with plain line ends."""
     try:
         text = read_bytes(path, what, most).decode()
-=======
-        return checks.path(what, path).read_text(encoding="utf-8")
->>>>>>> people
     except UnicodeDecodeError:
         raise InputError(f"cannot read {what} {str(path)!r}: it is not a UTF-8 text file") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -114,9 +106,7 @@ def _no_number(word: str) -> object:
 
 def check_target(path: str | Path) -> None:
     """Refuse a file that could not be written, before the work that fills it."""
-    if not str(path):
-        raise InputError("the name of a file is empty")
-    target = Path(path).resolve()
+    target = checks.path("the name of a file", path).resolve()
     if target.is_dir():
         problem = "it is a folder"
     elif not target.parent.is_dir():
@@ -151,7 +141,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
-    target = Path(path).resolve()  # the file behind a link, not the link
+    target = checks.path("the name of a file", path).resolve()  # the file behind a link, not the link
     try:
         if target.exists() and not target.is_file():  # a pipe or a device takes data but cannot be replaced
             with target.open("wb") as device:
