@@ -59,8 +59,6 @@ def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
                 problem = "Is a directory" if stat.S_ISDIR(status.st_mode) else "it is not a regular file"
     except OSError as error:
         problem = str(error.strerror)
-    except ValueError:  # a name with a NUL character
-        problem = "no file can have this name"
     raise InputError(f"cannot read {what} {str(path)!r}: {problem}")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import textwrap
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -64,14 +66,18 @@ def visible(text: str) -> str:
     Names come from files and folders: one may hold an escape sequence, a line break, or
     a character that turns the direction of writing round.
     """
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    return re.sub("[^ -~]", lambda found: found[0] if _only_shown(found[0]) else ascii(found[0])[1:-1], text)
 
 
 def visible_json(text: str) -> str:
     """Return JSON with the same values and nothing in it that a terminal would obey."""
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text
+    return re.sub(
+        "[^\n -~]", lambda found: found[0] if _only_shown(found[0]) else json.dumps(found[0])[1:-1], text
     )
+
+
+def _only_shown(letter: str) -> bool:
+    return letter.isprintable() or unicodedata.category(letter) == "Zs"
 
 
 def tell(text: str) -> None:
