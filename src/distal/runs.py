@@ -112,7 +112,10 @@ class RunFolder:
         folder = Folder(path)  # locked before anything is read: another process may be at work
         try:
             config, state, version = read_run(path)
-            known = known_files(path, HOLDS, run_files(config["runs"]), _older)
+            files = run_files(config["runs"])
+            known = known_files(path, HOLDS, files, _older)
+            if not set(known) >= set(files):
+                raise InputError(f"{str(path)!r} is damaged: its manifest does not name all of its files")
             kept = cls(folder, config, state, version)
             kept._known = known
             kept._check_rows()
