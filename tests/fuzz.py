@@ -101,7 +101,7 @@ def damage(folder: Path, chance: random.Random) -> str:
         lambda: path.with_name(f".{path.name}.abcdefgh.tmp").write_bytes(data[:10]),
         lambda: (folder / "thesis.tex").write_bytes(b"years of work"),
     ]
-    assert len(ways) == FORGERY  # noqa: S101
+    assert len(ways) == FORGERY
     if path.suffix == ".json":
         ways += [lambda: _forge(path, chance)] * FORGERY
     number = chance.randrange(len(ways))

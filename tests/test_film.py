@@ -146,7 +146,7 @@ def test_the_command_writes_films_and_a_page_only_if_it_is_named(
         (["--after", "5,1"], "'5,1' should be 1 to 8 ascending numbers"),
         (["--episodes", "3"], "--episodes is for the page; a film takes --after"),
         (["--mp4", "a.gif"], "'a.gif' is named twice; give every file a name of its own"),
-        (["--gif", ""], "--gif is empty"),
+        (["--gif", ""], "--gif is empty, expected a path"),
         (["--out", "."], "cannot write '.': it is a folder"),
         (["--after", "1,,2"], "'' is not a whole number"),
         (["--against", "hc"], "a film shows one learner; leave out --against, or --gif and --mp4"),

@@ -29,7 +29,7 @@ class InputError(ValueError):
 def shown(value: object) -> str:
     """Return a value as a refusal shows it: on one line, not too long, whatever the value does."""
     try:
-        text = " ".join(repr(value).split())
+        text = " ".join(line.strip() for line in repr(value).splitlines())
     except Exception:  # an object may fail to describe itself, and a number may have too many digits
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -180,17 +180,16 @@ class Fresh:
     @classmethod
     def from_dict(cls, data: object) -> Fresh:
         """Read the numbers by name."""
-        given = instance("fresh", data, dict, "the numbers of fresh trials, by name")
-        try:
-            fresh = cls(**given)
-        except TypeError:
-            raise InputError(
-                f"fresh is {shown(data)}, expected the numbers of fresh trials, by name"
-            ) from None
-        for name, value in vars(fresh).items():
-            if value is not None or name in ("fitness", "standard_error"):
-                checks.number(name, value)
-        return fresh
+        expected = "the numbers of fresh trials, by name"
+        given = instance("fresh", data, dict, expected)
+        needed = ("fitness", "standard_error")
+        if not set(needed) <= set(given) <= set(cls.__dataclass_fields__):
+            raise InputError(f"fresh is {shown(data)}, expected {expected}")
+        numbers: dict[str, Any] = {
+            name: None if value is None and name not in needed else checks.number(name, value)
+            for name, value in given.items()
+        }
+        return cls(**numbers)
 
     @property
     def difference(self) -> float | None:

@@ -33,7 +33,7 @@ from distal.checks import (
     sequence,
     shown,
     text,
-)  # fmt: skip
+)
 from distal.draws import MAX_SEED, child_seeds
 from distal.engines import Runner
 from distal.evaluation import checked_maze
