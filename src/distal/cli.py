@@ -23,8 +23,8 @@ from distal.checks import InputError, folder, integer, one_of, path, suggestion
 from distal.draws import MAX_SEED
 from distal.evaluation import checked_numbers, learn
 from distal.evolution import ELITES, Options
-from distal.evolving import Config, evolve, resume, summary
-from distal.experiments import RULES, SCALES, claim, estimated_seconds, plan, reproduce
+from distal.evolving import Config, estimate, evolve, resume, summary
+from distal.experiments import RULES, SCALES, check_memory, claim, estimated_seconds, plan, reproduce
 from distal.files import check_target, to_json, write_pieces, write_text
 from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, chance, find_learner, hill_climbing
 from distal.learners.chance import Chance
@@ -32,7 +32,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.machine import machine
 from distal.maze import HEADINGS, Maze, triple_t_maze
 from distal.rule import evolved_fitness, evolved_rules, find_rule, published_fitness, published_rules
-from distal.runs import is_run_folder, read_run
+from distal.runs import check_new, is_run_folder, read_run
 from distal.settings import READINGS, Settings, default
 from distal.spread import WorkError
 
@@ -258,7 +258,7 @@ def run_evolve(args: argparse.Namespace) -> None:
     else:
         folder("--out", args.out)
         given["maze"] = _maze(given.pop("maze", None), given.pop("heading", "north"))
-    _check_evolution(args.resume, given)
+    _check_evolution(args, given)
     out = args.resume if args.resume is not None else args.out
     hint = f"go on with: distal evolve --resume {shlex.quote(out)}"
     with (
@@ -285,15 +285,19 @@ def run_evolve(args: argparse.Namespace) -> None:
         terminal.show_evolved(evolved, out)
 
 
-def _check_evolution(resumed: str | None, given: dict[str, Any]) -> None:
+def _check_evolution(args: argparse.Namespace, given: dict[str, Any]) -> None:
     """Refuse what cannot be evolved, before a cluster is started for it."""
-    if resumed is not None:
-        read_run(resumed)
+    if args.resume is not None:
+        read_run(args.resume)
     parts = {
         kind: {name: given[name] for name in kind.__dataclass_fields__ if name in given}
         for kind in (Config, Options, Settings)
     }
-    Config(**parts[Config], options=Options(**parts[Options]), settings=Settings(**parts[Settings]))
+    options, settings = Options(**parts[Options]), Settings(**parts[Settings])
+    config = Config(**parts[Config], options=options, settings=settings)
+    if args.resume is None:
+        estimate(config).check()
+        check_new(args.out, config.runs, args.force)
 
 
 def run_runs(args: argparse.Namespace) -> None:
@@ -327,6 +331,7 @@ def run_reproduce(args: argparse.Namespace) -> None:
     stages = plan(scale, args.rules, maze, args.elites)
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
+    check_memory(scale, args.rules, args.elites, args.seed, in_force, maze)
     claim(scale, args.rules, args.elites, args.seed, in_force, maze).check(out, args.force)
     with _how_to_go_on(AGAIN), _executor(args) as executor:
         run = engines.runner(args.engine, args.workers, executor)
@@ -358,6 +363,7 @@ def run_readings(args: argparse.Namespace) -> None:
     settings = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
     in_force = Settings(**settings)
     planned = reading_study.plan(scale, in_force, args.elites, maze)
+    reading_study.check_memory(scale, maze)
     reading_study.claim(scale, args.elites, args.seed, in_force, maze).check(out, args.force)
     with _how_to_go_on(AGAIN), _executor(args) as executor:
         run = engines.runner(args.engine, args.workers, executor)

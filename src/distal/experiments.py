@@ -257,7 +257,7 @@ def reproduce(
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, tuple(inspect.signature(reproduce).parameters))
     maze = checked_maze(maze)
-    _check_memory(plan(size, rules, maze, elites), _config("dsp", size, elites, seed, in_force, maze))
+    check_memory(size, rules, elites, seed, in_force, maze)
     with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as kept:
         stages = Stages(plan(size, rules, maze, elites), run, executor, progress, kept)
         return _Work(size, rules, elites, seed, in_force, maze, stages).run()
@@ -271,10 +271,12 @@ def _config(kind: str, scale: Scale, elites: str, seed: int, settings: Settings,
     )  # fmt: skip
 
 
-def _check_memory(stages: list[Stage], evolution: Config) -> None:
+def check_memory(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> None:
     """Refuse what the machine's free memory does not hold: the curves of all tests, and an evolution."""
+    stages = plan(scale, rules, maze, elites)
     tested = sum(stage.episodes for stage in stages if stage.name.startswith("test_"))
-    parts = {"curves": memory.EP * tested, **estimate(evolution).parts}
+    evolution = estimate(_config("dsp", scale, elites, seed, settings, maze))
+    parts = {"curves": memory.EP * tested, **evolution.parts}
     fewer = "take scale quick, or a maze with fewer final positions"
     memory.Estimate("the experiments", parts, fewer).check()
 

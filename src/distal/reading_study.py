@@ -547,7 +547,7 @@ def study_readings(
     run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, tuple(inspect.signature(study_readings).parameters))
     maze = checked_maze(maze)
-    _check_memory(size, maze)
+    check_memory(size, maze)
     with claim(size, elites, seed, in_force, maze).taken(out, force) as kept:
         planned = plan(size, in_force, elites, maze)
         told = None if progress is None else _ByVariant(planned, progress)
@@ -561,7 +561,7 @@ def study_readings(
         )  # fmt: skip
 
 
-def _check_memory(scale: Scale, maze: Maze) -> None:
+def check_memory(scale: Scale, maze: Maze) -> None:
     """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
     config = Config(runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, maze=maze)
     trials = len(published_rules()) ** 2 * scale.pairs * len(maze.finals)

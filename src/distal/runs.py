@@ -64,6 +64,16 @@ def winner_file(run: int) -> str:
     return f"winners/run-{run:02}.json"
 
 
+def check_new(out: str | Path, runs: int, force: bool) -> None:
+    """Refuse a folder in which no evolution of so many runs can begin; change nothing."""
+    path = checks.path("out", out)
+    known = known_files(path, HOLDS, run_files(runs), _older)
+    if not force and any((path / name).exists() for name in known):
+        raise InputError(
+            f"folder {str(out)!r} is not empty; go on with --resume, begin anew with --force, or name another"
+        )
+
+
 class RunFolder:
     """An evolution on disk, locked for this process while it is open."""
 
@@ -89,12 +99,7 @@ class RunFolder:
         files = run_files(config["runs"])
         folder = Folder(out)
         try:
-            known = known_files(folder.path, HOLDS, files, _older)
-            if not force and any((folder.path / name).exists() for name in known):
-                raise InputError(
-                    f"folder {str(out)!r} is not empty; go on with --resume, begin anew with --force, "
-                    "or name another"
-                )
+            check_new(folder.path, config["runs"], force)
             folder.claim(HOLDS, files, force=force, older=_older)
             kept = cls(folder, config, None)
             kept._write_config()
