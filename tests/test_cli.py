@@ -295,12 +295,28 @@ def obeyed(text: str) -> set[str]:
     return {letter for letter in text if not letter.isprintable()} - {"\n"}
 
 
+# What a rule's name may hold, for there are languages that need such characters.
+TURNED = "ev\u202eil\u200b"
+TURNED_SHOWN = r"ev\u202eil\u200b"
+
+
 @pytest.fixture
 def evil(tmp_path: Path) -> Path:
     path = tmp_path / "rule.json"
-    data = {**published_rule(1).to_dict(), "name": EVIL}
+    data = {**published_rule(1).to_dict(), "name": TURNED}
     path.write_text(json.dumps(data))
     return path
+
+
+def test_a_name_with_control_characters_is_refused_without_obeying_it(
+    evil: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil.write_text(json.dumps({**published_rule(1).to_dict(), "name": EVIL}))
+    assert main(["rules", str(evil)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert SHOWN in err
+    assert not obeyed(err)
 
 
 @pytest.mark.parametrize("command", [["rules"], ["learn", *SHORT]])
@@ -309,14 +325,14 @@ def test_names_are_shown_and_not_obeyed(
 ) -> None:
     assert main([command[0], str(evil), *command[1:]]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[0] == SHOWN
+    assert out.splitlines()[0] == TURNED_SHOWN
     assert not obeyed(out + err)
 
 
 def test_json_holds_the_same_name_and_nothing_to_obey(evil: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", str(evil), "--json"]) == 0
     out = capsys.readouterr().out
-    assert json.loads(out)["name"] == EVIL
+    assert json.loads(out)["name"] == TURNED
     assert not obeyed(out)
 
 
@@ -324,7 +340,7 @@ def test_colours_go_on_working(evil: Path) -> None:
     environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"}
     with started(*DISTAL, "learn", evil, *SHORT, env=environment) as process:
         out, _ = process.communicate(timeout=60)
-    assert f"\x1b[1m{SHOWN}\x1b[0m" in out
+    assert f"\x1b[1m{TURNED_SHOWN}\x1b[0m" in out
     assert obeyed(out) == {"\x1b"}
 
 

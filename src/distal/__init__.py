@@ -4,11 +4,13 @@ Rules by which small neural networks learn from a reward that comes only once pe
 episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 """
 
-# Both come before what follows, which loads NumPy and takes half a second.
+# Ctrl-C and memory come before what follows, which loads NumPy and takes half a second.
 from distal import interrupts
-from distal.machine import check_start
 
 interrupts.take_over()
+
+from distal.machine import check_start
+
 check_start()
 
 from distal import registration

@@ -1,0 +1,137 @@
+"""Results that must never change unnoticed: checksums of what version 0.2.0 computed, file by file.
+
+A change of bits is a change of version: then run this file as a program to take the
+digests anew, and say so in the change log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal import Chance, HillClimbing, Maze, Rule
+from distal import experiments as paper
+from distal import reading_study as readings
+from distal.files import to_json
+from distal.settings import READINGS
+
+KEPT = Path(__file__).with_name("digests.json")
+MAZE = Maze.from_text(
+    """
+#########
+#0..#..1#
+#.#...#.#
+#.##.##.#
+#..#S#.2#
+#########
+""",
+    heading="north",
+)
+RULE = Rule([(7 * row) % 3 - 1 for row in range(32)], 0.7, 0.3, 0.4, 0.6)
+CLIMBER, RANDOM = HillClimbing(0.5, 0.4, 0.3), Chance(0.2, 0.6)
+OTHER = ("seconds.csv", "seconds.json", "manifest.json", "results.json", "report.html", "results.md")
+
+
+def of_arrays(*arrays: Any) -> str:
+    """Return a checksum of arrays, as bytes."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:20]
+
+
+def of_files(folder: Path) -> str:
+    """Return a checksum of all results in a folder: names and bytes; of NPZ files the curves."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name not in OTHER:
+            digest.update(str(path.relative_to(folder)).encode())
+            if path.suffix == ".npz":
+                with np.load(path) as stored:
+                    digest.update(stored["curves"].tobytes())
+            elif path.name != "config.json":  # which says the version
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def learned(learner: Any, **options: Any) -> str:
+    """Digest an evaluation with everything kept."""
+    given = {"trials": 2, "episodes": 25, "steps": 30, "hidden": 7, "seed": 5, "maze": MAZE, **options}
+    result = distal.learn(learner, keep_ep=True, keep_weights=True, **given)
+    assert result.ep is not None
+    return of_arrays(result.best, result.ep, result.hidden, result.output)
+
+
+def evolved(learner: str, **options: Any) -> str:
+    """Digest an evolution on disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        distal.evolve(
+            learner, runs=2, generations=5, trials=1, episodes=20, steps=25, hidden=6, maze=MAZE,
+            out=Path(folder) / "runs", **options,
+        )  # fmt: skip
+        return of_files(Path(folder) / "runs")
+
+
+def reproduced(**options: Any) -> str:
+    """Digest a reproduction at a tiny scale."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setitem(paper.SCALES, "quick", paper.Scale("quick", runs=2, generations=2, episodes=150))
+        distal.reproduce("quick", out=Path(folder) / "paper", maze=MAZE, steps=25, hidden=6, **options)
+        return of_files(Path(folder) / "paper")
+
+
+def studied() -> str:
+    """Digest a study of readings at a tiny scale."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        tiny = readings.Scale("quick", runs=2, generations=1, trials=1, pairs=1)
+        patch.setitem(readings.SCALES, "quick", tiny)
+        distal.study_readings("quick", out=Path(folder) / "study", maze=MAZE, steps=12, hidden=4)
+        return of_files(Path(folder) / "study")
+
+
+def cases() -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield what is digested, by name."""
+    learners = {"dsp": RULE, "hc": CLIMBER, "chance": RANDOM}
+    for (kind, learner), engine in product(learners.items(), ("cpu", "reference")):
+        yield f"{kind} {engine}", partial(learned, learner, engine=engine)
+        yield f"{kind} {engine} resampled", partial(learned, learner, engine=engine, resample=7)
+    for kind, learner in learners.items():
+        yield f"{kind} triple T-maze", partial(learned, learner, maze=None, hidden=20, steps=100)
+        for reading, values in READINGS.items():
+            for value in values:
+                yield f"{kind} {reading} {value}", partial(learned, learner, **{reading: value})
+    for number in (1, 15):
+        for name in (f"paper:{number}", f"evolved:{number}"):
+            yield name, partial(learned, name)
+    for kind, elites in product(("dsp", "hc"), ("remeasured", "kept")):
+        yield f"evolve {kind} {elites}", partial(evolved, kind, elites=elites)
+    yield "reproduce", reproduced
+    yield "reproduce published", partial(reproduced, rules="published", elites="kept", seed=3)
+    yield "readings", studied
+
+
+CASES = dict(cases())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_those_of_the_version_that_took_the_digests(name: str) -> None:
+    assert CASES[name]() == json.loads(KEPT.read_text())[name]
+
+
+def test_every_digest_has_its_case() -> None:
+    assert set(json.loads(KEPT.read_text())) == set(CASES)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(to_json({name: case() for name, case in CASES.items()}) + "\n")
