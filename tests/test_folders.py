@@ -430,6 +430,13 @@ def test_a_kill_right_after_the_manifest_is_no_obstacle(finished: Path, tmp_path
     assert (tmp_path / "state.json").read_bytes() == (finished / "state.json").read_bytes()
 
 
+def test_a_kill_before_the_first_rows_is_no_obstacle(finished: Path, tmp_path: Path) -> None:
+    for name in ("manifest.json", "config.json"):
+        shutil.copy(finished / name, tmp_path)
+    resume(tmp_path)
+    assert (tmp_path / "state.json").read_bytes() == (finished / "state.json").read_bytes()
+
+
 def test_a_run_that_is_refused_makes_no_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         evolve("dsp", **{**SMALL, "trials": 0}, out=tmp_path / "a" / "b")

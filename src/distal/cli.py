@@ -13,7 +13,7 @@ import sys
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -834,7 +834,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except OSError as error:
         # The reader has gone (distal … | head), or the disk is full. What is left in the buffer
         # has nowhere to go; without this, Python would complain about it once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with suppress(io.UnsupportedOperation):  # a stream of a program that calls us
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return 141
         where = f"cannot use {str(error.filename)!r}" if error.filename else "cannot write the output"

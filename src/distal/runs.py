@@ -147,6 +147,9 @@ class RunFolder:
     def history(self) -> NDArray[np.float64]:
         """Return best, mean and worst of every recorded generation and run: (generations, runs, 3)."""
         runs = self.config["runs"]
+        if self.state is None:
+            return np.empty((0, runs, 3))
+        expected = (self.state["runs"][0]["generation"] + 1) * runs
         values = array("d")
         place = 0
         with (
@@ -155,7 +158,6 @@ class RunFolder:
         ):
             rows = csv.reader(file)
             next(rows, None)
-            expected = 0 if self.state is None else (self.state["runs"][0]["generation"] + 1) * runs
             for row in rows:
                 if place == expected:  # what lies beyond was cut short, and will be cut off
                     break
