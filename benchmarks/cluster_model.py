@@ -24,11 +24,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from distal import figures
-from distal.colours import LIGHT
+from distal.base.colours import LIGHT
 from distal.engines import Batch, Runner, Trials
-from distal.evolution import Evolution
-from distal.evolving import Config, next_generation, run_seed
+from distal.paper import figures
+from distal.search.evolve import Config, next_generation, run_seed
+from distal.search.genetic import Evolution
 
 ROOT = Path(__file__).parent.parent
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)

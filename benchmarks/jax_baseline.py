@@ -27,7 +27,7 @@ import numpy as np
 from jax import lax
 
 import distal
-from distal.experiments import random_learners
+from distal.paper.experiments import random_learners
 
 HIDDEN, STEPS = 20, 100
 

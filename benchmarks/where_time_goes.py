@@ -21,13 +21,15 @@ import numpy as np
 from matplotlib.figure import Figure
 from numba import njit
 
-from distal import figures, published_rules
+from distal import published_rules
+from distal.base.colours import LIGHT
 from distal.bench import generation
-from distal.colours import LIGHT
-from distal.draws import NOISE, WEIGHTS
-from distal.engines import cpu, kernels
-from distal.engines.kernels import F1, GROUP, MazeTables
-from distal.engines.lanes import pointer
+from distal.engines import cpu
+from distal.engines.cpu import kernels
+from distal.engines.cpu.kernels import F1, GROUP, MazeTables
+from distal.engines.cpu.lanes import pointer
+from distal.model.draws import NOISE, WEIGHTS
+from distal.paper import figures
 
 WALK, TRANSITIONS, COUNT, UPDATE, COPY, NOISE_DRAW = range(6)
 REPEATS = 2000

@@ -1,7 +1,7 @@
 """Draw the figures of the explaining pages: `python docs/make_figures.py [FOLDER]`, a second or two.
 
 Writes SVG files into docs/pictures. What shows data is computed by the package; the
-rest is laid out by hand. Colours are those of `distal.colours`, by role, as variables:
+rest is laid out by hand. Colours are those of `distal.base.colours`, by role, as variables:
 the site's style sheet sets others in the dark; a file looked at on its own has a white
 paper.
 """
@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import distal
-from distal import learners, traces
-from distal.colours import LIGHT
-from distal.draws import child_seed
-from distal.episode import Episode
+from distal import learners
+from distal.base.colours import LIGHT
 from distal.learners import dsp
-from distal.walk import MazeTask, MazeWalk
+from distal.model import traces
+from distal.model.draws import child_seed
+from distal.tasks.episode import Episode
+from distal.tasks.walk import MazeTask, MazeWalk
 
 FOLDER = Path(__file__).parent / "pictures"
 PAPER = "#ffffff"

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import distal
-from distal import learners, network
+from distal import learners
 from distal.learners.dsp import modulatory_signal, selected_rows
-from distal.walk import MazeTask
+from distal.model import network
+from distal.tasks.walk import MazeTask
 
 GENERATIONS, EPISODES = 40, 50
 

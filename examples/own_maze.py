@@ -13,7 +13,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 import distal
-from distal.colours import LIGHT
+from distal.base.colours import LIGHT
 
 MAZE = distal.Maze.from_text("""
 ###############

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import settings
 
 import distal
+from distal.base.files import write_text
+from distal.base.machine import machine
 from distal.engines import Trials, gpu
-from distal.files import write_text
-from distal.machine import machine
 
 # Fixed cases in continuous integration, fresh ones elsewhere.
 settings.register_profile("local", deadline=None, print_blob=True)

@@ -32,20 +32,21 @@ from typing import Any
 import numpy as np
 
 import distal
-from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, film, learners, watch
-from distal.cluster import Cluster
+from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
 from distal.engines import Batch, cpu, reference
-from distal.environment import REWARDS, MazeEnv, MazeVectorEnv
-from distal.evaluation import Behaviour, Result
-from distal.evolving import Fresh, Winner
-from distal.experiments import Reproduction, Scale
-from distal.foreign import EnvTask, EnvWalk
+from distal.engines.cluster import Cluster
+from distal.engines.spread import Spread
+from distal.evaluation.environments import EnvTask, EnvWalk
+from distal.evaluation.learning import Behaviour, Result
 from distal.learners import dsp
-from distal.maze import HEADINGS
-from distal.reading_study import ReadingStudy
-from distal.settings import READINGS
-from distal.spread import Spread
-from distal.walk import MazeTask, MazeWalk
+from distal.model.maze import HEADINGS
+from distal.model.settings import READINGS
+from distal.paper.experiments import Reproduction, Scale
+from distal.paper.reading_study import ReadingStudy
+from distal.search.evolve import Fresh, Winner
+from distal.show import film, watch
+from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
+from distal.tasks.walk import MazeTask, MazeWalk
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -514,8 +515,11 @@ def learning() -> list[Door]:
             "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "steps": SETTINGS["steps"],
         }),
         Door("distal.learn_env", distal.learn_env, foreign),
-        Door("distal.foreign.EnvWalk", EnvWalk, {"task": (task, never)}),
-        Door("distal.foreign.EnvWalk.act", method(lambda: task().begin(), "act"), {"action": HEADED}),
+        Door("distal.evaluation.environments.EnvWalk", EnvWalk, {"task": (task, never)}),
+        Door(
+            "distal.evaluation.environments.EnvWalk.act", method(lambda: task().begin(), "act"),
+            {"action": HEADED},
+        ),
         *(
             Door("distal.find_learner", distal.find_learner, {"name": row(name, never), **NAMED})
             for name in ("hc", "climber.json")
@@ -558,14 +562,14 @@ def experiments() -> list[Door]:
     return [
         Door("distal.evolve", distal.evolve, EVOLUTION),
         Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on}),
-        Door("distal.evolving.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
-        Door("distal.evolving.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
+        Door("distal.search.evolve.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
+        Door("distal.search.evolve.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
             winner(), **dict.fromkeys(winner(), either)
         )),
-        Door("distal.evolving.Fresh.from_dict", Fresh.from_dict, {
+        Door("distal.search.evolve.Fresh.from_dict", Fresh.from_dict, {
             "data": row({"fitness": 1, "standard_error": 2}, never),
         }),
-        Door("distal.evolving.Fresh.of", Fresh.of, {
+        Door("distal.search.evolve.Fresh.of", Fresh.of, {
             name: row(np.array([1, 2, 4]), some(np.ndarray)) for name in ("own", "chance")
         }),
         Door(
@@ -602,36 +606,38 @@ def pictures() -> list[Door]:
     frames = row([np.zeros((4, 6, 3), np.uint8)] * 2, never)
     page = {**WATCHING, "progress": PROGRESS}
     return [
-        Door("distal.environment.MazeEnv", MazeEnv, {**WALKING, "render_mode": render}),
-        Door("distal.environment.MazeEnv.reset", method(env, "reset"), {
+        Door("distal.tasks.environment.MazeEnv", MazeEnv, {**WALKING, "render_mode": render}),
+        Door("distal.tasks.environment.MazeEnv.reset", method(env, "reset"), {
             "seed": row(None, seeds), "options": row({"goal": 1}, none_or(some(dict))),
         }),
-        Door("distal.environment.MazeEnv.step", method(env, "step"), {
+        Door("distal.tasks.environment.MazeEnv.step", method(env, "step"), {
             "action": row(0, lambda act: EITHER if isinstance(act, np.ndarray) else HEADED[1](act)),
         }),
-        Door("distal.environment.MazeVectorEnv", MazeVectorEnv, {
+        Door("distal.tasks.environment.MazeVectorEnv", MazeVectorEnv, {
             **WALKING, "num_envs": row(2, whole(1, 2**20)), "render_mode": row(None, none_or(never)),
         }),
-        Door("distal.environment.MazeVectorEnv.reset", method(envs, "reset"), {
+        Door("distal.tasks.environment.MazeVectorEnv.reset", method(envs, "reset"), {
             "seed": row(None, lambda seed: EITHER if isinstance(seed, list | tuple) else seeds(seed)),
             "options": row({"goal": [1, 0]}, none_or(some(dict))),
         }),
-        Door("distal.environment.MazeVectorEnv.step", method(envs, "step"), {
+        Door("distal.tasks.environment.MazeVectorEnv.step", method(envs, "step"), {
             "actions": row(np.array([0, 1]), some(np.ndarray)),
         }),
-        Door("distal.watch.trials", watch.trials, WATCHING),
-        Door("distal.watch.watch", watch.watch, page),
-        Door("distal.watch.write_page", watch.write_page, {"out": row("page.html", new_file), **page}),
-        Door("distal.film.scenes", film.scenes, {
+        Door("distal.show.watch.trials", watch.trials, WATCHING),
+        Door("distal.show.watch.watch", watch.watch, page),
+        Door("distal.show.watch.write_page", watch.write_page, {"out": row("page.html", new_file), **page}),
+        Door("distal.show.film.scenes", film.scenes, {
             "batch": (trials, one(Batch)), "engine": ENGINE,
             "after": row([1, 2], some(list, tuple, range, np.ndarray)),
         }),
-        Door("distal.film.film", film.film, {
+        Door("distal.show.film.film", film.film, {
             "shown": (lambda: film.scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
         }),
-        Door("distal.film.write_gif", film.write_gif, {"path": row("a.gif", new_file), "frames": frames}),
         Door(
-            "distal.film.write_mp4", film.write_mp4, {"path": row("a.mp4", new_file), "frames": frames},
+            "distal.show.film.write_gif", film.write_gif, {"path": row("a.gif", new_file), "frames": frames},
+        ),
+        Door(
+            "distal.show.film.write_mp4", film.write_mp4, {"path": row("a.mp4", new_file), "frames": frames},
             quick=False,
         ),
     ]  # fmt: skip
@@ -651,19 +657,19 @@ def machinery() -> list[Door]:
         }),
         *(Door("distal.engines.Engine.run", run, ASKED) for run in (cpu.run, reference.run)),
         Door("distal.engines.load", engines.load, {"name": ENGINE}),
-        Door("distal.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
-        Door("distal.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
-        Door("distal.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),
+        Door("distal.engines.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
+        Door("distal.engines.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
+        Door("distal.engines.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),
         Door("distal.learners.episodes", learners.episodes, {
             "learner": row(RULE, LEARNER[1]), "task": (make, never), "settings": BATCH["settings"],
             "seed": SEED, "resample": NUMBERS["resample"],
         }),
-        Door("distal.walk.MazeTask", MazeTask, {
+        Door("distal.tasks.walk.MazeTask", MazeTask, {
             "maze": BATCH["maze"], "goal": row(0, whole(0, 1)), "steps": SETTINGS["steps"],
             "blocked": BLOCKED,
         }),
-        Door("distal.walk.MazeWalk", MazeWalk, {"task": (make, never)}),
-        Door("distal.walk.MazeWalk.act", method(lambda: make().begin(), "act"), {"action": HEADED}),
+        Door("distal.tasks.walk.MazeWalk", MazeWalk, {"task": (make, never)}),
+        Door("distal.tasks.walk.MazeWalk.act", method(lambda: make().begin(), "act"), {"action": HEADED}),
         Door("distal.learners.dsp.selected_rows", dsp.selected_rows, {
             "episode": (lambda: next(reference.episodes(trials(), 0)), never),
             "theta": row(np.float32(0.5), share),
@@ -690,14 +696,14 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.EnvResult", "distal.Evolved",
-            "distal.Reproduction", "distal.ReadingStudy", "distal.evolving.Winner", "distal.evolving.Fresh",
-            "distal.engines.Trials", "distal.episode.Episode",
+            "distal.Reproduction", "distal.ReadingStudy", "distal.search.evolve.Winner",
+            "distal.search.evolve.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
         ),
         MADE_BY_US,
     ),
-    "distal.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
-    "distal.cluster.Cluster.check": "needs a cluster; told by the package alone",
-    "distal.cluster.Cluster.shutdown": "needs a cluster; takes what any executor's takes",
+    "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
+    "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
+    "distal.engines.cluster.Cluster.shutdown": "needs a cluster; takes what any executor's takes",
 }  # fmt: skip
 
 

@@ -28,12 +28,13 @@ from typing import Any
 import numpy as np
 
 import distal
-from distal import InputError, Maze, evolve, experiments, reproduce, resume
+from distal import InputError, Maze, evolve, reproduce, resume
+from distal.base.files import to_json, write_text
+from distal.base.folders import fingerprint
 from distal.cli import main
-from distal.evolving import Step, summary
-from distal.experiments import Scale
-from distal.files import to_json, write_text
-from distal.folders import fingerprint
+from distal.paper import experiments
+from distal.paper.experiments import Scale
+from distal.search.evolve import Step, summary
 from tests import doors
 
 KEPT = Path(__file__).parents[1] / "benchmarks" / "results" / "fuzz.json"

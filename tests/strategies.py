@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.maze import FINALS, HEADINGS, Maze
-from distal.rule import Rule
-from distal.settings import READINGS, Settings
+from distal.learners.rule import Rule
+from distal.model.maze import FINALS, HEADINGS, Maze
+from distal.model.settings import READINGS, Settings
 
 unit = st.floats(0, 1, width=32)
 

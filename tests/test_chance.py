@@ -28,15 +28,14 @@ from distal import (
     evolve,
     find_learner,
     learn,
-    network,
     published_rule,
-    terminal,
 )
-from distal.cli import main
-from distal.evolving import Fresh
+from distal.base.significance import paired, paired_superiority
+from distal.cli import main, terminal
 from distal.learners import chance
-from distal.significance import paired, paired_superiority
-from distal.walk import MazeTask
+from distal.model import network
+from distal.search.evolve import Fresh
+from distal.tasks.walk import MazeTask
 from tests.strategies import chances, mazes, seeds, settings_of
 from tests.test_maze import T
 

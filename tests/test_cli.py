@@ -345,7 +345,7 @@ def test_colours_go_on_working(evil: Path) -> None:
 
 
 def test_a_report_of_another_machine_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
-    from distal import terminal
+    from distal.cli import terminal
 
     earlier = {"distal": EVIL, "date": EVIL, "machine": {"processor": EVIL, "cores": 2}}
     for to_stderr in (False, True):
@@ -358,10 +358,10 @@ def test_a_report_of_another_machine_is_shown_and_not_obeyed(capsys: pytest.Capt
 def test_errors_are_one_line_whatever_they_hold(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from distal.spread import WorkError
+    from distal.engines.spread import WorkError
 
     for error in (distal.InputError(EVIL), WorkError(EVIL), KeyboardInterrupt(EVIL)):
-        monkeypatch.setattr("distal.terminal.show_maze", Mock(side_effect=error))
+        monkeypatch.setattr("distal.cli.terminal.show_maze", Mock(side_effect=error))
         assert main(["maze"]) > 0
         err = capsys.readouterr().err
         assert SHOWN in err

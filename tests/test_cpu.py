@@ -22,12 +22,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
-from distal.draws import child_seed
-from distal.engines import Batch, Trials, cache, cpu, kernels, reference
-from distal.engines.tables import maze_tables
+from distal.engines import Batch, Trials, cpu, reference
+from distal.engines.cpu import cache, kernels
 from distal.learners import Learner, dsp
-from distal.maze import HEADINGS, TURNS
-from distal.settings import READINGS
+from distal.model.draws import child_seed
+from distal.model.maze import HEADINGS, TURNS
+from distal.model.settings import READINGS
+from distal.tasks.tables import maze_tables
 from tests.conftest import assert_equal_trials
 from tests.processes import DISTAL, interrupt, started
 from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of
@@ -283,7 +284,7 @@ def test_importing_the_package_loads_no_compiler_and_counts_no_cores() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-PLACE = "from distal.engines import kernels; print(kernels.dsp_trials._cache.cache_path)"
+PLACE = "from distal.engines.cpu import kernels; print(kernels.dsp_trials._cache.cache_path)"
 
 
 def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compiled_code(
@@ -366,7 +367,7 @@ def test_compiled_code_is_kept_between_processes(tmp_path: Path) -> None:
     script = (
         "import distal\n"
         "distal.learn('paper:1', episodes=1, trials=1)\n"
-        "from distal.engines import kernels\n"
+        "from distal.engines.cpu import kernels\n"
         "stats = kernels.dsp_trials.stats\n"
         "print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))\n"
     )

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError, Rule, cli, watch
+from distal import InputError, Rule, cli
+from distal.base.files import to_json
 from distal.engines import Batch, cpu, reference
-from distal.files import to_json
+from distal.show import watch
 from tests import doors
 
 
@@ -199,9 +200,9 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
     spreads = any(action.dest == "cluster" for action in options()[command])
     for line in bad_lines(command):
         with monkeypatch.context() as patch:
-            patch.setattr("distal.terminal.show_plan", begun)
+            patch.setattr("distal.cli.terminal.show_plan", begun)
             if spreads and not line[-1].startswith("--cluster"):
-                patch.setattr("distal.cluster.Cluster.__init__", begun)
+                patch.setattr("distal.engines.cluster.Cluster.__init__", begun)
                 line.append("--cluster=local:2")
             try:
                 code = cli.main(line)

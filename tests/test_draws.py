@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from distal import draws
+from distal.model import draws
 
 
 @pytest.mark.parametrize(

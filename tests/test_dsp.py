@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from distal import network, published_rule, triple_t_maze
-from distal.episode import Episode, run_episode
+from distal import published_rule, triple_t_maze
 from distal.learners import dsp
-from distal.maze import Maze
-from distal.network import Weights
-from distal.rule import Rule
-from distal.settings import Settings
-from distal.walk import MazeTask, MazeWalk
+from distal.learners.rule import Rule
+from distal.model import network
+from distal.model.maze import Maze
+from distal.model.network import Weights
+from distal.model.settings import Settings
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.walk import MazeTask, MazeWalk
 from tests.strategies import mazes, rules, seeds, settings_of
 from tests.test_episode import reflex, walk
 from tests.test_maze import T

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distal import InputError, Maze, triple_t_maze
-from distal.colours import LIGHT
-from distal.maze import ACTIONS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
+from distal.base.colours import LIGHT
+from distal.model.maze import ACTIONS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
 from tests.strategies import mazes
 from tests.test_maze import T
 
@@ -36,7 +36,7 @@ def test_the_environments_are_registered_whichever_import_comes_first(imports: s
 def test_a_look_for_gymnasium_before_its_import_changes_nothing() -> None:
     look = "import distal, importlib.util; importlib.util.find_spec('gymnasium')"
     make = "import gymnasium; gymnasium.make('distal/Maze-v0')"
-    again = "import importlib; importlib.reload(distal.registration); distal.registration.register()"
+    again = "from distal.tasks import registration; importlib.reload(registration); registration.register()"
     script = f"{look}; {make}; {again}"
     subprocess.run([sys.executable, "-W", "error", "-c", script], check=True)
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distal import draws, network
-from distal.episode import Episode, choose, run_episode
-from distal.maze import LEFT, RIGHT, STOP, STRAIGHT, Maze
-from distal.network import Weights
-from distal.settings import Settings
-from distal.walk import MazeTask, MazeWalk, episodic_performance
+from distal.model import draws, network
+from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT, Maze
+from distal.model.network import Weights
+from distal.model.settings import Settings
+from distal.tasks.episode import Episode, choose, run_episode
+from distal.tasks.walk import MazeTask, MazeWalk, episodic_performance
 from tests.strategies import mazes, seeds, settings_of, unit
 from tests.test_maze import T
 

@@ -13,9 +13,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from distal import HillClimbing, InputError, Maze, Rule, Settings, climb, engines, learn, published_rule
-from distal.draws import child_seed
 from distal.engines import Batch, reference
-from distal.evaluation import Result
+from distal.evaluation.learning import Result
+from distal.model.draws import child_seed
 from tests.strategies import climbers, mazes, rules, seeds, settings_of
 from tests.test_maze import T
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from distal import InputError, evolution
-from distal.evolution import Evolution, Genotypes, Options
+from distal import InputError
+from distal.search import genetic as evolution
+from distal.search.genetic import Evolution, Genotypes, Options
 
 
 def genotypes(discrete: list[list[int]], continuous: list[list[float]]) -> Genotypes:

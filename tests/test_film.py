@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from distal import HillClimbing, InputError, Settings, film, published_rule, triple_t_maze
+from distal import HillClimbing, InputError, Settings, published_rule, triple_t_maze
+from distal.base.colours import LIGHT
 from distal.cli import main
-from distal.colours import LIGHT
-from distal.draws import child_seed
 from distal.engines import Batch, reference
-from distal.film import Scene
 from distal.learners import Learner, kind_of
 from distal.learners.chance import Chance
-from distal.maze import LEFT, STOP, STRAIGHT
-from distal.pixels import SCALE
-from distal.walk import MazeTask, MazeWalk
+from distal.model.draws import child_seed
+from distal.model.maze import LEFT, STOP, STRAIGHT
+from distal.show import film
+from distal.show.film import Scene
+from distal.show.pixels import SCALE
+from distal.tasks.walk import MazeTask, MazeWalk
 from tests.test_maze import T
 
 

@@ -15,14 +15,17 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError, evolve, experiments, folders, reproduce, resume, runs, study_readings
+from distal import InputError, evolve, reproduce, resume, study_readings
+from distal.base import folders
+from distal.base.folders import Folder, Manifest, fingerprint, read_manifest
 from distal.cli import main
-from distal.evolving import Step, summary
-from distal.experiments import Scale
-from distal.folders import Folder, Manifest, fingerprint, read_manifest
-from distal.reading_study import SCALES as READING_SCALES
-from distal.reading_study import Scale as ReadingScale
-from distal.stages import Event, _stored_curves
+from distal.paper import experiments
+from distal.paper.experiments import Scale
+from distal.paper.reading_study import SCALES as READING_SCALES
+from distal.paper.reading_study import Scale as ReadingScale
+from distal.paper.stages import Event, _stored_curves
+from distal.search import runs
+from distal.search.evolve import Step, summary
 from tests.test_maze import T
 
 SMALL: dict[str, Any] = {

@@ -11,12 +11,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import distal
-from distal import HillClimbing, InputError, Maze, Rule, Settings, draws, learn_env, network
-from distal.draws import child_seed
+from distal import HillClimbing, InputError, Maze, Rule, Settings, learn_env
 from distal.engines import reference
-from distal.evaluation import batch_of
-from distal.foreign import EnvTask, EnvWalk
+from distal.evaluation.environments import EnvTask, EnvWalk
+from distal.evaluation.learning import batch_of
 from distal.learners import Learner, dsp
+from distal.model import draws, network
+from distal.model.draws import child_seed
 from tests.strategies import climbers, mazes, rules, settings_of
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")

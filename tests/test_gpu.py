@@ -29,16 +29,17 @@ from distal import (
     Settings,
     engines,
     learn,
-    network,
     published_rules,
     triple_t_maze,
 )
 from distal.engines import Batch, gpu, reference
-from distal.engines.tables import maze_tables, packed_changes
-from distal.evaluation import batch_of
-from distal.experiments import random_learners
+from distal.engines.numbers import packed_changes
+from distal.evaluation.learning import batch_of
 from distal.learners import Learner
-from distal.settings import READINGS
+from distal.model import network
+from distal.model.settings import READINGS
+from distal.paper.experiments import random_learners
+from distal.tasks.tables import maze_tables
 from tests.conftest import COMPARED, assert_equal_trials
 from tests.strategies import rules
 from tests.test_maze import T

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distal import HillClimbing, InputError, draws, network, triple_t_maze
-from distal.episode import Episode
+from distal import HillClimbing, InputError, triple_t_maze
 from distal.learners import hill_climbing
-from distal.settings import Settings
-from distal.walk import MazeTask, MazeWalk
+from distal.model import draws, network
+from distal.model.settings import Settings
+from distal.tasks.episode import Episode
+from distal.tasks.walk import MazeTask, MazeWalk
 
 CLIMBER = HillClimbing(sigma=0.2, alpha_h=0.1, alpha_o=0.3)
 

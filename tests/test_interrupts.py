@@ -3,7 +3,7 @@
 `python -m pytest tests/test_interrupts.py --moments 60` tries sixty moments of each command.
 
 Python's own start is out of our reach. So the clock starts when a module has been imported
-after `distal.interrupts`, the first that Distal imports; `-X importtime` tells.
+after `distal.base.interrupts`, the first that Distal imports; `-X importtime` tells.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def run(folder: Path, command: list[str], *delays: float) -> Ending:
 
 def begun(errors: Path) -> bool:
     """Say whether a module has been imported after the one that takes Ctrl-C over."""
-    _, found, after = errors.read_text().partition(" distal.interrupts\n")
+    _, found, after = errors.read_text().partition(" distal.base.interrupts\n")
     return bool(found) and IMPORTED in after
 
 
@@ -130,9 +130,10 @@ def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Pa
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
     program = (
         "import sys, time\n"
-        "import distal.cli, distal.cluster\n"
+        "import distal.cli, distal.engines.cluster\n"
         "if __name__ == '__main__':\n"
-        "    distal.cluster.Cluster.shutdown = lambda _: (print('closing', flush=True), time.sleep(60))\n"
+        "    closing = lambda _: (print('closing', flush=True), time.sleep(60))\n"
+        "    distal.engines.cluster.Cluster.shutdown = closing\n"
         "    sys.exit(distal.cli.main())\n"
     )
     (folder / "distal").write_text(program)
@@ -199,7 +200,7 @@ def test_a_program_that_imports_distal_keeps_its_own_ctrl_c(name: str, tmp_path:
 def test_the_command_is_known_by_how_python_was_started(
     started_as: list[str], arguments: list[str], ours: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from distal import interrupts
+    from distal.base import interrupts
 
     monkeypatch.setattr(sys, "orig_argv", started_as)
     monkeypatch.setattr(sys, "argv", arguments)

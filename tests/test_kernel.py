@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from distal import Chance, InputError, Settings, engines, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, gpu, reference
-from distal.evaluation import batch_of
-from distal.experiments import random_learners
-from distal.settings import READINGS
+from distal.evaluation.learning import batch_of
+from distal.model.settings import READINGS
+from distal.paper.experiments import random_learners
 from tests.conftest import assert_equal_trials
 from tests.test_gpu import fading_rules, random_batch, random_settings, wide_maze
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distal import InputError, Maze, triple_t_maze
-from distal.colours import LIGHT
-from distal.maze import FINALS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
+from distal.base.colours import LIGHT
+from distal.model.maze import FINALS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
 from tests.strategies import mazes
 
 NORTH, EAST, SOUTH, WEST = range(4)

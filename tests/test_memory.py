@@ -17,13 +17,15 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError, Maze, Settings, memory, published_rule, spread, watch
+from distal import InputError, Maze, Settings, published_rule
+from distal.base import memory
+from distal.base.files import read_bytes, read_json, read_text, write_pieces
+from distal.base.machine import free_memory
 from distal.cli import main
-from distal.engines import reference
-from distal.evaluation import Behaviour, batch_of
-from distal.files import read_bytes, read_json, read_text, write_pieces
-from distal.machine import free_memory
-from distal.network import Weights
+from distal.engines import reference, spread
+from distal.evaluation.learning import Behaviour, batch_of
+from distal.model.network import Weights
+from distal.show import watch
 from tests.test_maze import T
 
 MiB = 2**20
@@ -123,7 +125,7 @@ def test_free_memory_is_the_least_that_the_machine_and_its_groups_leave(
 
 @linux_only
 def test_a_limit_of_address_space_leaves_less() -> None:
-    script = "from distal.machine import free_memory; print(free_memory())"
+    script = "from distal.base.machine import free_memory; print(free_memory())"
     free = int(in_process(script, limit=700).stdout)
     assert 400 * MiB < free < 690 * MiB
 
@@ -138,7 +140,7 @@ def test_a_setting_says_how_much_may_be_used(monkeypatch: pytest.MonkeyPatch) ->
     ):
         distal.learn(RULE, trials=1, episodes=1)
     monkeypatch.delenv(memory.SETTING)
-    monkeypatch.setattr("distal.machine.free_memory", lambda: 123)
+    monkeypatch.setattr("distal.base.machine.free_memory", lambda: 123)
     assert memory.allowed() == 123
 
 
@@ -147,7 +149,7 @@ def test_a_setting_says_how_much_may_be_used(monkeypatch: pytest.MonkeyPatch) ->
 
 def vector(num_envs: int) -> object:
     pytest.importorskip("gymnasium")
-    from distal.environment import MazeVectorEnv
+    from distal.tasks.environment import MazeVectorEnv
 
     return MazeVectorEnv(num_envs)
 
@@ -158,14 +160,14 @@ def foreign(**options: Any) -> object:
 
 
 def scenes() -> object:
-    from distal import film
+    from distal.show import film
 
     (trial,) = watch.trials("chance", **SMALL)
     return film.scenes(trial, (1, 10_000))
 
 
 def frames() -> object:
-    from distal import film
+    from distal.show import film
 
     (trial,) = watch.trials("chance", **SMALL)
     return film.film(film.scenes(trial, (1,)))
@@ -342,7 +344,7 @@ def test_what_workers_send_back_is_not_held_twice(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(spread, "SHORTEST", 0.01)
     monkeypatch.setattr(spread, "FIRST_PACE", 10_000)
     seconds = count(0.0)  # a second at every look: a slow worker, so that blocks stay small
-    monkeypatch.setattr("distal.spread.time.perf_counter", lambda: next(seconds))
+    monkeypatch.setattr("distal.engines.spread.time.perf_counter", lambda: next(seconds))
     options: dict[str, Any] = {"trials": 100, "episodes": 10_000, "chance": False, **SMALL}
     results = 4 * 200 * 10_000
     assert peak(lambda: distal.learn(RULE, executor=OneByOne(), **options)) < 1.3 * results

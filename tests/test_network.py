@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from distal import draws, network
-from distal.network import Weights
+from distal.model import draws, network
+from distal.model.network import Weights
 
 
 def test_twenty_hidden_neurons_have_624_synapses() -> None:

@@ -17,23 +17,14 @@ import numpy as np
 import pytest
 
 import distal
-from distal import (
-    InputError,
-    Maze,
-    ReadingStudy,
-    Settings,
-    evaluation,
-    evolving,
-    reading_study,
-    stages,
-    study_readings,
-    terminal,
-)
-from distal.cli import main
-from distal.colours import DARK, LIGHT
-from distal.draws import child_seed
+from distal import InputError, Maze, ReadingStudy, Settings, study_readings
+from distal.base.colours import DARK, LIGHT
+from distal.cli import main, terminal
+from distal.evaluation import learning as evaluation
 from distal.learners import chance_for
-from distal.reading_study import (
+from distal.model.draws import child_seed
+from distal.paper import reading_study, stages
+from distal.paper.reading_study import (
     SCALES,
     STUDY,
     Mean,
@@ -45,11 +36,12 @@ from distal.reading_study import (
     residuals,
     variants,
 )
-from distal.stages import Event
+from distal.paper.stages import Event
+from distal.search import evolve as evolving
 from tests import test_watch
 
 browser = test_watch.browser
-reading_report = pytest.importorskip("distal.reading_report", reason="figures need matplotlib")
+reading_report = pytest.importorskip("distal.paper.reading_report", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parent.parent / "docs"
 TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1)
@@ -339,7 +331,7 @@ def test_the_study_needs_neither_matplotlib_nor_rich() -> None:
         "import sys\n"
         "for name in ('matplotlib', 'rich', 'scipy', 'PIL'): sys.modules[name] = None\n"
         "import distal\n"
-        "from distal import reading_study\n"
+        "from distal.paper import reading_study\n"
         "reading_study.SCALES['quick'] = reading_study.Scale('quick', 1, 0, 2, 1)\n"
         f"maze = distal.Maze.from_text({PICTURE!r})\n"
         "study = distal.study_readings(maze=maze, steps=9, hidden=3)\n"

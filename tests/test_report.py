@@ -17,13 +17,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from distal import InputError, comparison, experiments, figures, report, significance
+from distal import InputError
+from distal.base import significance
+from distal.base.colours import DARK, LIGHT
 from distal.cli import main
-from distal.colours import DARK, LIGHT
-from distal.comparison import Line, compare
-from distal.experiments import Reproduction, Scale, reproduce
-from distal.rule import find_rule
-from distal.stages import Event
+from distal.learners.rule import find_rule
+from distal.paper import comparison, experiments, figures, report
+from distal.paper.comparison import Line, compare
+from distal.paper.experiments import Reproduction, Scale, reproduce
+from distal.paper.stages import Event
 from tests import test_watch
 
 if TYPE_CHECKING:

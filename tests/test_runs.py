@@ -18,8 +18,8 @@ from scipy import stats
 
 from distal import HillClimbing, InputError, Rule, evolve, learn, reproduce, resume
 from distal.cli import main
-from distal.draws import child_seed
-from distal.evolving import Step, summary
+from distal.model.draws import child_seed
+from distal.search.evolve import Step, summary
 from tests.processes import DISTAL, started
 from tests.test_maze import T
 

@@ -14,7 +14,7 @@ import pytest
 import distal
 from distal import InputError, Settings
 from distal.cli import main
-from distal.settings import READINGS, default
+from distal.model.settings import READINGS, default
 
 
 def test_the_defaults_are_those_of_the_definition() -> None:
@@ -53,7 +53,7 @@ from distal.walk import MazeTask
 options = {"trials": 1, "episodes": 6, "steps": 30, "keep_ep": True, "chance": False}
 one, other = (distal.learn("paper:1", engine=engine, **options) for engine in ("cpu", "reference"))
 args = _parser().parse_args(["learn", "paper:1"])
-readings = distal.settings.READINGS
+readings = distal.model.settings.READINGS
 print(json.dumps({
     "equal": (one.ep == other.ep).all().item(),
     "python": {name: getattr(distal.Settings(), name) for name in readings},

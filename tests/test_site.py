@@ -17,7 +17,7 @@ import pytest
 
 import distal
 from distal import cli
-from distal.colours import DARK, LIGHT
+from distal.base.colours import DARK, LIGHT
 
 pytest.importorskip("material", reason="the site needs the extra docs")
 
@@ -193,7 +193,7 @@ def test_the_numbers_to_compare_with_are_those_of_the_results() -> None:
     ):
         cells = " | ".join(f"{number:.2f}" for number in numbers)
         assert f"| {method} | {cells} | ours |" in page
-    paper = distal.experiments.paper_results()
+    paper = distal.paper.experiments.paper_results()
     thousand, ten_thousand = paper["best_1000_episodes"], paper["best_10000_episodes"]
     for method, key in (
         ("DSP, rule 1", "dsp"),

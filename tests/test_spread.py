@@ -28,13 +28,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import distal
-from distal import HillClimbing, InputError, Settings, spread
+from distal import HillClimbing, InputError, Settings
 from distal.cli import main
-from distal.cluster import Cluster
-from distal.engines import Batch, cpu
-from distal.evaluation import batch_of
-from distal.experiments import random_learners
-from distal.spread import Spread, WorkError, run_block
+from distal.engines import Batch, cpu, spread
+from distal.engines.cluster import Cluster
+from distal.engines.spread import Spread, WorkError, run_block
+from distal.evaluation.learning import batch_of
+from distal.paper.experiments import random_learners
 from tests.processes import DISTAL, interrupt, members, started, wait_until
 from tests.test_maze import T
 
@@ -139,7 +139,7 @@ def test_python_functions_take_an_executor() -> None:
 
 def test_a_process_pool_will_do_and_a_reproduction_is_the_same(tmp_path: Path) -> None:
     options: dict[str, Any] = {"rules": "published", "maze": T, "steps": 9, "hidden": 5}
-    from distal.experiments import SCALES, Scale
+    from distal.paper.experiments import SCALES, Scale
 
     tiny = Scale("quick", runs=1, generations=1, episodes=100)
     with pytest.MonkeyPatch.context() as patch:
@@ -489,7 +489,7 @@ def test_a_cluster_that_cannot_be_is_refused_in_one_line(
 def test_a_scheduler_that_does_not_answer_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("distal.cluster.CONNECT", 1)
+    monkeypatch.setattr("distal.engines.cluster.CONNECT", 1)
     assert main(["learn", "paper:1", "--cluster", "tcp://127.0.0.1:9"]) == 2
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from distal import traces
+from distal.model import traces
 
 
 def test_the_traces_of_a_four_step_episode_written_out() -> None:

@@ -15,17 +15,18 @@ import numpy as np
 import pytest
 
 import distal
-from distal import engines, watch
-from distal.checks import InputError
+from distal import engines
+from distal.base.checks import InputError
+from distal.base.colours import DARK, LIGHT
 from distal.cli import main
-from distal.colours import DARK, LIGHT
 from distal.learners import Learner, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.maze import HEADINGS, Maze, triple_t_maze
-from distal.rule import Rule
-from distal.settings import READINGS, Settings
-from distal.watch import Watched
+from distal.learners.rule import Rule
+from distal.model.maze import HEADINGS, Maze, triple_t_maze
+from distal.model.settings import READINGS, Settings
+from distal.show import watch
+from distal.show.watch import Watched
 from tests.test_cli import output, output_json, refusal
 from tests.test_maze import T
 

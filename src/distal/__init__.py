@@ -5,29 +5,28 @@ episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 """
 
 # Ctrl-C and memory come before what follows, which loads NumPy and takes half a second.
-from distal import interrupts
+from distal.base import interrupts
 
 interrupts.take_over()
 
-from distal.machine import check_start
+from distal.base.machine import check_start
 
 check_start()
 
-from distal import registration
-from distal.checks import InputError
-from distal.evaluation import Behaviour, Difference, Result, climb, learn
-from distal.evolving import Evolved, evolve, resume
-from distal.experiments import Reproduction, reproduce
-from distal.foreign import EnvResult, learn_env
+from distal._version import __version__
+from distal.base.checks import InputError
+from distal.evaluation.environments import EnvResult, learn_env
+from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
 from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.maze import Maze, triple_t_maze
-from distal.reading_study import ReadingStudy, study_readings
-from distal.rule import Rule, find_rule, published_rule, published_rules
-from distal.settings import Settings
-
-__version__ = "0.2.0"
+from distal.learners.rule import Rule, find_rule, published_rule, published_rules
+from distal.model.maze import Maze, triple_t_maze
+from distal.model.settings import Settings
+from distal.paper.experiments import Reproduction, reproduce
+from distal.paper.reading_study import ReadingStudy, study_readings
+from distal.search.evolve import Evolved, evolve, resume
+from distal.tasks import registration
 
 __all__ = [
     "Behaviour",
@@ -43,6 +42,7 @@ __all__ = [
     "Result",
     "Rule",
     "Settings",
+    "__version__",
     "climb",
     "evolve",
     "find_learner",

@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import distal
-from distal.checks import InputError, one_of
+from distal._version import __version__
+from distal.base.checks import InputError, one_of
+from distal.base.files import read_json
+from distal.base.machine import machine
 from distal.engines import Batch
-from distal.evaluation import batch_of
-from distal.files import read_json
+from distal.evaluation.learning import batch_of
 from distal.learners import Learner, chance_for
-from distal.machine import machine
-from distal.maze import triple_t_maze
-from distal.rule import evolved_rules
-from distal.settings import Settings
+from distal.learners.rule import evolved_rules
+from distal.model.maze import triple_t_maze
+from distal.model.settings import Settings
 
 FORMAT, VERSION = "distal-bench", 1
 JAX_PROGRAM = Path(__file__).parents[3] / "benchmarks" / "jax_baseline.py"
@@ -80,7 +80,7 @@ def report(rows: list[Row], card: dict[str, Any] | None = None) -> dict[str, Any
     return {
         "format": FORMAT,
         "version": VERSION,
-        "distal": distal.__version__,
+        "distal": __version__,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": machine(),
         **({"card": card} if card is not None else {}),

@@ -9,12 +9,12 @@ from functools import partial
 
 import numpy as np
 
+from distal.base.machine import available_cores
 from distal.bench import Row, alternating, generation
-from distal.cluster import Cluster
 from distal.engines import cpu
-from distal.experiments import random_learners
-from distal.machine import available_cores
-from distal.spread import TASK, Spread
+from distal.engines.cluster import Cluster
+from distal.engines.spread import TASK, Spread
+from distal.paper.experiments import random_learners
 
 EMPTY_TASKS = 200
 

@@ -10,21 +10,12 @@ from functools import partial
 import numpy as np
 from numba import njit
 
-from distal import network
-from distal.bench import (
-    Row,
-    against_jax,
-    alternating,
-    chance_beside,
-    every_ep,
-    generation,
-    python,
-    times,
-)
+from distal.base.machine import available_cores
+from distal.bench import Row, against_jax, alternating, chance_beside, every_ep, generation, python, times
 from distal.engines import Batch, cpu, reference
-from distal.experiments import random_learners
-from distal.machine import available_cores
-from distal.rule import published_rules
+from distal.learners.rule import published_rules
+from distal.model import network
+from distal.paper.experiments import random_learners
 
 
 def run(quick: bool = False) -> Iterator[Row]:

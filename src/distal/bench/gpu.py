@@ -13,20 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from distal import engines
-from distal.bench import (
-    Row,
-    against_jax,
-    alternating,
-    chance_beside,
-    every_ep,
-    generation,
-    python,
-    times,
-)
+from distal.bench import Row, against_jax, alternating, chance_beside, every_ep, generation, python, times
 from distal.engines import Batch, gpu
-from distal.evolving import evolve
-from distal.experiments import RESAMPLE, random_learners
-from distal.rule import published_rules
+from distal.learners.rule import published_rules
+from distal.paper.experiments import RESAMPLE, random_learners
+from distal.search.evolve import evolve
 
 RULES = 15 * 14  # one generation of all fifteen runs
 GENERATION = f"one generation of fifteen runs: {RULES} random rules × 40 trials × 100 episodes"

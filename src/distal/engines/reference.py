@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import learners
-from distal.engines import Batch, Progress, Trials, checked_call, naming
-from distal.episode import Episode
-from distal.network import Weights
-from distal.walk import MazeTask, MazeWalk
+from distal.engines.batch import Batch, Progress, Trials, checked_call, naming
+from distal.model.network import Weights
+from distal.tasks.episode import Episode
+from distal.tasks.walk import MazeTask, MazeWalk
 
 
 def episodes(batch: Batch, trial: int) -> Iterator[Episode[MazeWalk]]:

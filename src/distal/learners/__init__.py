@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from distal.checks import InputError, instance, integer, shown
-from distal.draws import MAX_COUNT, MAX_SEED
-from distal.episode import Episode, Task, W
-from distal.files import read_json
+from distal.base.checks import InputError, instance, integer, shown
+from distal.base.files import read_json
 from distal.learners import chance, dsp, hill_climbing
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.rule import Rule, find_rule, is_there
-from distal.settings import Settings
+from distal.learners.rule import Rule, find_rule, is_there
+from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.settings import Settings
+from distal.tasks.episode import Episode, Task, W
 
 Learner = Rule | HillClimbing | Chance
 

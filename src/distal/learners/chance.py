@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from distal import network
-from distal.checks import unit_interval
-from distal.episode import Episode, Task, W, run_episode
-from distal.settings import Settings
+from distal.base.checks import unit_interval
+from distal.model import network
+from distal.model.settings import Settings
+from distal.tasks.episode import Episode, Task, W, run_episode
 
 NUMBERS = ("alpha_h", "alpha_o")
 

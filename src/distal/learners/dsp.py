@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import network, traces
-from distal.checks import InputError, instance, integer, number, one_of, unit_interval
-from distal.episode import Episode, Task, W, run_episode
-from distal.network import Weights
-from distal.rule import Rule
-from distal.settings import READINGS, Settings
+from distal.base.checks import InputError, instance, integer, number, one_of, unit_interval
+from distal.learners.rule import Rule
+from distal.model import network, traces
+from distal.model.network import Weights
+from distal.model.settings import READINGS, Settings
+from distal.tasks.episode import Episode, Task, W, run_episode
 
 
 def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:

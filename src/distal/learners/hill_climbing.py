@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from distal import network
-from distal.checks import InputError, fields, unit_interval
-from distal.episode import Episode, Task, W, run_episode
-from distal.files import read_json
-from distal.network import Weights
-from distal.settings import Settings
+from distal.base.checks import InputError, fields, unit_interval
+from distal.base.files import read_json
+from distal.model import network
+from distal.model.network import Weights
+from distal.model.settings import Settings
+from distal.tasks.episode import Episode, Task, W, run_episode
 
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
 FORMAT, VERSION = "distal-climber", 1

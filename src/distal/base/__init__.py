@@ -1,0 +1,1 @@
+"""What everything else stands on: checks, files, folders, memory, Ctrl-C, statistics, colours."""

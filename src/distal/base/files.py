@@ -1,0 +1,183 @@
+"""Files in and out: clear refusals, and writes that are whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base import checks, memory
+from distal.base.checks import InputError
+
+MOST = 2**20  # bytes of a file that a person may have written: a rule, a climber, a maze
+MOST_OF_RUNS = 2**30  # … and of one that only a program writes
+
+# A pipe that nobody writes to is opened without waiting, a terminal without becoming ours.
+_OPENING = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+)
+
+
+def to_json(data: object, indent: int = 0) -> str:
+    """Return JSON to be read by people too: one line a field, lists of numbers on one line."""
+    inner, outer = " " * (indent + 1), " " * indent
+    if isinstance(data, dict) and data:
+        fields = [f"{inner}{_scalar(str(key))}: {to_json(value, indent + 1)}" for key, value in data.items()]
+        return "{\n" + ",\n".join(fields) + f"\n{outer}}}"
+    if isinstance(data, list) and any(isinstance(value, dict | list | str) for value in data):
+        return "[\n" + ",\n".join(inner + to_json(value, indent + 1) for value in data) + f"\n{outer}]"
+    return _scalar(data)
+
+
+def _scalar(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, allow_nan=False)
+
+
+def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
+    """Return the content of a regular file of at most so many bytes; `what` names its kind in the refusal.
+
+    A pipe, a device or a folder is refused at once: opening one could wait for ever, reading it, too.
+    """
+    path = checks.path(what, path)
+    try:
+        with os.fdopen(os.open(path, _OPENING), "rb") as file:
+            status = os.fstat(file.fileno())
+            if stat.S_ISREG(status.st_mode):
+                data = file.read(most + 1) if status.st_size <= most else b""
+                if len(data) <= most and status.st_size <= most:
+                    return data
+                problem = f"it has {max(status.st_size, len(data)):,} bytes, at most {most:,} are allowed"
+            else:
+                problem = "Is a directory" if stat.S_ISDIR(status.st_mode) else "it is not a regular file"
+    except OSError as error:
+        problem = str(error.strerror)
+    raise InputError(f"cannot read {what} {str(path)!r}: {problem}")
+
+
+def read_text(path: str | Path, what: str, most: int = MOST) -> str:
+    """Return the text of a file as `read_bytes` reads it, with plain line ends."""
+    try:
+        text = read_bytes(path, what, most).decode()
+    except UnicodeDecodeError:
+        raise InputError(f"cannot read {what} {str(path)!r}: it is not a UTF-8 text file") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_json(path: str | Path, what: str, most: int = MOST) -> object:
+    """Return the content of a JSON file."""
+    text = read_text(path, what, most)
+    values = {"numbers and lists": memory.JSON_VALUES * len(text)}
+    memory.Estimate(f"the values of {what} {str(path)!r}", values, "end other work").check()
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        problem = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    except InputError as error:
+        problem = str(error)
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
+        problem = "nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
+    raise InputError(f"{what} {str(path)!r} is not JSON: {problem}")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; JSON would let the last of two equal names win."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"it has the name {checks.shown(twice)} twice")
+    return content
+
+
+def _no_number(word: str) -> object:
+    """Refuse NaN and Infinity, which Python takes and JSON does not know."""
+    raise InputError(f"{word} is no number of JSON")
+
+
+def check_target(path: str | Path) -> None:
+    """Refuse a file that could not be written, before the work that fills it."""
+    target = checks.path("the name of a file", path).resolve()
+    if target.is_dir():
+        problem = "it is a folder"
+    elif not target.parent.is_dir():
+        problem = "its folder does not exist"
+    elif not os.access(target if target.exists() else target.parent, os.W_OK):
+        problem = "permission denied"
+    else:
+        return
+    raise InputError(f"cannot write {str(path)!r}: {problem}")
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"cannot write {str(path)!r}: it holds characters that have no UTF-8 form") from None
+    write_bytes(path, data)
+
+
+def to_npz(**arrays: NDArray[Any]) -> bytes:
+    """Return arrays as a compressed NPZ file."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    write_pieces(path, [data])
+
+
+def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
+    """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
+    target = checks.path("the name of a file", path).resolve()  # the file behind a link, not the link
+    try:
+        if target.exists() and not target.is_file():  # a pipe or a device takes data but cannot be replaced
+            with target.open("wb") as device:
+                device.writelines(pieces)
+            return
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    except OSError as error:
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def sync_folder(path: str | Path) -> None:
+    """Make renames and new files in a folder survive a loss of power, where the system can."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # not every system opens folders
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    """Return the permissions that new files go without; mkstemp makes private files."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

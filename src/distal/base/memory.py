@@ -1,0 +1,117 @@
+"""What work will need of the machine's memory, and a refusal of what does not fit.
+
+An estimate has parts with names. The bytes below were measured on real processes, and
+tests/test_memory.py measures again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from distal.base import machine
+from distal.base.checks import InputError
+
+SETTING = "DISTAL_MEMORY"
+UNLIMITED = "unlimited"
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+# Bytes.
+EP = 4  # in a curve
+TRIAL = 180  # its learner, goal and seed, and above all what the seed is computed from
+MEASURED = 140  # the same of a trial of which the best EP alone is kept
+COLUMN = 4  # of each episode: where it is recorded
+JSON_VALUES = 4  # Python's numbers and lists, for each byte of a JSON file as we write them
+LISTED = 20  # a number of a curve on its way to JSON
+LISTED_LARGE = 44  # … above 256, where Python has no objects ready
+INDIVIDUAL = {"dsp": 2800, "hc": 900}  # genes, what they are drawn from, the learner, and its text on disk
+GENERATION = 24  # best, mean and worst of one run
+AGENT = 1200  # in an environment of many, above all its generator
+PIXEL = 6  # of a film
+LOADING = 640 * 2**20  # of address space: Numba and LLVM, and the code that they compile
+STACK = 8 * 2**20  # of address space, for a thread
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How many bytes some work will need, by part, and what to ask for instead if they are too many."""
+
+    what: str
+    parts: Mapping[str, int]
+    instead: str
+
+    @property
+    def total(self) -> int:
+        """All parts together."""
+        return sum(self.parts.values())
+
+    def check(self) -> None:
+        """Refuse work that does not fit in what is free."""
+        free = allowed()
+        if free is None or self.total <= free:
+            return
+        largest = max(self.parts, key=lambda part: self.parts[part])
+        raise InputError(
+            f"{self.what} need about {size(self.total)} of memory, most of it for {largest}, "
+            f"{size(free)} are free; {self.instead}, or set {SETTING}={UNLIMITED}"
+        )
+
+
+def evaluation(
+    trials: int, episodes: int, *, curves: int, weights: int = 0, listed: int = 0, instead: str
+) -> Estimate:
+    """Estimate an evaluation that keeps so many curves; `listed`: bytes for each number of them as JSON."""
+    cells = trials * episodes
+    parts = {
+        "curves": (EP * curves + 1) * cells,  # and one bit of each EP, as a byte, while they are summed up
+        "trials": TRIAL * trials + COLUMN * episodes,
+        "weights": EP * weights * trials,
+        "JSON": listed * curves * cells,
+    }
+    return Estimate(f"{trials:,} trials of {episodes:,} episodes", parts, instead)
+
+
+def evolution(
+    learner: str, *, runs: int, population: int, generations: int, trials: int, afresh: int, episodes: int
+) -> Estimate:
+    """Estimate an evolution: so many trials of each individual, and `afresh` of each run's winner."""
+    parts = {
+        "individuals": INDIVIDUAL[learner] * runs * population,
+        "trials": MEASURED * runs * max(population * trials, afresh) + COLUMN * episodes,
+        "generations": GENERATION * runs * (generations + 1),
+    }
+    what = f"{runs:,} runs of {population:,} individuals with {trials:,} trials each"
+    if max(parts, key=lambda part: parts[part]) == "generations":
+        return Estimate(f"{runs:,} runs of {generations:,} generations", parts, "ask for fewer of them")
+    return Estimate(what, parts, "ask for fewer runs or trials, or a smaller population")
+
+
+def allowed() -> int | None:
+    """Return the bytes that new work may take: what the setting says, or what is free; None: any."""
+    said = os.environ.get(SETTING, "").strip()
+    if not said:
+        return machine.free_memory()
+    if said.lower() == UNLIMITED:
+        return None
+    read = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", said, re.IGNORECASE | re.ASCII)
+    if read is None:
+        raise InputError(f"{SETTING} is {said!r}, expected {UNLIMITED} or a size as 512M or 8G")
+    return int(float(read[1]) * UNITS[read[2].upper()])
+
+
+def check_address_space(what: str, needed: int) -> None:
+    """Refuse what a limit of address space (ulimit -v) leaves no room for: libraries hang or abort then."""
+    free = machine.free_address_space()
+    if free is not None and free < needed:
+        raise InputError(
+            f"{what} needs {size(needed)} of address space, its limit leaves {size(max(0, free))}; "
+            "raise it with ulimit -v"
+        )
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in words."""
+    unit, power = ("GiB", 30) if count >= 2**30 else ("MiB", 20)
+    return f"{count / 2**power:,.1f} {unit}"

@@ -1,0 +1,177 @@
+"""A batch of independent trials: what engines are given, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base.checks import InputError, flag, function, indices, instance, integer, sequence, shown
+from distal.learners import Learner, kind_of
+from distal.learners.chance import Chance
+from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.maze import Maze
+from distal.model.settings import Settings
+
+MAX_WORKERS = 1024
+
+Progress = Callable[[int], None]  # told how many more episodes have been run
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Independent trials: everything that decides their results, and nothing else.
+
+    Trial k trains with `learners[learner[k]]` towards final position `goal[k]`,
+    its random numbers keyed by `seed[k]`. All learners are of one kind. A batch that is
+    none, with a goal that the maze does not have, say, cannot be made.
+    """
+
+    learners: tuple[Learner, ...]
+    learner: NDArray[np.int32]  # (trials)
+    goal: NDArray[np.int32]  # (trials)
+    seed: NDArray[np.uint64]  # (trials)
+    maze: Maze
+    settings: Settings
+    episodes: int
+    resample: int | None = None
+    record: tuple[int, ...] | None = None  # the episodes, from 1 and ascending, that `best` is wanted of; all
+
+    def __post_init__(self) -> None:
+        # Made once in every generation of an evolution: whole arrays are checked, not trial after trial.
+        learners = _of_one_kind(self.learners)
+        maze = instance("maze", self.maze, Maze, "a Maze")
+        instance("settings", self.settings, Settings, "a Settings")
+        checked = {
+            "learners": learners,
+            "learner": indices("learner", self.learner, len(learners) - 1, np.int32),
+            "goal": indices("goal", self.goal, len(maze.finals) - 1, np.int32),
+            "seed": indices("seed", self.seed, MAX_SEED, np.uint64),
+            "episodes": integer("episodes", self.episodes, 1, MAX_COUNT),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        sizes = {len(self.learner), len(self.goal), len(self.seed)}
+        if len(sizes) > 1 or 0 in sizes:
+            raise InputError(
+                f"learner, goal and seed have {len(self.learner)}, {len(self.goal)} and {len(self.seed)} "
+                "entries, expected one of each for every trial, and one trial at least"
+            )
+        if self.resample is not None:
+            object.__setattr__(self, "resample", integer("resample", self.resample, 1, MAX_COUNT))
+        if self.record is not None:
+            object.__setattr__(self, "record", _ascending(self.record, self.episodes))
+
+    def __len__(self) -> int:
+        return len(self.seed)
+
+    def part(self, first: int, last: int) -> Batch:
+        """Return trials first … last − 1, with no more learners than they need."""
+        last = integer("last", last, 1, len(self))
+        first = integer("first", first, 0, last - 1)
+        needed, learner = np.unique(self.learner[first:last], return_inverse=True)
+        return replace(
+            self,
+            learners=tuple(self.learners[k] for k in needed),
+            learner=learner.astype(np.int32),
+            goal=self.goal[first:last],
+            seed=self.seed[first:last],
+        )
+
+    @property
+    def fresh_every(self) -> int | None:
+        """After how many episodes weights are drawn afresh: always after one by chance; None: never."""
+        return 1 if isinstance(self.learners[0], Chance) else self.resample
+
+    @property
+    def recorded(self) -> Sequence[int]:
+        """The episodes, from 1, after which the best EP is recorded, in their order."""
+        return range(1, self.episodes + 1) if self.record is None else self.record
+
+    @cached_property
+    def columns(self) -> NDArray[np.int32]:
+        """The column of `best` that each episode is recorded in, or −1; (episodes)."""
+        if self.record is None:
+            return np.arange(self.episodes, dtype=np.int32)
+        column = np.full(self.episodes, -1, np.int32)
+        column[np.array(self.record) - 1] = np.arange(len(self.record))
+        return column
+
+
+def _of_one_kind(given: object) -> tuple[Learner, ...]:
+    learners = sequence("learners", given, "a list of learners")
+    for kind in dict.fromkeys(map(type, learners)):
+        if not issubclass(kind, Learner):
+            wrong = next(one for one in learners if type(one) is kind)
+            raise InputError(f"learners holds {shown(wrong)}, expected Rule, HillClimbing or Chance")
+    if len({kind_of(one) for one in {type(one): one for one in learners}.values()}) != 1:
+        raise InputError(f"learners has {len(learners)} entries, expected at least one, and all of one kind")
+    return learners
+
+
+def _ascending(given: object, episodes: int) -> tuple[int, ...]:
+    expected = "a list of episodes, from 1 and ascending"
+    record = tuple(integer("record", one, 1, episodes) for one in sequence("record", given, expected))
+    if not record or any(one >= other for one, other in pairwise(record)):
+        raise InputError(f"record is {shown(record)}, expected {expected}")
+    return record
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """What the trials of a batch gave.
+
+    `best` is the lowest EP so far after each recorded episode. If they were asked for,
+    `ep` is the EP of every episode, `hidden` and `output` are the weights of the first
+    episode that had the best EP.
+    """
+
+    best: NDArray[np.int32]  # (trials, recorded episodes)
+    ep: NDArray[np.int32] | None  # (trials, episodes)
+    hidden: NDArray[np.float32] | None  # (trials, H, 4 + H + 4)
+    output: NDArray[np.float32] | None  # (trials, 4, H + 1)
+
+
+@contextmanager
+def naming(batch: Batch, trial: int) -> Iterator[None]:
+    """Let an exception say in which trial it happened."""
+    try:
+        yield
+    except Exception as error:
+        where = f"final position {batch.goal[trial]}, seed {batch.seed[trial]}"
+        raise RuntimeError(f"trial {trial} ({where}) failed: {error}") from error
+
+
+class Engine(Protocol):
+    """What every engine module offers."""
+
+    def run(
+        self,
+        batch: Batch,
+        *,
+        keep_weights: bool,
+        keep_ep: bool,
+        workers: int | None,
+        progress: Progress | None,
+    ) -> Trials:
+        """Run all trials of a batch."""
+
+
+def checked_call(
+    batch: Batch, keep_weights: bool, keep_ep: bool, workers: int | None, progress: Progress | None
+) -> tuple[bool, bool, int | None]:
+    """Check what any engine is asked for; return the two flags and the workers as plain values."""
+    instance("batch", batch, Batch, "a Batch")
+    function("progress", progress)
+    return flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers)
+
+
+def checked_workers(workers: int | None) -> int | None:
+    """Return the number of workers, or None where the engine may choose."""
+    return None if workers is None else integer("workers", workers, 1, MAX_WORKERS)

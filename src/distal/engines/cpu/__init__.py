@@ -1,0 +1,170 @@
+"""The fast engine for any processor: compiled with Numba, one thread per worker.
+
+This file is the host's side: it turns a batch into flat arrays, hands blocks of
+trials to threads, watches them, and stops them when asked. What they run is in
+`kernels`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba.core import event
+from numpy.typing import NDArray
+
+from distal.base import memory
+from distal.base.machine import available_cores
+from distal.engines.batch import Batch, Progress, Trials, checked_call, naming
+from distal.engines.cpu import cache, kernels
+from distal.engines.cpu.kernels import Options
+from distal.engines.numbers import learner_numbers, packed_changes
+from distal.learners.rule import Rule
+from distal.model.network import OUTPUTS, incoming
+from distal.tasks.tables import maze_tables
+
+_log = logging.getLogger("distal")
+
+CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
+POLL = 0.05  # seconds between looks at progress and at Ctrl-C
+
+
+def run(
+    batch: Batch,
+    *,
+    keep_weights: bool = False,
+    keep_ep: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Trials:
+    """Run all trials of a batch in `workers` threads; by default one per available core."""
+    keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
+    job = _Job(batch, keep_weights, keep_ep)
+    job.compile()
+    workers = min(workers or available_cores(), len(batch))
+    memory.check_address_space(f"engine cpu with {workers} workers", memory.STACK * workers)
+    blocks = list(shares(len(batch), workers))
+    counters = np.zeros((len(blocks), CACHE_LINE), np.int64)
+    reported = 0
+
+    def report() -> None:
+        nonlocal reported
+        total = int(counters[:, 0].sum())
+        if progress is not None and total > reported:
+            progress(total - reported)
+        reported = total
+
+    with ThreadPoolExecutor(workers, thread_name_prefix="distal") as pool:
+        try:
+            waiting: set[Future[None]] = {
+                pool.submit(job.run_block, *block, counter)
+                for block, counter in zip(blocks, counters, strict=True)
+            }
+            while waiting:
+                finished, waiting = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                report()
+        except BaseException:
+            job.stop[0] = 1  # the compiled code looks at it before every episode
+            pool.shutdown(cancel_futures=True)
+            raise
+    weights = (job.hidden, job.output) if keep_weights else (None, None)
+    return Trials(job.best, job.ep if keep_ep else None, *weights)
+
+
+def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
+    """Divide trials into blocks (first, last + 1).
+
+    Large ones come first, to cost little, small ones last, so that all workers end together.
+    """
+    first = 0
+    while first < trials:
+        last = first + -(-(trials - first) // (2 * workers))
+        yield first, last
+        first = last
+
+
+class _Announcement(event.Listener):  # type: ignore[misc]
+    """Says that a kernel is being compiled, which takes some seconds; one that was kept is only loaded."""
+
+    def __init__(self, kernel: Callable[..., None]) -> None:
+        self.kernel = kernel
+
+    def on_start(self, event: Any) -> None:
+        """Speak up if it is the kernel itself, not one of the functions it is made of."""
+        if event.data["dispatcher"] is self.kernel:
+            name = "hill climbing and chance" if self.kernel is kernels.climbing_trials else "DSP"
+            once = "" if cache.folder() is None else "; this is done once and kept for later runs"
+            _log.warning("compiling the cpu engine for %s%s", name, once)
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing more."""
+
+
+@dataclass(eq=False)
+class _Job:
+    """A batch as arrays, and the arrays of its results."""
+
+    batch: Batch
+    keep_weights: bool
+    keep_ep: bool
+
+    def __post_init__(self) -> None:
+        batch, settings = self.batch, self.batch.settings
+        hidden = settings.hidden
+        rules = [learner for learner in batch.learners if isinstance(learner, Rule)]
+        self.kernel: Callable[..., None] = kernels.dsp_trials if rules else kernels.climbing_trials
+        self.numbers = learner_numbers(batch.learners)
+        self.tables = packed_changes(rules).view(np.int32)
+        self.maze = maze_tables(batch.maze, settings.blocked)
+        self.options = Options(
+            hidden=hidden,
+            steps=settings.steps,
+            episodes=batch.episodes,
+            recorded=len(batch.recorded),
+            resample=batch.fresh_every or 0,
+            winner_alone=settings.outputs == "winner",
+            random_action=settings.outputs == "random",
+            punish_ties=settings.m_ties == "punish",
+            trace_current=settings.trace_pre == "current",
+            normalise=settings.normalise != "none",
+            by_layer=settings.normalise == "layer",
+            keep_weights=self.keep_weights,
+            keep_ep=self.keep_ep,
+        )
+        kept = len(batch) if self.keep_weights else 0
+        self.best = np.empty((len(batch), len(batch.recorded)), np.int32)
+        self.ep = np.empty((len(batch) if self.keep_ep else 0, batch.episodes), np.int32)
+        self.hidden = np.empty((kept, hidden, incoming(hidden)), np.float32)
+        self.output = np.empty((kept, OUTPUTS, hidden + 1), np.float32)
+        self.stop = np.zeros(CACHE_LINE, np.int64)
+        self.local = threading.local()  # a workspace for each thread
+
+    def run_block(self, first: int, last: int, counter: NDArray[np.int64]) -> None:
+        """Run trials first … last − 1 in this thread."""
+        try:
+            self.kernel(first, last, *self._arguments(), counter)
+        except Exception as error:
+            with naming(self.batch, int(counter[1])):
+                raise error
+
+    def compile(self) -> None:
+        """Load or compile the kernel by running it on no trial; say so if it has to be compiled."""
+        with event.install_listener("numba:compile", _Announcement(self.kernel)):
+            self.kernel(0, 0, *self._arguments(), np.zeros(CACHE_LINE, np.int64))
+
+    def _arguments(self) -> tuple[Any, ...]:
+        if not hasattr(self.local, "workspace"):
+            places = len(self.maze.moves) // 4
+            self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, places)
+        batch = self.batch
+        return (
+            batch.learner, batch.goal, batch.seed, self.numbers, self.tables, self.maze, self.options,
+            self.local.workspace, batch.columns, self.best, self.ep, self.hidden, self.output, self.stop,
+        )  # fmt: skip

@@ -1,0 +1,465 @@
+"""The engine for NVIDIA cards: thousands of trials at once, a warp for each.
+
+This file is the host's side: it packs a batch into flat arrays, sends it to the
+card in slices that take about half a second, and unpacks what comes back. What
+runs on the card is in `trials.cu`, compiled for the card and the settings at hand.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base.checks import InputError
+from distal.base.files import write_bytes
+from distal.engines.batch import Batch, Progress, Trials, checked_call
+from distal.engines.numbers import learner_numbers
+from distal.learners.rule import Rule, packed_rules
+from distal.model.maze import Maze
+from distal.model.network import FEED, INPUTS, OUTPUTS, incoming
+from distal.model.settings import Settings
+from distal.tasks.tables import maze_tables
+
+_log = logging.getLogger("distal")
+
+MAX_HIDDEN = 64  # more weights than the registers of a warp hold
+MAX_EPISODES = 2**31 - 1
+CAPABILITY = (7, 0)  # of the oldest cards that have the instructions
+LANES = 32
+REGISTERS = 2**14  # of each of the four parts of a multiprocessor, given to warps in eights a lane
+SLICE = 0.5  # seconds that one launch should take: progress and Ctrl-C wait for its end
+FIRST_SLICE = 400  # episodes of 100 steps for every warp, while nothing is known of the card's pace
+FILLING = 16_384  # trials that keep a large card busy
+PIECE = 4  # episodes of a trial's first piece of work, which shows whether it takes long
+CROWD = 16  # trials a warp, from which on pieces gain nothing
+SHARE = 0.6  # of the free memory
+SMALL = 2**28  # bytes that are taken without asking how much is free
+PINNED = 2**24  # numbers of a result that is put where the card can write to; such memory is scarce
+ALIGNED = 256  # bytes, as the card aligns memory itself
+
+
+def check() -> None:
+    """Refuse, with what to do, if there is nothing to run on."""
+    problem = _problem()
+    if problem is not None:
+        raise InputError(f"engine gpu: {problem}; or use engine cpu")
+
+
+@cache
+def _problem() -> str | None:
+    """Return what is missing, if anything is."""
+    try:
+        import cupy  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        if error.name == "cupy":
+            return "CuPy is not installed: pip install 'distal[gpu]'"
+        return f"CuPy cannot be imported ({error}): reinstall it for your version of CUDA"
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"no NVIDIA card answers ({error}): install the card's driver"
+    if count == 0:
+        return "there is no NVIDIA card: run on a machine that has one"
+    try:
+        cupy.cuda.nvrtc.getVersion()
+    except Exception as error:  # whatever a missing library raises
+        return f"CUDA's run-time compiler cannot be loaded ({error}): pip install 'distal[gpu]'"
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    if (properties["major"], properties["minor"]) < CAPABILITY:
+        oldest = ".".join(map(str, CAPABILITY))
+        return (
+            f"the card has compute capability {properties['major']}.{properties['minor']}, {oldest} is needed"
+        )
+    return None
+
+
+def describe() -> dict[str, Any]:
+    """Describe the card and the software that drives it."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    driver, compiler = cupy.cuda.runtime.driverGetVersion(), cupy.cuda.nvrtc.getVersion()
+    return {
+        "card": properties["name"].decode(),
+        "capability": f"{properties['major']}.{properties['minor']}",
+        "multiprocessors": properties["multiProcessorCount"],
+        "memory_gib": round(properties["totalGlobalMem"] / 2**30, 1),
+        "driver_cuda": f"{driver // 1000}.{driver % 1000 // 10}",
+        "nvrtc": ".".join(map(str, compiler)),
+        "cupy": cupy.__version__,
+    }
+
+
+# ---------------------------------------------------------------- packing
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the neurons and weights of a network lie in the lanes of a warp."""
+
+    hidden: int
+
+    @property
+    def slots(self) -> int:
+        """Neurons a lane: lane l has neurons l, l + 32, …; the outputs follow the hidden ones."""
+        return -(-(self.hidden + OUTPUTS) // LANES)
+
+    @property
+    def size(self) -> int:
+        """Numbers that hold the weights of a network."""
+        return self.slots * incoming(self.hidden) * LANES
+
+    @property
+    def blocks(self) -> int:
+        """Blocks, of a warp each, that shall fit on a multiprocessor: what the registers allow."""
+        registers = min(self.slots * (incoming(self.hidden) + 16) + 52, 255)
+        return min(32, 4 * (REGISTERS // (LANES * (-(-registers // 8) * 8))))
+
+    def unpack(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Turn weights as they lie in lanes, (trials, size), into matrices (see `network`)."""
+        by_lane = weights.reshape(len(weights), self.slots, incoming(self.hidden), LANES)
+        rows = by_lane.transpose(0, 1, 3, 2).reshape(len(weights), self.slots * LANES, -1)
+        outputs = rows[:, self.hidden : self.hidden + OUTPUTS]
+        from_hidden, bias = outputs[:, :, FEED : FEED + self.hidden], outputs[:, :, INPUTS : INPUTS + 1]
+        return rows[:, : self.hidden].copy(), np.concatenate([from_hidden, bias], axis=2)
+
+
+def packed_learners(batch: Batch) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the learners' numbers (learners, 4) and, for rules, what they add to weights (learners, 2, 16).
+
+    The latter is η times the change, for m = −1 and m = +1 and every number that the
+    four trace bits form.
+    """
+    count, own = len(batch.learners), learner_numbers(batch.learners)
+    numbers = np.zeros((count, 4), np.float32)
+    numbers[:, : own.shape[1]] = own
+    added = np.zeros((count, 2, 16), np.float32)
+    if isinstance(batch.learners[0], Rule):
+        changes = packed_rules(cast(Iterable[Rule], batch.learners))["delta_w"]
+        np.multiply(changes.reshape(count, 16, 2).transpose(0, 2, 1), own[:, :1, None], out=added)
+    return numbers, added
+
+
+def with_bias(spots: Any) -> Any:
+    """Turn spots (see `tables`) into those of the kernel, whose fourth input is the bias."""
+    return spots >> 3 << 4 | 8 | spots & 7
+
+
+def definitions(
+    settings: Settings, climbing: bool, keep_weights: bool, keep_ep: bool = False
+) -> dict[str, int]:
+    """Return the constants that a kernel is compiled for."""
+    return {
+        "HIDDEN": settings.hidden,
+        "CLIMB": int(climbing),
+        "WINNER": int(settings.outputs == "winner"),
+        "BINARY": int(settings.outputs == "binary"),
+        "RANDOM": int(settings.outputs == "random"),
+        "PUNISH": int(settings.m_ties == "punish"),
+        "CURRENT": int(settings.trace_pre == "current"),
+        "BY_LAYER": int(settings.normalise == "layer"),
+        "RAW": int(settings.normalise == "none"),
+        "STEPS": settings.steps,
+        "KEEP": int(keep_weights),
+        "EVERY": int(keep_ep),
+        "BLOCKS": Layout(settings.hidden).blocks,
+    }
+
+
+# ---------------------------------------------------------------- slices
+
+
+class Pace:
+    """How many episodes a warp should run in a launch, learned from those before."""
+
+    def __init__(self, steps: int) -> None:
+        self.episodes = max(1, FIRST_SLICE * 100 // steps)
+
+    def learn(self, episodes: float, seconds: float) -> None:
+        """Take note of a launch; grow by at most eight, since a short one says little."""
+        fitting = round(episodes / max(seconds, 1e-6) * SLICE)
+        self.episodes = max(1, min(fitting, 8 * self.episodes))
+
+
+def slices(
+    trials: int, episodes: int, room: int, warps: int, pace: Pace
+) -> Iterator[tuple[int, int, int, int]]:
+    """Divide the work into launches: (first trial, last + 1, first episode, last + 1).
+
+    Trials of one launch fit into `room`; up to `warps` of them run at the same time. All
+    episodes of some trials come before the next trials. The pace may change between two
+    launches.
+    """
+    first = 0
+    while first < trials:
+        last = min(trials, first + min(room, max(FILLING, pace.episodes * warps // episodes)))
+        n, episode = last - first, 0
+        while episode < episodes:
+            until = min(episodes, episode + max(1, pace.episodes * min(n, warps) // n))
+            yield first, last, episode, until
+            episode = until
+        first = last
+
+
+# ---------------------------------------------------------------- the card
+
+
+def run(
+    batch: Batch,
+    *,
+    keep_weights: bool = False,
+    keep_ep: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Trials:
+    """Run all trials of a batch on the card; `workers` is not for it to choose."""
+    keep_weights, keep_ep, _ = checked_call(batch, keep_weights, keep_ep, workers, progress)
+    check()
+    settings = batch.settings
+    if settings.hidden > MAX_HIDDEN:
+        raise InputError(
+            f"hidden is {settings.hidden}, engine gpu takes at most {MAX_HIDDEN}; use engine cpu for more"
+        )
+    if batch.episodes > MAX_EPISODES:
+        raise InputError(
+            f"episodes is {batch.episodes}, engine gpu takes at most {MAX_EPISODES}; use engine cpu for more"
+        )
+    import cupy  # noqa: PLC0415 - an extra
+
+    try:
+        return _run(cupy, batch, keep_weights, keep_ep, progress)
+    except cupy.cuda.memory.OutOfMemoryError:
+        cupy.get_default_memory_pool().free_all_blocks()
+        free, _ = cupy.cuda.runtime.memGetInfo()
+        raise InputError(
+            f"engine gpu: {free / 2**20:,.0f} MiB of memory are free on the card, which is too little; "
+            "end what else runs there, or use engine cpu"
+        ) from None
+
+
+def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: Progress | None) -> Trials:
+    settings, layout = batch.settings, Layout(batch.settings.hidden)
+    climbing = not isinstance(batch.learners[0], Rule)
+    kernel = _kernel(tuple(definitions(settings, climbing, keep_weights, keep_ep).items()))
+    moves, distances, start, cells = _maze(batch.maze, settings.blocked)
+    numbers, added = packed_learners(batch)
+    width = len(batch.recorded)
+    best = _results(cupy, len(batch), width)
+    kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
+
+    eps = _results(cupy, len(batch), batch.episodes) if keep_ep else None
+
+    each = 4 * (
+        8 + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
+    )  # bytes a trial
+    room = _room(cupy, len(batch), each)
+    # A resampling after the last episode is none, and its number need not fit.
+    resample = batch.fresh_every if batch.fresh_every and batch.fresh_every < batch.episodes else 0
+    there: Any = None
+    for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.warps, kernel.pace):
+        n = last - first
+        if episode == 0:
+            there = None  # what was for the trials before makes room
+            there = _OnCard(
+                best=cupy.empty((n, width), np.int32),
+                eps=cupy.empty((n, batch.episodes), np.int32) if keep_ep else None,
+                memory=cupy.empty((n, 2), np.int32),
+                weights=cupy.empty((n, layout.size), np.float32),
+                kept=cupy.empty((n, layout.size), np.float32) if keep_weights else None,
+                queue=cupy.empty(1 + 2 * n, np.int32),
+            )
+            trials = batch.learner[first:last], batch.goal[first:last], batch.seed[first:last]
+            _in_use, at = _upload(cupy, *trials, numbers, added, batch.columns)
+        began = time.perf_counter()
+        there.queue.data.memset_async(0, there.queue.nbytes)
+        piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
+        kernel.function(
+            (min(n, kernel.warps),),
+            (LANES,),
+            (
+                *at[:5], moves, distances, at[5] + np.uint64(4 * episode),
+                there.best, there.eps if keep_ep else there.memory, there.memory, there.weights,
+                there.kept if keep_weights else there.memory,
+                there.queue, there.queue[1:], there.queue[1 + n :],
+                np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
+                np.int32(resample), np.int32(width), np.int32(batch.episodes), np.int32(cells),
+                np.int32(start),
+            ),
+        )  # fmt: skip
+        if until == batch.episodes:
+            there.best.get(out=best[first:last])  # which waits for the kernel
+            if eps is not None:
+                there.eps.get(out=eps[first:last])
+            if kept is not None:
+                there.kept.get(out=kept[first:last])
+        else:
+            cupy.cuda.get_current_stream().synchronize()
+        side_by_side = min(n, kernel.warps)
+        kernel.pace.learn(n * (until - episode) / side_by_side, time.perf_counter() - began)
+        if progress is not None:
+            progress(n * (until - episode))
+    hidden, output = layout.unpack(kept) if kept is not None else (None, None)
+    return Trials(best, eps, hidden, output)
+
+
+def _results(cupy: Any, trials: int, width: int) -> NDArray[np.int32]:
+    """Return an array for results, in memory that the card can write to if it is not large.
+
+    Copying into ordinary memory takes longer than most episodes.
+    """
+    if trials * width > PINNED:
+        return np.empty((trials, width), np.int32)
+    memory = cupy.cuda.alloc_pinned_memory(4 * trials * width)
+    return np.frombuffer(memory, np.int32, trials * width).reshape(trials, width)
+
+
+class _OnCard(NamedTuple):
+    """The arrays of the trials that are on the card: see the kernel's arguments."""
+
+    best: Any
+    eps: Any
+    memory: Any
+    weights: Any
+    kept: Any
+    queue: Any
+
+
+def _room(cupy: Any, trials: int, each: int) -> int:
+    """Return how many trials, of so many bytes each, may be on the card at once."""
+    if trials * each < SMALL:  # asking the card takes a while
+        return trials
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    free += cupy.get_default_memory_pool().free_bytes()
+    room = int(SHARE * free) // each
+    if room < 1:
+        raise cupy.cuda.memory.OutOfMemoryError(each, 0)
+    return room
+
+
+def _upload(cupy: Any, *arrays: NDArray[Any]) -> tuple[Any, NDArray[np.uint64]]:
+    """Copy arrays to the card in one piece, since every copy takes its time.
+
+    Returns what has to be kept while they are in use, and where they lie.
+    """
+    starts = np.cumsum([0, *(-(-array.nbytes // ALIGNED) * ALIGNED for array in arrays)])
+    size = int(starts[-1])
+    together = np.frombuffer(cupy.cuda.alloc_pinned_memory(size), np.uint8, size)
+    for array, at in zip(arrays, starts, strict=False):
+        together[at : at + array.nbytes].view(array.dtype)[:] = array.reshape(-1)
+    there = cupy.empty(size, np.uint8)
+    there.set(together)
+    return (there, together), starts.astype(np.uint64) + np.uint64(there.data.ptr)
+
+
+class _Kernel(NamedTuple):
+    """A kernel that is ready to run, the warps of it that the card holds, and its pace."""
+
+    function: Any
+    warps: int
+    pace: Pace
+
+
+def source() -> str:
+    """Return the kernel's source."""
+    return (resources.files("distal.engines.gpu") / "trials.cu").read_text(encoding="utf-8")
+
+
+def compiler_options(capability: str, constants: tuple[tuple[str, int], ...]) -> list[str]:
+    """Return what the compiler is told, for cards of a capability ("90") and the constants of a kernel.
+
+    It is called without CuPy's own compilation of source, which makes subnormal numbers 0.
+    """
+    return [
+        f"--gpu-architecture=sm_{capability}",
+        "--std=c++17",
+        "--fmad=false",
+        "--ftz=false",
+        "--device-as-default-execution-space",  # for lambdas, which cannot be marked
+        *(f"-D{name}={value}" for name, value in constants),
+    ]
+
+
+@cache
+def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
+    """Return the kernel for these constants, compiled now or kept from an earlier run."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    text, options = source(), compiler_options(cupy.cuda.Device().compute_capability, constants)
+    version = ".".join(map(str, cupy.cuda.nvrtc.getVersion()))
+    name = hashlib.sha256("\n".join([text, version, *options]).encode()).hexdigest()
+    kept = cache_folder() / f"{name}.cubin"
+    if not kept.exists():
+        began = time.perf_counter()
+        write_bytes(kept, _compiled(cupy.cuda.nvrtc, text, options))
+        seconds = time.perf_counter() - began
+        if seconds > 1:
+            _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)
+    function = cupy.RawModule(path=str(kept)).get_function("run_trials")
+    blocks = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, LANES, 0)
+    multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    return _Kernel(function, blocks * multiprocessors, Pace(dict(constants)["STEPS"]))
+
+
+def _compiled(nvrtc: Any, source: str, options: list[str]) -> bytes:
+    """Compile for the card and return the machine code.
+
+    The compiler fails on some kernels, for it runs out of predicates. These are compiled
+    in a simpler form, or with fewer optimisations; they give the same bits.
+    """
+    forms = (["-DTOGETHER=4"], ["-DTOGETHER=1"], ["-DTOGETHER=1", "--ptxas-options=-O1"])
+    for form in forms[:-1]:
+        with suppress(RuntimeError):
+            return _compiled_once(nvrtc, source, [*options, *form])
+    return _compiled_once(nvrtc, source, [*options, *forms[-1]])
+
+
+def _compiled_once(nvrtc: Any, source: str, options: list[str]) -> bytes:
+    program = nvrtc.createProgram(source, "trials.cu", (), ())
+    try:
+        nvrtc.compileProgram(program, tuple(options))
+        code: bytes = nvrtc.getCUBIN(program)
+        return code
+    except nvrtc.NVRTCError as error:
+        raise RuntimeError(f"the gpu engine cannot be compiled: {nvrtc.getProgramLog(program)}") from error
+    finally:
+        nvrtc.destroyProgram(program)
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps compiled kernels: one of the user's own, or else one for this run."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "distal"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder if os.access(folder, os.W_OK) else _temporary_folder()
+
+
+@cache
+def _temporary_folder() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="distal-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+@lru_cache(maxsize=16)
+def _maze(maze: Maze, blocked: str) -> tuple[Any, Any, int, int]:
+    """Return the tables of a maze on the card, its start and its number of cells."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    tables = maze_tables(maze, blocked)
+    moves = cupy.asarray(with_bias(tables.moves))
+    return moves, cupy.asarray(tables.distances), with_bias(tables.start), tables.cells

@@ -1,0 +1,50 @@
+"""The engines by name."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from importlib import import_module
+from typing import Any, cast
+
+from distal.base import memory
+from distal.base.checks import InputError, one_of
+from distal.base.machine import available_cores, machine
+from distal.engines import gpu
+from distal.engines.batch import Engine
+
+ENGINES = ("cpu", "gpu", "reference")
+AUTO = "auto"  # gpu where it can run, else cpu
+DEFAULT = "cpu"
+
+_log = logging.getLogger("distal")
+
+
+def resolve(name: str) -> str:
+    """Return the engine that a name stands for (another one for "auto" alone); refuse one that cannot run."""
+    name = one_of("engine", name, (*ENGINES, AUTO))
+    if name not in ("gpu", AUTO):
+        return name
+    try:
+        gpu.check()
+    except InputError as refusal:
+        if name != AUTO:
+            raise
+        _log.warning("engine auto is cpu here; %s", str(refusal).partition(";")[0])
+        return "cpu"
+    return "gpu"
+
+
+def load(name: str) -> Engine:
+    """Import an engine by name."""
+    module = f"distal.engines.{resolve(name)}"
+    if module == "distal.engines.cpu" and module not in sys.modules:
+        memory.check_address_space("engine cpu", memory.LOADING + memory.STACK * available_cores())
+    return cast(Engine, import_module(module))
+
+
+def machine_of(engine: str) -> dict[str, Any]:
+    """Describe this machine, and its card if that is what the engine runs on."""
+    if engine != "gpu":
+        return machine()
+    return {**machine(), "card": gpu.describe()["card"]}

@@ -1,0 +1,181 @@
+"""Trials spread over the workers of an executor.
+
+The executor is anything that follows `concurrent.futures.Executor`: a process pool,
+`mpi4py.futures`, Dask's. A task is a block of trials. Results depend on the trials
+alone, so neither the number of workers nor the order or the repetition of tasks
+changes a byte.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal._version import __version__
+from distal.base.checks import InputError, shown
+from distal.engines.batch import Batch, Progress, Trials, checked_call
+from distal.engines.registry import load, resolve
+
+TASK = 1.0  # seconds that a task should take: much longer than handing it over
+SHORTEST = 0.1
+FIRST_PACE = 200_000  # episodes of 100 steps a second, while nothing is known of the workers
+AHEAD = 2  # tasks for each worker that are handed over, the one it runs included
+LAST_SHARE = 2  # a task is at most such a part of what a worker will still have to do
+WORKERS = 8  # where an executor does not say how many it has
+CANCELLING = 2.0  # seconds at most
+POLL = 0.2  # seconds between looks at the executor's health
+
+
+class WorkError(RuntimeError):
+    """Work that could not be done, through no fault of what was asked for."""
+
+
+class WrongVersion(Exception):  # noqa: N818 - it travels from a worker and is told by name
+    """A worker has another version of Distal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """What a worker sends back."""
+
+    trials: Trials
+    seconds: float  # of computing
+
+
+def run_block(batch: Batch, engine: str, keep_weights: bool, keep_ep: bool, version: str) -> Block:
+    """Run a block of trials; this is what workers execute."""
+    if version != __version__:
+        raise WrongVersion(f"a worker has Distal {__version__}, this is {version}")
+    began = time.perf_counter()
+    trials = load(engine).run(batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=1, progress=None)
+    return Block(trials, time.perf_counter() - began)
+
+
+class Spread:
+    """An engine that lets the workers of an executor run another engine."""
+
+    def __init__(self, executor: Executor, engine: str) -> None:
+        for needed in ("submit", "shutdown"):
+            if isinstance(executor, type) or not callable(getattr(executor, needed, None)):
+                raise InputError(
+                    f"executor is {shown(executor)}, expected what follows concurrent.futures.Executor"
+                )
+        self.executor, self.engine = executor, resolve(engine)
+        self.pace: dict[tuple[object, ...], float] = {}  # episodes a second of one worker, by kind of work
+        self.tasks, self.computed = 0, 0.0  # so far: how many, and their seconds on the workers
+
+    @property
+    def workers(self) -> int:
+        """The number of workers, as far as the executor says."""
+        own = getattr(self.executor, "workers", None)
+        if own is None:
+            own = getattr(self.executor, "_max_workers", None)
+        return max(1, own) if isinstance(own, int) else WORKERS
+
+    def run(
+        self,
+        batch: Batch,
+        *,
+        keep_weights: bool = False,
+        keep_ep: bool = False,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> Trials:
+        """Run all trials of a batch; `workers` says how many there are, where the executor does not."""
+        keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
+        kind = (type(batch.learners[0]), batch.settings)
+        pace = self.pace.get(kind, FIRST_PACE * 100 / batch.settings.steps)
+        results: Trials | None = None
+        waiting: dict[Future[Block], tuple[int, int]] = {}
+        first = 0
+        try:
+            while first < len(batch) or waiting:
+                count = workers or self.workers
+                while first < len(batch) and len(waiting) < AHEAD * count:
+                    left = (len(batch) - first) * batch.episodes / pace / count  # seconds, for each worker
+                    seconds = max(SHORTEST, min(TASK, left / LAST_SHARE))
+                    last = min(len(batch), first + max(1, round(seconds * pace / batch.episodes)))
+                    waiting[self._submit(batch.part(first, last), keep_weights, keep_ep)] = first, last
+                    first = last
+                for future in self._finished(waiting):
+                    begin, end = waiting.pop(future)
+                    block = self._result(future, batch, begin, end)
+                    if results is None:
+                        results = _room(len(batch), block.trials)
+                    for whole, part in zip(_arrays(results), _arrays(block.trials), strict=True):
+                        whole[begin:end] = part
+                    done = (end - begin) * batch.episodes
+                    # The last measurement counts for half: workers differ, and so do trials.
+                    measured = done / max(block.seconds, 1e-9)
+                    pace = measured if kind not in self.pace else 0.5 * (pace + measured)
+                    self.pace[kind] = pace
+                    self.tasks, self.computed = self.tasks + 1, self.computed + block.seconds
+                    if progress is not None:
+                        progress(done)
+        except BaseException:
+            _cancel(list(waiting))
+            raise
+        if results is None:
+            raise AssertionError("a batch has at least one trial")
+        return results
+
+    def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[Block]:
+        try:
+            return self.executor.submit(run_block, block, self.engine, keep_weights, keep_ep, __version__)
+        except RuntimeError as error:  # a pool that is broken or shut down
+            raise WorkError(f"the executor takes no more work: {error}") from error
+
+    def _finished(self, waiting: dict[Future[Block], tuple[int, int]]) -> Iterator[Future[Block]]:
+        """Wait until a task is done; meanwhile let the executor say if it is in trouble."""
+        check = getattr(self.executor, "check", None)
+        while True:
+            done, _ = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
+            if done:
+                yield from done
+                return
+            if check is not None:
+                check()
+
+    def _result(self, future: Future[Block], batch: Batch, begin: int, end: int) -> Block:
+        try:
+            return future.result()
+        except WrongVersion as error:
+            raise InputError(f"{error}; install the same version everywhere") from None
+        except CancelledError:
+            check = getattr(self.executor, "check", None)
+            if check is not None:
+                check(lost=True)
+            raise WorkError("the executor has cancelled the work") from None
+        except Exception as error:
+            if isinstance(error, InputError):
+                raise
+            where = f"trials {begin} to {end - 1}, seeds {batch.seed[begin]} to {batch.seed[end - 1]}"
+            raise WorkError(f"a task failed ({where}): {type(error).__name__}: {error}") from error
+
+
+def _cancel(futures: list[Future[Block]]) -> None:
+    """Cancel what is outstanding, in at most a moment: an executor in trouble may not answer."""
+    cancelling = threading.Thread(target=lambda: [future.cancel() for future in futures], daemon=True)
+    cancelling.start()
+    cancelling.join(CANCELLING)
+
+
+def _room(trials: int, like: Trials) -> Trials:
+    """Return empty arrays for so many trials: what comes in is put in its place and let go."""
+
+    def empty(part: NDArray[Any] | None) -> Any:
+        return None if part is None else np.empty((trials, *part.shape[1:]), part.dtype)
+
+    return Trials(empty(like.best), empty(like.ep), empty(like.hidden), empty(like.output))
+
+
+def _arrays(trials: Trials) -> list[NDArray[Any]]:
+    """Return the arrays that there are."""
+    return [each for each in (trials.best, trials.ep, trials.hidden, trials.output) if each is not None]

@@ -1,0 +1,326 @@
+"""Learning in any Gymnasium environment: the same learners, the same semantics, at Python's speed.
+
+Observations are `MultiBinary`, or `Discrete` and then one-hot; actions are
+`Discrete`. The episodic performance is a function of the episode.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import learners
+from distal.base import memory
+from distal.base.checks import InputError, function, instance, integer, sequence, shown
+from distal.engines import Progress
+from distal.evaluation.learning import checked_numbers
+from distal.learners import Learner, checked_learner, name_of
+from distal.model.draws import child_seed
+from distal.model.network import Weights, incoming
+from distal.model.settings import MAX_STEPS, Settings, SettingsDict
+
+MAX_NEURONS = 256  # inputs, or outputs
+
+
+class EnvWalk:
+    """What happened in an episode of an environment.
+
+    `observations` and `infos` go from the reset on, `actions` and `rewards` from the
+    first step on. `cut` says that the episode took all the steps there are for it
+    before the environment ended it; it counts as truncated then.
+    """
+
+    def __init__(self, task: EnvTask) -> None:
+        self._task = instance("task", task, EnvTask, "an EnvTask")
+        self.observations: list[Any] = []
+        self.infos: list[dict[str, Any]] = []
+        self.actions: list[int] = []
+        self.rewards: list[float] = []
+        self.terminated = False
+        self.truncated = False
+        self.cut = False
+        observation, info = task.env.reset(seed=task.take_seed(), options=dict(task.options) or None)
+        self.observations.append(observation)
+        self.infos.append(info)
+
+    @property
+    def over(self) -> bool:
+        """Whether the environment has ended the episode."""
+        return self.terminated or self.truncated
+
+    @property
+    def ep(self) -> float:
+        """The episodic performance; lower is better."""
+        return self._task.measure(self)
+
+    def sense(self) -> Sequence[int]:
+        """Return the last observation as bits."""
+        return self._task.bits(self.observations[-1])
+
+    def act(self, action: int) -> None:
+        """Take one step."""
+        action = integer("action", action, 0, self._task.outputs - 1)
+        observation, reward, terminated, truncated, info = self._task.env.step(
+            self._task.first_action + action
+        )
+        self.observations.append(observation)
+        self.infos.append(info)
+        self.actions.append(action)
+        self.rewards.append(float(reward))
+        self.terminated, self.truncated = bool(terminated), bool(truncated)
+        if not self.over and len(self.actions) == self._task.steps:
+            self.truncated = self.cut = True
+
+
+Measure = Callable[[EnvWalk], float]
+
+
+def minus_return(walk: EnvWalk) -> float:
+    """Return minus the sum of all rewards."""
+    return 0.0 - float(sum(walk.rewards))  # not −0
+
+
+class EnvTask:
+    """An environment as a task of at most `steps` steps.
+
+    Its first reset takes the seed, every reset the options.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        options: Mapping[str, Any],
+        steps: int,
+        ep: Measure = minus_return,
+        seed: int | None = None,
+    ) -> None:
+        self.env, self.options, self.steps, self._ep, self._seed = env, options, steps, ep, seed
+        self.inputs, self.bits = _sensing(env.observation_space)
+        self.outputs, self.first_action = _acting(env.action_space)
+        self.cut = 0  # episodes that were cut off
+
+    def begin(self) -> EnvWalk:
+        """Reset the environment."""
+        return EnvWalk(self)
+
+    def take_seed(self) -> int | None:
+        """Return the seed, once; later episodes go on with the environment's own generator."""
+        seed, self._seed = self._seed, None
+        return seed
+
+    def measure(self, walk: EnvWalk) -> float:
+        """Return the EP of an episode, as a number."""
+        self.cut += walk.cut
+        ep: object = self._ep(walk)
+        if not isinstance(ep, int | float | np.number) or not np.isfinite(ep):
+            what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
+            raise InputError(f"{what} an episode is {shown(ep)}, expected a finite number")
+        return float(ep)
+
+
+@dataclass(frozen=True, eq=False)
+class EnvResult:
+    """The outcome of learning in an environment.
+
+    Trials are ordered trial-major: row t · tasks + k is trial t of task k. `ep` is the
+    episodic performance of every episode, `best` the lowest so far; `weights` those of
+    the first episode that had it. `cut` counts the episodes that the environment had
+    not ended after `steps` steps: their EP says only what had happened until then.
+    """
+
+    ep: NDArray[np.float64]  # (trials, episodes)
+    best: NDArray[np.float64]  # (trials, episodes)
+    weights: tuple[Weights, ...]  # (trials)
+    learner: Learner
+    settings: Settings
+    seed: int
+    cut: int = 0
+
+    @property
+    def final(self) -> NDArray[np.float64]:
+        """The best EP of each trial, (trials)."""
+        return self.best[:, -1]
+
+    @property
+    def fitness(self) -> float:
+        """The mean best EP over all trials; lower is better."""
+        return float(self.final.mean())
+
+    def summary(self) -> str:
+        """Return the outcome in a few lines of text."""
+        trials, episodes = self.best.shape
+        name = name_of(self.learner)
+        first, last = self.ep[:, 0].mean(), self.ep[:, -1].mean()
+        cut = f"\n{self.cut:,} of {self.ep.size:,} episodes were cut off after {self.settings.steps} steps"
+        return (
+            f"{name}: {trials} trials of {episodes:,} episodes, seed {self.seed}\n"
+            f"fitness  {self.fitness:.2f}, the mean best EP\n"
+            f"mean EP  {first:.2f} in the first episode, {last:.2f} in the last{cut if self.cut else ''}"
+        )
+
+
+def learn_env(
+    env: Any,
+    learner: Learner | str | Path,
+    *,
+    tasks: Sequence[Mapping[str, Any]] = ({},),
+    ep: Measure = minus_return,
+    episodes: int = 100,
+    trials: int = 5,
+    resample: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: Unpack[SettingsDict],
+) -> EnvResult:
+    """Train fresh networks in a Gymnasium environment, with any learner.
+
+    `env` is an environment, a function that makes one, or the id of a registered one;
+    `learner` a Rule, HillClimbing or Chance, or what `find_learner` takes: "evolved:1", "hc",
+    "chance", a file. `tasks` are options for
+    `reset`, each of which is learned in `trials` trials of its own. `ep` says how good
+    an episode was, lower is better: minus the return, if it is left out. An episode
+    takes at most `steps` steps: those of the environment's own limit if it has one,
+    else 100; one that is cut off before the environment ends it is counted (`cut`).
+    `blocked` means nothing here. The first episode of a trial resets the environment
+    with a seed of the trial, so that all is repeatable.
+    """
+    chosen = checked_learner(learner)
+    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
+    expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
+    every = sequence("tasks", tasks, expected)
+    if not every or not all(isinstance(task, Mapping) for task in every):
+        raise InputError(f"tasks is {shown(tasks)}, expected {expected}")
+    if not callable(ep):
+        raise InputError(f"ep is {shown(ep)}, expected a function of the episode")
+    function("progress", progress)
+    Settings.of(settings, tuple(inspect.signature(learn_env).parameters))
+    made, ours = _made(env)
+    weights, cut = [], 0
+    try:
+        in_force = Settings.of({**settings, "steps": _steps(made, settings.get("steps"))})
+        (inputs, _), (outputs, _) = _sensing(made.observation_space), _acting(made.action_space)
+        _check_memory(trials * len(every), episodes, in_force.hidden, inputs, outputs)
+        eps = np.empty((trials * len(every), episodes))
+        for row in range(len(eps)):
+            trial, task = divmod(row, len(every))
+            own = child_seed(seed, trial, task, 0)
+            world = EnvTask(made, every[task], in_force.steps, ep, own % 2**31)
+            best = None
+            stream = learners.episodes(chosen, world, in_force, own, resample)
+            for k, episode in enumerate(islice(stream, episodes)):
+                eps[row, k] = episode.ep
+                if best is None or episode.ep < best.ep:
+                    best = episode
+                if progress is not None:
+                    progress(1)
+            assert best is not None  # noqa: S101 - there is at least one episode
+            weights.append(best.weights)
+            cut += world.cut
+    finally:
+        if ours:
+            made.close()
+    return EnvResult(
+        ep=eps,
+        best=np.minimum.accumulate(eps, axis=1),
+        weights=tuple(weights),
+        learner=chosen,
+        settings=in_force,
+        seed=seed,
+        cut=cut,
+    )
+
+
+def _check_memory(trials: int, episodes: int, hidden: int, inputs: int, outputs: int) -> None:
+    """Refuse what the machine's free memory does not hold."""
+    parts = {
+        "curves": 2 * 8 * trials * episodes,
+        "weights": 4 * (hidden * incoming(hidden, inputs, outputs) + outputs * (hidden + 1)) * trials,
+        "trials": memory.TRIAL * trials,
+    }
+    what = f"{trials:,} trials of {episodes:,} episodes"
+    memory.Estimate(what, parts, "ask for fewer trials or episodes").check()
+
+
+def _made(env: Any) -> tuple[Any, bool]:
+    """Return the environment, and whether it was made here."""
+    try:
+        import gymnasium  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise InputError("Gymnasium is not installed: pip install 'distal[gym]'") from None
+
+    if isinstance(env, str):
+        try:
+            return gymnasium.make(env), True
+        except Exception as error:  # an environment may raise anything while it is made, and so may its name
+            said = shown(next(iter(str(error).splitlines()), type(error).__name__))
+            raise InputError(f"cannot make environment {shown(env)}: {said}") from None
+    ours = not hasattr(env, "observation_space") and callable(env)
+    made = env() if ours else env
+    if not all(hasattr(made, name) for name in ("observation_space", "action_space", "reset", "step")):
+        what = "what env() returns" if ours else "env"
+        raise InputError(
+            f"{what} is {shown(made)}, expected an environment; or give a function that makes one, or an id"
+        )
+    return made, ours
+
+
+def _steps(env: Any, asked: int | None) -> int:
+    """Return the most steps of an episode: what is asked for, the environment's own limit, or 100."""
+    ours = getattr(
+        getattr(env, "unwrapped", env), "max_steps", None
+    )  # the maze's: its last reward waits for it
+    if asked is not None:
+        if ours is not None and asked != ours:
+            raise InputError(
+                f"steps is {asked}, but the environment ends an episode after {ours}; "
+                f"make it with max_steps={asked}, or leave steps out"
+            )
+        return asked
+    limit = ours or getattr(getattr(env, "spec", None), "max_episode_steps", None)
+    return Settings().steps if limit is None else min(int(limit), MAX_STEPS)
+
+
+def _sensing(space: Any) -> tuple[int, Callable[[Any], Sequence[int]]]:
+    """Return the number of inputs, and what turns an observation into them."""
+    from gymnasium.spaces import Discrete, MultiBinary  # noqa: PLC0415 - an extra
+
+    def checked(observation: Any) -> Any:
+        if observation not in space:
+            raise InputError(
+                f"an observation is {shown(observation)}, which is not in {space}; mend the environment"
+            )
+        return observation
+
+    if isinstance(space, MultiBinary):
+        count = _limited("observations", int(np.prod(space.shape)))
+        return count, lambda bits: np.ravel(checked(np.asarray(bits))).tolist()
+    if isinstance(space, Discrete):
+        count, first = _limited("observations", int(space.n)), int(space.start)
+        return count, lambda number: [int(k == int(checked(number)) - first) for k in range(count)]
+    raise InputError(
+        f"observations are {space}, expected MultiBinary or Discrete; wrap the environment to make them so"
+    )
+
+
+def _acting(space: Any) -> tuple[int, int]:
+    """Return the number of actions and the first of them."""
+    from gymnasium.spaces import Discrete  # noqa: PLC0415 - an extra
+
+    if not isinstance(space, Discrete):
+        raise InputError(
+            f"actions are {space}, expected Discrete; wrap the environment to choose among a few"
+        )
+    return _limited("actions", int(space.n)), int(space.start)
+
+
+def _limited(what: str, count: int) -> int:
+    if count > MAX_NEURONS:
+        raise InputError(f"{what} need {count} neurons, at most {MAX_NEURONS} are allowed")
+    return count

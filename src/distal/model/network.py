@@ -1,0 +1,160 @@
+"""The binary recurrent network: which synapses exist, how they are drawn and summed.
+
+Two matrices hold all weights, one row per post-synaptic neuron:
+
+    hidden (H, 4 + H + 4)   columns: left, front, right, bias | hidden 0 … H−1 | the four outputs
+    output (4, H + 1)       columns: hidden 0 … H−1 | bias
+
+The column is the pre-synaptic index; sums go over it in ascending order. The
+paper's matrices are blocks of these: hidden = [W_hi | W_h | W_ho], output =
+W_oh. Hidden neuron j has no synapse from itself: hidden[j, 4 + j] is always 0.
+
+Three inputs and four outputs are the maze's. With I inputs and O outputs the
+shapes are (H, I + 1 + H + O) and (O, H + 1), the order is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.model import draws
+
+INPUTS = 3  # left, front, right
+OUTPUTS = 4  # stop, left, right, straight
+BIAS = INPUTS  # the bias is the input after the three
+FEED = INPUTS + 1  # inputs and bias: the first columns of a hidden row
+
+Activations = NDArray[np.uint8]  # 0 or 1
+
+
+def incoming(hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> int:
+    """Return the number of columns of a hidden row: inputs, bias, hidden, outputs."""
+    return inputs + 1 + hidden + outputs
+
+
+def synapses(
+    hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say which entries of the two matrices are synapses: all but the self-connections."""
+    into_hidden = np.ones((hidden, incoming(hidden, inputs, outputs)), np.bool_)
+    into_hidden[np.arange(hidden), inputs + 1 + np.arange(hidden)] = False
+    return into_hidden, np.ones((outputs, hidden + 1), np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """All weights of one network, 32-bit floats."""
+
+    hidden: NDArray[np.float32]
+    output: NDArray[np.float32]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The numbers of hidden neurons, inputs and outputs."""
+        hidden, outputs = len(self.hidden), len(self.output)
+        return hidden, self.hidden.shape[1] - 1 - hidden - outputs, outputs
+
+    @property
+    def w_hi(self) -> NDArray[np.float32]:
+        """From inputs and bias to hidden, (H, 4)."""
+        return self.hidden[:, : -len(self.hidden) - len(self.output)]
+
+    @property
+    def w_h(self) -> NDArray[np.float32]:
+        """From hidden to hidden, (H, H), diagonal zero."""
+        return self.hidden[:, -len(self.hidden) - len(self.output) : -len(self.output)]
+
+    @property
+    def w_ho(self) -> NDArray[np.float32]:
+        """From outputs to hidden, (H, 4)."""
+        return self.hidden[:, -len(self.output) :]
+
+    @property
+    def w_oh(self) -> NDArray[np.float32]:
+        """From hidden and bias to outputs, (4, H + 1)."""
+        return self.output
+
+
+def draw(
+    hidden: int, inputs: int, outputs: int, seed: int, purpose: int, episode: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Draw one random word for every entry of the two matrices.
+
+    The lane is the post-synaptic neuron (hidden 0 … H−1, then the outputs), the
+    draw is the pre-synaptic index. Rows come in whole blocks of four words; what
+    lies beyond the last pre-synaptic index is not used.
+    """
+    return (
+        draws.words(seed, purpose, episode, range(hidden), incoming(hidden, inputs, outputs)),
+        draws.words(seed, purpose, episode, range(hidden, hidden + outputs), hidden + 1),
+    )
+
+
+def fresh_weights(
+    hidden: int, seed: int, episode: int, inputs: int = INPUTS, outputs: int = OUTPUTS
+) -> Weights:
+    """Draw weights uniform in [−1, 1) for the network that runs this episode."""
+    for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.WEIGHTS, episode)
+    return from_draws(draws.uniform(for_hidden), draws.uniform(for_output), inputs)
+
+
+def perturbation(
+    hidden: int, seed: int, episode: int, inputs: int = INPUTS, outputs: int = OUTPUTS
+) -> Weights:
+    """Draw an independent standard normal deviate for every weight."""
+    for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.NOISE, episode)
+    return from_draws(draws.normals(for_hidden), draws.normals(for_output), inputs)
+
+
+def from_draws(
+    for_hidden: NDArray[np.float32], for_output: NDArray[np.float32], inputs: int = INPUTS
+) -> Weights:
+    """Keep the numbers that were drawn for a synapse; self-connections become 0."""
+    hidden, outputs = len(for_hidden), len(for_output)
+    exists, _ = synapses(hidden, inputs, outputs)
+    return Weights(
+        hidden=np.where(exists, for_hidden[:, : incoming(hidden, inputs, outputs)], np.float32(0)),
+        output=for_output[:, : hidden + 1],
+    )
+
+
+def ordered_sum(terms: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Sum each row in ascending order of its columns.
+
+    `np.sum` adds in pairs; an accumulation has to go in order, because every
+    partial sum is a result.
+    """
+    total: NDArray[np.float32] = np.add.accumulate(terms, axis=-1, dtype=np.float32)[..., -1]
+    return total
+
+
+def step(
+    weights: Weights,
+    alpha_h: np.float32,
+    alpha_o: np.float32,
+    inputs: Activations,
+    hidden: Activations,
+    outputs: Activations,
+) -> tuple[Activations, NDArray[np.float32]]:
+    """Compute one time step (the paper's equations for A_h and A_o).
+
+    `inputs` (4) are those of this step with the bias; `hidden` (H) and `outputs`
+    (4) those of the step before. Returns the hidden activations of this step and
+    the output sums (4).
+    """
+    sums = (
+        ordered_sum(weights.w_hi * inputs)
+        + alpha_h * ordered_sum(weights.w_h * hidden)
+        + alpha_o * ordered_sum(weights.w_ho * outputs)
+    )
+    new_hidden = psi(sums)
+    output_sums = ordered_sum(weights.w_oh * np.append(new_hidden, np.uint8(1)))
+    return new_hidden, output_sums
+
+
+def psi(sums: NDArray[np.float32]) -> Activations:
+    """Return the binary activation: 1 where the sum is greater than 0."""
+    return (sums > 0).astype(np.uint8)

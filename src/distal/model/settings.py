@@ -1,0 +1,99 @@
+"""The settings of network and episode, and the readings where the paper is silent.
+
+`READINGS` is the one place that says which values a reading has, what they mean and
+which is the default: the first. docs/readings.md gives the evidence for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from distal.base.checks import InputError, instance, integer, one_of, sequence, shown, suggestion, text
+
+READINGS: dict[str, dict[str, str]] = {
+    # How four output sums become activations and one action.
+    "outputs": {
+        "winner": "the output with the largest sum acts and alone is active",
+        "binary": "outputs with a positive sum are active, the largest acts",
+        "random": "outputs with a positive sum are active, one of them acts, drawn at each step",
+    },
+    # Whether a move into a wall still turns the agent.
+    "blocked": {
+        "turn": "a move into a wall still turns the agent",
+        "stay": "a move into a wall changes nothing",
+    },
+    # The modulatory signal when an episode is as good as the one before.
+    "m_ties": {
+        "reward": "an EP equal to the one before gives m = +1",
+        "punish": "it gives m = −1",
+    },
+    # Which step's hidden and output activations are `pre` of W_h and W_ho.
+    "trace_pre": {
+        "current": "traces pair activations of the same step",
+        "previous": "recurrent and feedback synapses pair the step before with this one",
+    },
+    # Which incoming weights share one norm.
+    "normalise": {
+        "neuron": "all incoming weights of a neuron share one norm",
+        "layer": "those from each layer have their own",
+        "none": "weights are not normalised",
+    },
+}
+
+
+def default(reading: str) -> str:
+    """Return the default value of a reading: its first."""
+    return next(iter(READINGS[reading]))
+
+
+MAX_HIDDEN = 256
+MAX_STEPS = 10_000
+
+
+class SettingsDict(TypedDict, total=False):
+    """The settings as keyword arguments."""
+
+    hidden: int
+    steps: int
+    outputs: str
+    blocked: str
+    m_ties: str
+    trace_pre: str
+    normalise: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hidden neurons, steps per episode (N_steps) and the five readings."""
+
+    hidden: int = 20
+    steps: int = 100
+    outputs: str = default("outputs")
+    blocked: str = default("blocked")
+    m_ties: str = default("m_ties")
+    trace_pre: str = default("trace_pre")
+    normalise: str = default("normalise")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_HIDDEN))
+        object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
+        for name, values in READINGS.items():
+            object.__setattr__(self, name, one_of(name, getattr(self, name), values))
+
+    @classmethod
+    def of(cls, options: SettingsDict, others: Sequence[str] = ()) -> Settings:
+        """Return settings from keyword arguments; refuse a name that is none of them.
+
+        `others` are the caller's own keywords, for the nearest right spelling.
+        """
+        instance("settings", options, dict, "a dictionary")
+        words = [text("others", word) for word in sequence("others", others, "a list of words")]
+        known = cls.__dataclass_fields__
+        for name in options:
+            if name not in known:
+                names = ", ".join(known)
+                near = suggestion(name, [*known, *words])
+                raise InputError(f"unknown keyword {shown(name)}, the settings are {names}{near}")
+        return cls(**options)

@@ -1,0 +1,1 @@
+"""The paper: its experiments, the study of its readings, figures and reports."""

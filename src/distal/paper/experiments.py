@@ -1,0 +1,401 @@
+"""The paper's experiments: evolve, test for many episodes, with and without resampling, beside chance.
+
+`reproduce` runs them in stages (see `stages`). What it returns holds all numbers;
+`comparison` sets them beside the paper's, `report` turns them into pages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import engines
+from distal.base import memory
+from distal.base.checks import flag, folder, function, integer, one_of
+from distal.engines import Runner
+from distal.evaluation.learning import batch_of, checked_maze
+from distal.learners import DEFAULT_CHANCE, Learner, chance_for
+from distal.learners.rule import published_rules
+from distal.model import draws
+from distal.model.maze import Maze
+from distal.model.settings import Settings, SettingsDict
+from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
+from distal.search.evolve import Config, Evolved, Fresh, estimate
+from distal.search.genetic import ELITES, Options, first_population
+
+RESAMPLE = 100  # the paper's iterative re-sampling
+TRIALS = 5  # per final position
+MANY = 50  # per final position, where episodes are looked at one by one
+PAPER = Options()  # the paper's genetic algorithm
+
+# The last number of the part that a test's seeds come from; the first two are rule and test.
+TEST = 7
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run."""
+
+    name: str
+    runs: int
+    generations: int
+    episodes: int  # of the long tests
+
+
+SCALES = {
+    "quick": Scale("quick", runs=5, generations=80, episodes=5_000),
+    "paper": Scale("paper", runs=15, generations=300, episodes=10_000),
+}
+
+RULES = ("evolved", "published")
+
+# The tests: name, learner, resampled?
+TESTS = (
+    ("dsp", "dsp", False),
+    ("hc", "hc", False),
+    ("dsp_resampled", "dsp", True),
+    ("hc_resampled", "hc", True),
+)
+# Chance beside the learners of a plain test: their scales α, their trials.
+CHANCE = {"chance": "dsp", "chance_hc": "hc"}
+# Further tests, by the second number of the part that their seeds come from.
+AT_100 = {"dsp": 4, "hc": 5}
+EPISODES, AFRESH = 6, 7
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """All that the experiments gave.
+
+    `curves[test]` (rules, trials, episodes) is the best EP so far; tests are dsp, hc,
+    dsp_resampled, hc_resampled, and chance and chance_hc, with the trials and the scales α
+    of each rule and each climber. `at_100[kind]` (trials) are the EPs of the best rule, of
+    the best climber and of chance after 100 episodes, in trials of their own;
+    `episodes[kind]` (trials, 100) the EPs of every episode, all three in the same trials.
+    """
+
+    scale: Scale
+    seed: int
+    rules: str  # "evolved" or "published"
+    elites: str  # "remeasured" or "kept"
+    settings: Settings
+    maze: Maze
+    engine: str
+    evolved: dict[str, Evolved]  # by learner; no "dsp" with the published rules
+    otherwise: dict[str, Evolved]  # the same with the other reading of elites
+    fresh: dict[str, tuple[Fresh, ...]]  # by learner: every rule and climber on fresh trials, beside chance
+    learners: dict[str, tuple[Learner, ...]]
+    curves: dict[str, NDArray[np.int32]]
+    at_100: dict[str, NDArray[np.int32]]
+    episodes: dict[str, NDArray[np.int32]]
+    seconds: dict[str, float]  # by stage
+
+    def write_report(self, out: str | Path) -> Path:
+        """Write figures, tables, numbers and the page into a folder; return the path of the page."""
+        from distal.paper import report  # noqa: PLC0415 - imports matplotlib and SciPy
+
+        return report.write(self, folder("out", out))
+
+    @property
+    def trials(self) -> int:
+        """The number of trials in a test: five for each final position."""
+        return TRIALS * len(self.maze.finals)
+
+    @cached_property
+    def _fitness(self) -> dict[str, NDArray[np.float64]]:
+        return {test: curves.mean(axis=1) for test, curves in self.curves.items()}
+
+    def fitness(self, test: str) -> NDArray[np.float64]:
+        """Return the mean best EP of every rule after every episode, (rules, episodes)."""
+        return self._fitness[one_of("test", test, self.curves)]
+
+    def best(self, learner: str) -> int:
+        """Return which rule, or climber, has the lowest fitness at the end of the plain test."""
+        return int(np.argmin(self.fitness(one_of("learner", learner, self.learners))[:, -1]))
+
+    def ranking(self, learner: str) -> list[int]:
+        """Return the rules, or climbers, in the order of their fitness at the end of the plain test."""
+        fitness = self.fitness(one_of("learner", learner, self.learners))[:, -1]
+        order: list[int] = np.argsort(fitness, kind="stable").tolist()
+        return order
+
+    def best_curve(self, test: str) -> NDArray[np.int32]:
+        """Return the trials (trials, episodes) of the best rule or climber, or of chance beside it."""
+        one_of("test", test, self.curves)
+        whose = CHANCE.get(test, test.removesuffix("_resampled"))
+        curve: NDArray[np.int32] = self.curves[test][self.best(whose)]
+        return curve
+
+    def beside_chance(self, learner: str, episodes: int) -> list[Fresh]:
+        """Return how every rule, or climber, does beside chance after so many episodes of the plain test."""
+        one_of("learner", learner, self.learners)
+        episodes = integer("episodes", episodes, 1, self.curves[learner].shape[-1])
+        chance = next(test for test, kind in CHANCE.items() if kind == learner)
+        pairs = zip(self.curves[learner], self.curves[chance], strict=True)
+        return [Fresh.of(own[:, episodes - 1], by_chance[:, episodes - 1]) for own, by_chance in pairs]
+
+    def origin(self, learner: str, number: int) -> str:
+        """Say where a rule or climber comes from: the run that evolved it, or its name in the paper."""
+        one_of("learner", learner, self.learners)
+        number = integer("number", number, 0, len(self.learners[learner]) - 1)
+        if learner in self.evolved:
+            return f"run {self.evolved[learner].winners[number].run}"
+        return f"paper:{number + 1}"
+
+
+def paper_results() -> dict[str, Any]:
+    """Return every number that the paper reports."""
+    text = (resources.files("distal.paper") / "paper_results.json").read_text(encoding="utf-8")
+    results: dict[str, Any] = json.loads(text)
+    return results
+
+
+def random_learners(kind: str, seed: int, count: int = PAPER.population) -> tuple[Learner, ...]:
+    """Draw rules ("dsp") or climbers ("hc"), as in the first generation of an evolution."""
+    config = Config(kind)
+    return tuple(config.decode(first_population(count, *config.genes, seed)))
+
+
+def other_elites(elites: str) -> str:
+    """Return the other reading of elites."""
+    return next(word for word in ELITES if word != elites)
+
+
+def evolution_episodes(scale_runs: int, generations: int, elites: str, finals: int) -> int:
+    """Return how many episodes an evolution at 100 episodes runs."""
+    children = PAPER.population - (PAPER.elite_count if elites == "kept" else 0)
+    return scale_runs * (PAPER.population + children * generations) * TRIALS * finals * 100
+
+
+def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> list[Stage]:
+    """Return the stages of a reproduction with the episodes that each will run."""
+    finals = len(maze.finals)
+    names = {"dsp": "DSP rules", "hc": "hill climbing"}
+    stages = []
+    for suffix, reading in (("", elites), ("_otherwise", other_elites(elites))):
+        for kind, name in names.items():
+            if (rules, kind) == ("published", "dsp"):
+                continue
+            title = f"evolve {name}, {scale.runs} runs of {scale.generations} generations, elites {reading}"
+            episodes = evolution_episodes(scale.runs, scale.generations, reading, finals)
+            stages.append(Stage(f"evolve_{kind}{suffix}", title, episodes, kind, scale.runs))
+    if rules == "published":
+        episodes = len(published_rules()) * MANY * finals * 100
+        stages.append(Stage("afresh_dsp", "the published rules for 100 episodes", episodes, "dsp"))
+        stages.append(Stage("afresh_chance", "chance beside them", episodes, "chance"))
+    for name, learner, resampled in TESTS:
+        n = len(published_rules()) if (rules, learner) == ("published", "dsp") else scale.runs
+        title = f"test {n} {'rules' if learner == 'dsp' else 'climbers'}, {scale.episodes:,} episodes"
+        title += f", resampled every {RESAMPLE}" if resampled else ""
+        stages.append(Stage(f"test_{name}", title, n * TRIALS * finals * scale.episodes, learner))
+    for name, whose in (("test_chance", "rules"), ("test_chance_hc", "climbers")):
+        n = len(published_rules()) if (rules, whose) == ("published", "rules") else scale.runs
+        title = f"chance beside the {whose}, {scale.episodes:,} episodes"
+        stages.append(Stage(name, title, n * TRIALS * finals * scale.episodes, "chance"))
+    for kind, name in (("dsp", "the best rule"), ("hc", "the best climber"), ("chance", "chance")):
+        stages.append(Stage(f"at_100_{kind}", f"{name} for 100 episodes", TRIALS * finals * 100, kind))
+        stages.append(
+            Stage(f"episodes_{kind}", f"{name}, every one of 100 episodes", MANY * finals * 100, kind)
+        )
+    return stages
+
+
+def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: Runner) -> dict[str, float]:
+    """Measure all learners for a moment and say how long each stage may take."""
+    rates = {}
+    slow = run.engine == "reference"
+    count = {"reference": 1, "gpu": 15 * PAPER.population}.get(run.engine, PAPER.population)
+    for kind in ("dsp", "hc", "chance"):
+        few = (DEFAULT_CHANCE,) * count if kind == "chance" else random_learners(kind, 0, count)
+        batch = batch_of(
+            few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=5 if slow else 100, maze=maze,
+            settings=settings,
+        )  # fmt: skip
+        for _ in range(2):  # the first may compile
+            began = time.perf_counter()
+            run.run(batch)
+            rates[kind] = len(batch) * batch.episodes / (time.perf_counter() - began)
+    return {stage.name: stage.episodes / rates[stage.learner] for stage in stages}
+
+
+def reproduce(
+    scale: str = "quick",
+    *,
+    rules: str = "evolved",
+    elites: str = PAPER.elites,
+    seed: int = 0,
+    out: str | Path | None = None,
+    force: bool = False,
+    maze: Maze | None = None,
+    engine: str = engines.DEFAULT,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[Event], None] | None = None,
+    **settings: Unpack[SettingsDict],
+) -> Reproduction:
+    """Run the paper's experiments, at "quick" or "paper" scale, on evolved or on the published rules.
+
+    `elites` is as in `evolve`; the evolutions are run with the other reading too, for
+    comparison. With `out`, stages that the folder already holds are read, others are run
+    and stored. A folder made with other options is refused unless `force`. The report is
+    written by `Reproduction.write_report`. `executor` is as in `learn`.
+    """
+    size = SCALES[one_of("scale", scale, SCALES)]
+    rules, elites = one_of("rules", rules, RULES), one_of("elites", elites, ELITES)
+    seed, force = integer("seed", seed, 0, draws.MAX_SEED), flag("force", force)
+    out = None if out is None else folder("out", out)
+    function("progress", progress)
+    run = engines.runner(engine, workers, executor)
+    in_force = Settings.of(settings, tuple(inspect.signature(reproduce).parameters))
+    maze = checked_maze(maze)
+    check_memory(size, rules, elites, seed, in_force, maze)
+    with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as kept:
+        stages = Stages(plan(size, rules, maze, elites), run, executor, progress, kept)
+        return _Work(size, rules, elites, seed, in_force, maze, stages).run()
+
+
+def _config(kind: str, scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> Config:
+    """Return an evolution of the reproduction."""
+    return Config(
+        kind, scale.runs, scale.generations, TRIALS, 100, seed,
+        options=replace(PAPER, elites=elites), settings=settings, maze=maze,
+    )  # fmt: skip
+
+
+def check_memory(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> None:
+    """Refuse what the machine's free memory does not hold: the curves of all tests, and an evolution."""
+    stages = plan(scale, rules, maze, elites)
+    tested = sum(stage.episodes for stage in stages if stage.name.startswith("test_"))
+    evolution = estimate(_config("dsp", scale, elites, seed, settings, maze))
+    parts = {"curves": memory.EP * tested, **evolution.parts}
+    fewer = "take scale quick, or a maze with fewer final positions"
+    memory.Estimate("the experiments", parts, fewer).check()
+
+
+CLAIM, HOLDS = "reproduction.json", "a reproduction"
+
+FIGURES = (
+    "maze", "evolution", "evolution_median", "distribution_100", "every_episode", "long_tests",
+    "resampled_tests", "distributions", "comparison", "rule_map",
+)  # fmt: skip
+TABLES = ("summary", "rules_continuous", "rules_discrete", "climbers")
+# Everything that a report writes.
+REPORT = (
+    "report.html", "results.json", "results.md", "evolved_rules.json",
+    *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
+    *(f"tables/{name}.{kind}" for name in TABLES for kind in ("csv", "tex")),
+)  # fmt: skip
+
+
+def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> Claim:
+    """Return what a folder is for: everything that decides the results."""
+    content = {
+        "format": "distal-reproduction",
+        "scale": scale.name,
+        "rules": rules,
+        "elites": elites,
+        "seed": seed,
+        "settings": vars(settings),
+        "maze": list(maze.picture),
+        "heading": maze.heading,
+    }
+    stages = (file for stage in plan(scale, rules, maze, elites) for file in stage.files)
+    # Version 0.1 knew kept elites alone and did not say so.
+    return Claim(CLAIM, HOLDS, content, (CLAIM, SECONDS, *stages, *REPORT), {"elites": "kept"})
+
+
+@dataclass(eq=False)
+class _Work:
+    """A reproduction in progress."""
+
+    scale: Scale
+    rules: str
+    elites: str
+    seed: int
+    settings: Settings
+    maze: Maze
+    stages: Stages
+
+    def run(self) -> Reproduction:
+        """Do all stages that are missing."""
+        evolved: dict[str, Evolved] = {}
+        otherwise: dict[str, Evolved] = {}
+        fresh: dict[str, tuple[Fresh, ...]] = {}
+        learners: dict[str, tuple[Learner, ...]] = {}
+        for kind in ("dsp", "hc"):
+            if f"evolve_{kind}" in self.stages.stages:
+                evolved[kind] = self.stages.evolve(f"evolve_{kind}", self._config(kind, self.elites))
+                learners[kind] = tuple(winner.learner for winner in evolved[kind].winners)
+                fresh[kind] = tuple(winner.fresh for winner in evolved[kind].winners)
+            else:
+                learners[kind] = published_rules()
+                fresh[kind] = self._afresh(learners[kind])
+        curves = {}
+        for number, (name, kind, resampled) in enumerate(TESTS):
+            resample = RESAMPLE if resampled else None
+            curves[name] = self._test(f"test_{name}", learners[kind], number, self.scale.episodes, resample)
+        result = Reproduction(
+            self.scale, self.seed, self.rules, self.elites, self.settings, self.maze,
+            self.stages.runner.engine, evolved, otherwise, fresh, learners, curves, {}, {},
+            self.stages.seconds,
+        )  # fmt: skip
+        for number, (name, kind) in enumerate(CHANCE.items()):  # in the trials of the plain tests
+            by_chance = tuple(map(chance_for, learners[kind]))
+            curves[name] = self._test(f"test_{name}", by_chance, number, self.scale.episodes)
+        rule = learners["dsp"][result.best("dsp")]
+        chance = chance_for(rule)
+        three = {"dsp": rule, "hc": learners["hc"][result.best("hc")], "chance": chance}
+        at_100 = {
+            kind: self._test(f"at_100_{kind}", (one,), AT_100.get(kind, AT_100["dsp"]), 100)[0, :, -1]
+            for kind, one in three.items()
+        }
+        episodes = {
+            kind: self._test(f"episodes_{kind}", (one,), EPISODES, 100, trials=MANY, every=True)[0]
+            for kind, one in three.items()
+        }
+        for kind in evolved:
+            otherwise[kind] = self.stages.evolve(
+                f"evolve_{kind}_otherwise", self._config(kind, other_elites(self.elites))
+            )
+        return replace(result, at_100=at_100, episodes=episodes)
+
+    def _config(self, kind: str, elites: str) -> Config:
+        return _config(kind, self.scale, elites, self.seed, self.settings, self.maze)
+
+    def _afresh(self, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
+        """Return how rules do on many trials, beside chance on the same ones."""
+        chance = tuple(chance_for(learner) for learner in learners)
+        own, by_chance = (
+            self._test(f"afresh_{name}", those, AFRESH, 100, trials=MANY, record=(100,))[:, :, -1]
+            for name, those in (("dsp", learners), ("chance", chance))
+        )
+        return tuple(Fresh.of(*pair) for pair in zip(own, by_chance, strict=True))
+
+    def _test(
+        self,
+        stage: str,
+        learners: tuple[Learner, ...],
+        number: int,
+        episodes: int,
+        resample: int | None = None,
+        trials: int = TRIALS,
+        every: bool = False,
+        record: tuple[int, ...] | None = None,
+    ) -> NDArray[np.int32]:
+        """Return the curves of test `number`."""
+        seeds = draws.child_seeds(self.seed, [[k, number, TEST] for k in range(len(learners))])
+        return self.stages.test(
+            stage, learners, seeds, trials=trials, episodes=episodes, maze=self.maze, settings=self.settings,
+            resample=resample, every=every, record=record,
+        )  # fmt: skip

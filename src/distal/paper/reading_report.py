@@ -1,0 +1,633 @@
+"""The study of readings as files: figures, numbers, and a page that holds them all.
+
+readings.html   everything on one page, without the network
+readings.md     the same as text, with the figures beside it
+study.json      all numbers
+figures/        each figure as SVG and PNG
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from distal.base.colours import DARK, LIGHT, css
+from distal.base.files import to_json
+from distal.base.folders import for_report
+from distal.base.significance import SIGNIFICANT
+from distal.paper.experiments import paper_results
+from distal.paper.figures import GROUND, STYLE, render, standalone
+from distal.paper.reading_study import (
+    EPISODES,
+    HOLDS,
+    REPORT,
+    SHUFFLES,
+    Mean,
+    Outcome,
+    ReadingStudy,
+    Search,
+    readings,
+)
+from distal.search.evolve import REMEASURED
+
+PAPER = "the paper"
+KINDS = {"dsp": "DSP rules", "hc": "hill climbing"}
+
+
+def write(study: ReadingStudy, out: str | Path) -> Path:
+    """Write all files of a report; return the path of the page."""
+    with for_report(out, HOLDS, REPORT) as folder:
+        drawn: dict[str, str] = {}
+        for picture in PICTURES:
+            svg, png = draw(picture, study)
+            drawn[picture.name] = svg
+            folder.write_text(f"figures/{picture.name}.svg", svg)
+            folder.write_bytes(f"figures/{picture.name}.png", png)
+        folder.write_text("study.json", to_json(study.to_dict()) + "\n")
+        folder.write_text("readings.md", "# A study of readings\n\n" + to_markdown(study))
+        folder.write_text("readings.html", to_html(study, drawn))
+        return folder.file("readings.html")
+
+
+# ------------------------------------------------------------------ what it says
+
+
+def paper(kind: str, which: str) -> Mean:
+    """Return the paper's best of the first ("initial") or last ("final") generation, over its runs."""
+    mean, deviation = paper_results()["evolution_100_episodes"][kind][f"{which}_best"]
+    return Mean(mean, deviation)
+
+
+def introduction(study: ReadingStudy) -> list[str]:
+    """Say in five sentences what a reading is, what chance is and how to read the table."""
+    as_paper = ", evolution should begin and end where the paper’s did," if study.is_papers else ""
+    left_out = (
+        ""
+        if study.is_papers
+        else "; the paper’s own numbers, which are for another maze or another network, are left out"
+    )
+    return [
+        "A reading is one way to understand a sentence of the paper that leaves room for several; each is a setting of "
+        "Distal with a few values.",
+        f"The study measures a base, here {_base(study)}, and then every other value of every reading, one at a time and "
+        "with the same random seeds, so that a row differs from the base by that one value alone.",
+        f"Every number is a mean best EP after {EPISODES} episodes, and lower is better: the EP counts the steps to the "
+        f"goal, or {study.settings.steps} plus the distance left, and 5 for every step into a pit.",
+        "Chance is a new random network in every episode, which learns nothing, but whose best EP so far falls too: a "
+        "value that is not below chance shows nothing; one below it shows a better search, which is not yet learning.",
+        f"If a reading is the paper’s, the published rules should lie well below chance{as_paper} and the published "
+        "tables should do better with their own numbers than with those of other rules (pairing below 0, with a small "
+        f"p){left_out}.",
+    ]  # fmt: skip
+
+
+def _base(study: ReadingStudy) -> str:
+    return "the defaults" if study.is_default else "not the defaults"
+
+
+def findings(study: ReadingStudy) -> list[str]:
+    """Say what the numbers show, in a few sentences."""
+    tested = [outcome for outcome in study.outcomes if not outcome.reused("published")]
+    best = min(tested, key=lambda outcome: outcome.published.mean)
+    most = max(tested, key=lambda outcome: outcome.beat_chance)
+    text = [
+        f"The published rules do best with {_named(best)}: {_plain(best.published)}, chance {_plain(best.chance)}. "
+        f"At most {most.beat_chance} of {len(most.rules)} beat chance ({_named(most)})."
+    ]
+    if study.is_papers:
+        last = paper("dsp", "final").mean
+        text[0] += (
+            f" The rules that the paper’s evolutions ended with had {last:.1f}, in the trials that selected them."
+        )
+    for kind, name in KINDS.items():
+        own = [outcome for outcome in study.outcomes if not outcome.reused(f"evolve_{kind}")]
+        if not study.is_papers:
+            best = min(own, key=lambda outcome: _search(outcome, kind).afresh.mean)
+            search = _search(best, kind)
+            text.append(
+                f"Evolution of {name} finds the best winners with {_named(best)}: {_plain(search.afresh)} on fresh "
+                f"trials, chance {search.chance:.1f}."
+            )
+            continue
+        goal = paper(kind, "final").mean
+        near = min(own, key=lambda outcome: abs(Mean.of(_search(outcome, kind).last).mean - goal))
+        search = _search(near, kind)
+        text.append(
+            f"Evolution of {name} ends nearest to the paper’s {goal:.1f} with {_named(near)}: "
+            f"{_plain(Mean.of(search.last))}, and {_plain(search.afresh)} on fresh trials, chance {search.chance:.1f}."
+        )
+    strong = min(tested, key=lambda outcome: outcome.pairing.effect)
+    small = [outcome for outcome in tested if outcome.pairing.p < SIGNIFICANT and outcome.pairing.effect < 0]
+    text.append(
+        f"The published tables belong most to their own numbers with {_named(strong)}: {_signed(strong.pairing.effect, 2)} "
+        f"standard deviations, p = {_p(strong.pairing.p)}. p is below {SIGNIFICANT} for {len(small)} of {len(tested)} "
+        "variants" + (": " + ", ".join(_named(outcome) for outcome in small) if small else "") + "."
+    )  # fmt: skip
+    return [_unbroken(sentence) for sentence in text]
+
+
+def _unbroken(text: str) -> str:
+    """Keep what belongs together on one line: trace_pre = previous, 81.4 ± 4.0."""
+    return text.replace(" = ", "\u00a0=\u00a0").replace(" ± ", "\u00a0±\u00a0")
+
+
+def scale_note(study: ReadingStudy) -> str:
+    """Say what was run, if it is less than the paper."""
+    scale = study.scale
+    if scale.name == "paper":
+        return ""
+    whose = "the paper has" if study.is_papers else "the scale “paper” has"
+    return (
+        f"This is a reduced scale, {scale.runs} runs of {scale.generations} generations: {whose} 15 runs of "
+        "300, so evolution ends earlier here, and higher."
+    )
+
+
+def _what_was_run(study: ReadingStudy) -> str:
+    scale, finals = study.scale, len(study.maze.finals)
+    return (
+        f"Published rules and chance: {scale.trials * finals} trials each, the same for both. Pairing: "
+        f"{scale.pairs * finals} trials for each pair of a table and a set of numbers. Evolution: {scale.runs} runs of "
+        f"{scale.generations} generations; every winner is measured afresh on about {REMEASURED} trials, beside chance "
+        f"on the same. All trials have {EPISODES} episodes. Seed {study.seed}, Distal {study.version}, "
+        f"engine {study.engine}."
+    )
+
+
+def _readings_in_force(study: ReadingStudy) -> str:
+    base = study.base.variant
+    values = ", ".join(f"{reading} = {base.of(reading)}" for reading in readings())
+    settings = study.settings
+    return f"{values}; {settings.hidden} hidden neurons, {settings.steps} steps an episode"
+
+
+# The columns of the table: group, heading, and the part of the study it comes from.
+COLUMNS = (
+    ("The published rules", "chance", "chance"),
+    ("The published rules", "hill climbing", "evolve_hc"),
+    ("The published rules", "rules", "published"),
+    ("The published rules", "difference", "published"),
+    ("The published rules", "beat it", "published"),
+    ("Pairing", "effect", "pairing"),
+    ("Pairing", "p", "pairing"),
+    ("Evolution of DSP rules", "first", "evolve_dsp"),
+    ("Evolution of DSP rules", "last", "evolve_dsp"),
+    ("Evolution of DSP rules", "afresh", "evolve_dsp"),
+    ("Evolution of DSP rules", "chance", "evolve_dsp"),
+    ("Evolution of DSP rules", "beat it", "evolve_dsp"),
+    ("Evolution of hill climbing", "first", "evolve_hc"),
+    ("Evolution of hill climbing", "last", "evolve_hc"),
+    ("Evolution of hill climbing", "afresh", "evolve_hc"),
+    ("Evolution of hill climbing", "chance", "evolve_hc"),
+    ("Evolution of hill climbing", "beat it", "evolve_hc"),
+)
+GROUPS = tuple(dict.fromkeys(group for group, _, _ in COLUMNS))
+
+
+def cells(outcome: Outcome) -> list[str]:
+    """Return the row of a variant, without its name."""
+    row = [
+        _plain(outcome.chance), f"{outcome.hc.afresh.mean:.1f}",
+        _plain(outcome.published), _plain(outcome.difference, sign=True),
+        f"{outcome.beat_chance}/{len(outcome.rules)}",
+        _signed(outcome.pairing.effect, 2), _p(outcome.pairing.p),
+    ]  # fmt: skip
+    for search in (outcome.dsp, outcome.hc):
+        row += [_plain(Mean.of(search.first)), _plain(Mean.of(search.last))]
+        row += [
+            f"{search.afresh.mean:.1f}",
+            f"{search.chance:.1f}",
+            f"{search.beat_chance}/{len(search.winners)}",
+        ]
+    return row
+
+
+def paper_cells(study: ReadingStudy) -> list[str]:
+    """Return the paper's row: what it reports of these numbers, nothing if maze or network are not its own."""
+    row = []
+    for _, heading, part in COLUMNS:
+        which = {"first": "initial", "last": "final"}.get(heading) if study.is_papers else None
+        row.append(_plain(paper(part.removeprefix("evolve_"), which)) if which else "")
+    return row
+
+
+def tables(study: ReadingStudy) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Return a table for each group of columns as title, headings and rows; in brackets what is the base's."""
+    found = []
+    for title in GROUPS:
+        kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group == title]
+        rows = []
+        for outcome in study.outcomes:
+            row = cells(outcome)
+            shown = [f"({row[k]})" if outcome.reused(COLUMNS[k][2]) else row[k] for k in kept]
+            rows.append([outcome.variant.label, *shown])
+        row = paper_cells(study)
+        if any(row[k] for k in kept):
+            rows.append([PAPER, *(row[k] for k in kept)])
+        found.append((title, [COLUMNS[k][1] for k in kept], rows))
+    return found
+
+
+LEGEND = (
+    "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; hill climbing: "
+    "the evolved climbers on fresh trials of their own; the difference is rules minus chance, paired. "
+    f"Beat it: so many rules, or winners, are better than chance with p < {SIGNIFICANT} in the paired t-test.",
+    "Pairing, effect: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
+    f"p: the share of {SHUFFLES:,} random matchings that do as well.",
+    "Evolution: best of the first and of the last generation, mean ± standard deviation over runs, in the trials that "
+    "selected them, hence optimistic; afresh: the winners on fresh trials, chance: on the same. The first generation of hill climbing is the "
+    "best of 14 random sets of parameters.",
+)  # fmt: skip
+REUSED = "the base’s, which the reading does not touch"
+
+
+def _search(outcome: Outcome, kind: str) -> Search:
+    return outcome.dsp if kind == "dsp" else outcome.hc
+
+
+def _named(outcome: Outcome) -> str:
+    return "the base" if outcome.variant.reading is None else outcome.variant.label
+
+
+def _plain(value: Mean, sign: bool = False) -> str:
+    mean = _signed(value.mean, 1) if sign else f"{value.mean:.1f}"
+    return mean + ("" if value.spread is None else f" ± {value.spread:.1f}")
+
+
+def _signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value < 0.001 else f"{value:.3f}"
+
+
+# ------------------------------------------------------------------ figures
+
+
+def _axes(count: int, panels: int, height: float = 0.36) -> tuple[Figure, list[Axes]]:
+    """Return panels side by side with a row for each of so many variants."""
+    figure = Figure(figsize=(7.2, 1.2 + height * count))
+    axes = figure.subplots(1, panels, sharex=True, sharey=True, squeeze=False)
+    return figure, list(axes[0])
+
+
+def _rows(axes: Axes, outcomes: list[Outcome]) -> None:
+    """Name the rows, the base first, at the top."""
+    axes.set_yticks(range(len(outcomes)), [outcome.variant.label for outcome in outcomes])
+    for label in axes.get_yticklabels()[:1]:  # the second panel has none
+        label.set_fontweight("bold")
+    axes.set_ylim(len(outcomes) - 0.45, -0.55)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    for row in range(1, len(outcomes)):
+        axes.axhline(row - 0.5, color=LIGHT["line"], linewidth=0.6, zorder=0)
+    axes.spines["left"].set_visible(False)
+
+
+def _own(study: ReadingStudy, part: str) -> list[Outcome]:
+    return [outcome for outcome in study.outcomes if not outcome.reused(part)]
+
+
+def published(study: ReadingStudy) -> Figure:
+    """Draw the fifteen published rules beside chance, a row for each variant."""
+    outcomes = _own(study, "published")
+    figure, (axes,) = _axes(len(outcomes), 1)
+    for row, outcome in enumerate(outcomes):
+        chance = outcome.chance
+        half = 1.96 * (chance.spread or 0)
+        axes.fill_betweenx(
+            [row - 0.4, row + 0.4], chance.mean - half, chance.mean + half, color=LIGHT["chance"], alpha=0.45,
+            linewidth=0, label="chance, 95 % interval" if row == 0 else None,
+        )  # fmt: skip
+        fitness = sorted(rule.fitness for rule in outcome.rules)
+        spot = row + 0.22 * ((np.arange(len(fitness)) % 3) - 1)  # side by side where they are close
+        axes.scatter(
+            fitness, spot, s=22, color=LIGHT["dsp"], alpha=0.75, linewidths=0, zorder=3,
+            label="a published rule" if row == 0 else None,
+        )  # fmt: skip
+        axes.plot(
+            [outcome.published.mean] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.8, zorder=4,
+            label=f"mean of the {len(fitness)}" if row == 0 else None,
+        )  # fmt: skip
+    if study.is_papers:
+        last = paper("dsp", "final").mean
+        axes.axvline(
+            last, color=LIGHT["paper"], linestyle="--", linewidth=1.2,
+            label=f"the paper: {last:.1f}, as selected",
+        )  # fmt: skip
+    _rows(axes, outcomes)
+    axes.set_xlabel(f"mean best EP after {EPISODES} episodes (lower is better)")
+    figure.legend(loc="outside upper center", ncols=4)
+    return figure
+
+
+# How the three numbers of an evolution are drawn: marker, filled, its place in the row.
+MARKS = {
+    "first generation": ("o", False, -0.24),
+    "last generation": ("o", True, 0.0),
+    "winners afresh": ("D", True, 0.24),
+}
+
+
+def evolution(study: ReadingStudy) -> Figure:
+    """Draw where evolution begins and ends, and the winners afresh; a row for each variant."""
+    outcomes = list(study.outcomes)
+    figure, panels = _axes(len(outcomes), 2, height=0.44)
+    for axes, (kind, name) in zip(panels, KINDS.items(), strict=True):
+        for which, style in (("initial", ":"), ("final", "--")) if study.is_papers else ():
+            there = paper(kind, which)
+            axes.axvspan(
+                there.mean - (there.spread or 0), there.mean + (there.spread or 0), color=LIGHT["paper"],
+                alpha=0.13, linewidth=0,
+            )  # fmt: skip
+            word = "first" if which == "initial" else "last"
+            axes.axvline(
+                there.mean, color=LIGHT["paper"], linestyle=style, linewidth=1.2,
+                label=f"the paper, {word} generation",
+            )  # fmt: skip
+        for row, outcome in enumerate(outcomes):
+            search = _search(outcome, kind)
+            faint = 0.3 if outcome.reused(f"evolve_{kind}") else 1.0
+            values = (Mean.of(search.first), Mean.of(search.last), search.afresh)
+            for value, (label, (marker, filled, offset)) in zip(values, MARKS.items(), strict=True):
+                axes.errorbar(
+                    value.mean, row + offset, xerr=value.spread, fmt=marker, markersize=5, capsize=0,
+                    color=LIGHT[kind], alpha=faint, elinewidth=1.1,
+                    markerfacecolor=LIGHT[kind] if filled else LIGHT["floor"],
+                    label=label if row == 0 else None,
+                )  # fmt: skip
+            axes.plot(
+                [search.chance] * 2, [row - 0.42, row + 0.42], color=LIGHT["chance"], linewidth=2, zorder=1,
+                label="chance" if row == 0 else None,
+            )  # fmt: skip
+        _rows(axes, outcomes)
+        axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
+        axes.set_xlabel("mean best EP (lower is better)")
+    handles, labels = panels[0].get_legend_handles_labels()
+    wanted = (*MARKS, "chance", "the paper, first generation", "the paper, last generation")
+    order = [labels.index(label) for label in wanted if label in labels]
+    figure.legend(
+        [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=3
+    )
+    return figure
+
+
+# How the bars of the pairing test are drawn: with a small p, and without.
+BARS: dict[bool, dict[str, Any]] = {
+    True: {"facecolor": LIGHT["dsp"], "edgecolor": LIGHT["dsp"]},
+    False: {"facecolor": "none", "edgecolor": LIGHT["dsp"], "hatch": "////"},
+}
+
+
+def pairing(study: ReadingStudy) -> Figure:
+    """Draw how much better the published tables do with their own numbers, a bar for each variant."""
+    outcomes = _own(study, "pairing")
+    figure, (axes,) = _axes(len(outcomes), 1)
+    effects = [outcome.pairing.effect for outcome in outcomes]
+    low, high = min(-0.5, *effects), max(0.1, *effects)
+    for row, outcome in enumerate(outcomes):
+        test = outcome.pairing
+        clear = test.p < SIGNIFICANT
+        axes.barh(row, test.effect, height=0.55, **BARS[clear])
+        axes.plot(
+            [test.level] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
+            label="one in twenty random matchings reaches this" if row == 0 else None,
+        )  # fmt: skip
+        axes.text(
+            high + 0.04 * (high - low), row, f"p = {_p(test.p)}", va="center", fontsize=8,
+            color=LIGHT["ink"], fontweight="bold" if clear else "normal",
+        )  # fmt: skip
+    axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
+    _rows(axes, outcomes)
+    axes.set_xlim(low - 0.05 * (high - low), high + 0.28 * (high - low))
+    axes.set_xlabel(
+        "residual of matched pairs, in standard deviations of the others\n"
+        "(left of 0: a table does better with its own numbers)"
+    )
+    handles, labels = axes.get_legend_handles_labels()
+    handles += [Patch(**BARS[True]), Patch(**BARS[False])]
+    labels += [f"p < {SIGNIFICANT}", "not significant"]
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    return figure
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: its file name, its title, how it is drawn, what its caption says, and what of the paper in it."""
+
+    name: str
+    title: str
+    draw: Callable[[ReadingStudy], Figure]
+    caption: str
+    paper: str = ""
+
+    def says(self, study: ReadingStudy) -> str:
+        """Return the caption, with what it says of the paper if the study shows its numbers."""
+        return f"{self.caption} {self.paper}" if self.paper and study.is_papers else self.caption
+
+
+PICTURES = (
+    Picture(
+        "readings_published", "The published rules, by reading", published,
+        "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
+        "elites is a reading of the search alone and does not touch these.",
+        "Dashed: the mean with which the paper’s evolutions ended, in the trials that selected the rules.",
+    ),
+    Picture(
+        "readings_evolution", "Evolution, by reading", evolution,
+        "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
+        "runs. Grey: chance in the winners’ fresh trials. Faint: the base’s, which the reading does not touch.",
+        "Dotted and dashed: the paper’s, with its standard deviation as a band.",
+    ),
+    Picture(
+        "readings_pairing", "Do tables and numbers belong together?", pairing,
+        "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
+        "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. "
+        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {SIGNIFICANT}; the bars of all others are hatched.",
+    ),
+)  # fmt: skip
+
+
+def draw(picture: Picture, study: ReadingStudy) -> tuple[str, bytes]:
+    """Draw a figure as SVG, for light and for dark ground, and PNG."""
+    with mpl.rc_context(STYLE):
+        figure = picture.draw(study)
+    svg, png = render(figure)
+    return standalone(svg), png
+
+
+# ------------------------------------------------------------------ pages
+
+
+def command(study: ReadingStudy) -> str:
+    """Return the command that makes the study, but for a maze of one's own."""
+    words = [f"distal readings --scale {study.scale.name} --seed {study.seed}"]
+    base = study.base.variant
+    for reading, values in readings().items():
+        if base.of(reading) != next(iter(values)):
+            words.append(f"--{reading.replace('_', '-')} {base.of(reading)}")
+    defaults = type(study.settings)()
+    for name in ("hidden", "steps"):
+        if getattr(study.settings, name) != getattr(defaults, name):
+            words.append(f"--{name} {getattr(study.settings, name)}")
+    return " ".join(words)
+
+
+def _where(study: ReadingStudy) -> str:
+    here, minutes = study.machine, sum(study.seconds.values()) / 60
+    card = f"{here['card']} with " if here.get("card") else ""
+    return f"{card}{here['processor']}, {here['cores']} cores, in {minutes:.1f} minutes"
+
+
+def _markdown_row(texts: Iterable[str]) -> str:
+    return "| " + " | ".join(texts) + " |"
+
+
+def to_markdown(study: ReadingStudy) -> str:
+    """Return the study as Markdown, with the figures beside it in figures/."""
+    text = [f"Written by `{command(study)}`, on {_where(study)}.", ""]
+    note = scale_note(study)
+    text += [f"**{note}**", ""] if note else []
+    text += [" ".join(introduction(study)), "", f"The base: {_readings_in_force(study)}.", ""]
+    text += [f"- {sentence}" for sentence in findings(study)]
+    for title, columns, rows in tables(study):
+        text += ["", f"### {title}", "", _markdown_row(["", *columns]), "|---|" + "---:|" * len(columns)]
+        for label, *row in rows:
+            name = {"base": "**base**", PAPER: f"*{PAPER}*"}.get(label, f"`{label}`")
+            text.append(_markdown_row([name, *row]))
+    text += ["", *(f"{line}  " for line in LEGEND), f"In brackets: {REUSED}.", "", _what_was_run(study)]
+    for picture in PICTURES:
+        text += ["", f"### {picture.title}", "", f"![{picture.title}](figures/{picture.name}.svg)", ""]
+        text.append(picture.says(study))
+    return "\n".join(text) + "\n"
+
+
+_CSS = (
+    f"""
+:root {{ color-scheme: light dark; {css(LIGHT)} --ground: {GROUND[0]}; --band: #f4f6f8; }}
+@media (prefers-color-scheme: dark) {{ :root {{ {css(DARK)} --ground: {GROUND[1]}; --band: #1d2228; }} }}
+"""
+    + """
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.2rem 4rem; color: var(--ink);
+  background: var(--ground); font: 16px/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .8rem; }
+h2 { margin: 2.6rem 0 .6rem; font-size: 1.3rem; }
+.soft, figcaption { color: var(--soft); font-size: .9rem; } figcaption { margin-top: .5rem; } a { color: inherit; }
+.finding { border-left: 4px solid var(--dsp); background: var(--band); padding: .6rem 1rem .6rem 2rem; }
+.finding li, .intro li { margin-bottom: .35rem; } .intro { padding-left: 1.2rem; }
+.note { border-left: 4px solid var(--start); padding: .1rem 1rem; }
+.scroll { overflow-x: auto; } .swipe { display: none; margin: 0 0 .2rem; color: var(--soft); font-size: .8rem; }
+table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .32rem .4rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th { vertical-align: bottom; font-weight: 600; white-space: normal; line-height: 1.25; } th.group { text-align: left; border-bottom: 0; }
+tr > td:first-child, th[rowspan] { text-align: left; position: sticky; left: 0; background: var(--ground); }
+.begins { border-left: 1px solid var(--line); padding-left: .7rem; }
+tr.base :is(th, td) { background: var(--band); font-weight: 700; } tr.paper td { color: var(--paper); }
+td.reused { color: var(--soft); opacity: .65; }
+.words { width: auto; } .words td { text-align: left; vertical-align: top; white-space: normal; }
+figure { margin: 1.2rem 0 2rem; } figure img { display: block; width: 100%; height: auto; }
+.card { border: 1px solid var(--line); border-radius: 8px; padding: .6rem; overflow-x: auto; }
+figure img { min-width: 30rem; }
+@media (max-width: 44rem) { body { padding: 1.2rem .9rem 3rem; } th, td { padding: .3rem .35rem; } }
+@media screen and (max-width: 44rem) { .swipe:has(+ .scroll) { display: block; } }
+@media screen and (max-width: 33rem) { .swipe { display: block; } }
+@media print { body { max-width: none; padding: 0; font-size: 10pt; } figure, tr { break-inside: avoid; } }
+"""
+)
+
+
+# Above what is wider than a phone; other screens do not show it.
+SWIPE = '<p class="swipe" aria-hidden="true">swipe sideways →</p>'
+
+
+def _html_table(study: ReadingStudy, groups: Sequence[str]) -> str:
+    """Return groups of columns as a table: the base, every other value of every reading, the paper."""
+    kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group in groups]
+    edge = {k: "begins" if k == 0 or COLUMNS[k - 1][0] != COLUMNS[k][0] else "" for k in kept}
+    spans = [
+        f'<th class="group begins" colspan="{sum(COLUMNS[k][0] == group for k in kept)}">{escape(group)}</th>'
+        for group in groups
+    ]
+    heads = [f'<th class="{edge[k]}">{escape(COLUMNS[k][1])}</th>' for k in kept]
+
+    def line(kind: str, label: str, row: list[str], reused: Callable[[str], bool]) -> str:
+        tds = [
+            f'<td class="{edge[k]}{" reused" if reused(COLUMNS[k][2]) else ""}">{escape(row[k])}</td>'
+            for k in kept
+        ]
+        return f'<tr class="{kind}"><td>{escape(label)}</td>{"".join(tds)}</tr>'
+
+    lines = [
+        line("" if outcome.variant.reading else "base", outcome.variant.label, cells(outcome), outcome.reused)
+        for outcome in study.outcomes
+    ]
+    row = paper_cells(study)
+    if any(row[k] for k in kept):
+        lines.append(line("paper", PAPER, row, lambda part: False))
+    return (
+        f'{SWIPE}<div class="scroll"><table><thead><tr><th rowspan="2"></th>{"".join(spans)}</tr>\n<tr>{"".join(heads)}</tr>'
+        "</thead>\n<tbody>" + "\n".join(lines) + "</tbody></table></div>"
+    )
+
+
+def _meanings() -> str:
+    """Return what every value of every reading means, as a table."""
+    rows = [
+        f"<tr><td>{escape(reading)}</td><td>{escape(value)}</td><td>{escape(text)}</td></tr>"
+        for reading, values in readings().items()
+        for value, text in values.items()
+    ]
+    return '<table class="words"><tbody>' + "\n".join(rows) + "</tbody></table>"
+
+
+def to_html(study: ReadingStudy, drawn: dict[str, str]) -> str:
+    """Return the whole report as one page; `drawn` are the SVGs by name."""
+    shown = []
+    for picture in PICTURES:
+        data = base64.b64encode(drawn[picture.name].encode()).decode()
+        shown.append(
+            f'<figure id="{picture.name}"><h3>{escape(picture.title)}</h3>{SWIPE}<div class="card">'
+            f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(picture.title)}"></div>'
+            f'<figcaption>{escape(picture.says(study))} <a href="figures/{picture.name}.svg">SVG</a> '
+            f'<a href="figures/{picture.name}.png">PNG</a></figcaption></figure>'
+        )
+    note = scale_note(study)
+    parts = [
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>Readings: what the paper leaves open</title><style>{_CSS}</style></head><body>",
+        "<h1>Readings: what the paper leaves open, and what it does to the results</h1>",
+        '<ol class="intro">' + "".join(f"<li>{escape(each)}</li>" for each in introduction(study)) + "</ol>",
+        f'<p class="note">{escape(note)}</p>' if note else "",
+        '<h2 id="findings">What the numbers say</h2><ul class="finding">'
+        + "".join(f"<li>{escape(each)}</li>" for each in findings(study)) + "</ul>",
+        '<h2 id="table">Every reading</h2>',
+        _html_table(study, GROUPS[:2]),
+        "<br>",
+        _html_table(study, GROUPS[2:]),
+        f'<p class="soft">{escape(" ".join(LEGEND))} Pale: {escape(REUSED)}.</p>',
+        f'<p class="soft">The base: {escape(_readings_in_force(study))}.</p>',
+        '<h2 id="figures">Figures</h2>',
+        *shown,
+        '<h2 id="values">What the values mean</h2>',
+        _meanings(),
+        f'<h2 id="run">What was run</h2><p class="soft">{escape(_what_was_run(study))} On '
+        f"{escape(_where(study))}.</p>",
+        f'<p class="soft"><code>{escape(command(study))}</code></p>',
+        '<p class="soft">All numbers: <a href="study.json">study.json</a>; as text: '
+        '<a href="readings.md">readings.md</a>.</p>',
+        "</body></html>\n",
+    ]  # fmt: skip
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,665 @@
+"""The study of readings: what each one does to chance, to the published rules and to evolution.
+
+`study_readings` measures a base, the defaults or what is asked for, and every other value
+of every reading, one at a time. All have the same seeds, so they differ by the reading
+alone. It runs in stages (see `stages`); `reading_report` turns the numbers into pages.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from distal import engines
+from distal._version import __version__
+from distal.base import memory
+from distal.base.checks import (
+    InputError,
+    fields,
+    flag,
+    folder,
+    function,
+    instance,
+    integer,
+    number,
+    one_of,
+    sequence,
+    shown,
+    text,
+)
+from distal.base.significance import SIGNIFICANT
+from distal.engines import Runner
+from distal.evaluation.learning import checked_maze
+from distal.learners import Learner, chance_for
+from distal.learners.rule import NUMBERS, Rule, published_rules
+from distal.model.draws import MAX_SEED, child_seeds
+from distal.model.maze import Maze, triple_t_maze
+from distal.model.settings import READINGS, Settings, SettingsDict
+from distal.paper import experiments
+from distal.paper.experiments import PAPER, evolution_episodes
+from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
+from distal.search.evolve import Config, Evolved, Fresh, estimate
+from distal.search.genetic import ELITES
+
+EPISODES = 100  # of every trial here, as in the paper's evolutions
+SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
+
+# The last number of the part that seeds of the study come from; the second is the test.
+STUDY = 8
+PUBLISHED, PAIRS = 0, 1
+
+# The parts of the study, and whose pace each has.
+PARTS = {"published": "dsp", "chance": "chance", "pairing": "dsp", "evolve_dsp": "dsp", "evolve_hc": "hc"}
+# The parts that a reading touches, where it does not touch all.
+TOUCHED = {
+    **dict.fromkeys(("m_ties", "trace_pre", "normalise"), ("published", "pairing", "evolve_dsp")),
+    "elites": ("evolve_dsp", "evolve_hc"),
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run."""
+
+    name: str
+    runs: int
+    generations: int
+    trials: int  # of each published rule, per final position
+    pairs: int  # trials of each pair, per final position
+
+
+SCALES = {
+    "quick": Scale("quick", runs=5, generations=40, trials=50, pairs=10),
+    "paper": Scale("paper", runs=15, generations=300, trials=50, pairs=50),
+}
+
+
+def readings() -> dict[str, dict[str, str]]:
+    """Return every reading with its values and what they mean: those of `settings`, and elites."""
+    return {**READINGS, "elites": ELITES}
+
+
+# ------------------------------------------------------------------ variants
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The base (without a reading), or the base with another value of one reading."""
+
+    settings: Settings
+    elites: str
+    reading: str | None = None
+
+    @property
+    def value(self) -> str | None:
+        """The value of the reading; None for the base."""
+        return None if self.reading is None else self.of(self.reading)
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return "base" if self.reading is None else f"{self.reading} = {self.value}"
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return "base" if self.reading is None else f"{self.reading}_{self.value}"
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The parts that are run for it; the others are the base's, which the reading does not touch."""
+        return TOUCHED.get(self.reading or "", tuple(PARTS))
+
+    def of(self, reading: str) -> str:
+        """Return the value that a reading has here."""
+        value: str = self.elites if reading == "elites" else getattr(self.settings, reading)
+        return value
+
+
+def variants(settings: Settings, elites: str) -> list[Variant]:
+    """Return the base, then every other value of every reading, one at a time."""
+    base = Variant(settings, elites)
+    found = [base]
+    for reading, values in readings().items():
+        for value in values:
+            if value == base.of(reading):
+                continue
+            other = {} if reading == "elites" else {reading: value}
+            changed = Settings(**{**vars(settings), **other})
+            found.append(Variant(changed, value if reading == "elites" else elites, reading))
+    return found
+
+
+# ------------------------------------------------------------------ pairing
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Whether the published tables do better with their own numbers than with those of other rules.
+
+    `fitness[i][j]` is that of the table of rule i with the numbers of rule j. Of it,
+    the means of rows and columns are taken away: what is left are residuals.
+    """
+
+    fitness: tuple[tuple[float, ...], ...]
+    effect: (
+        float  # mean residual of the matched pairs, in standard deviations of the others; negative: better
+    )
+    p: float  # share of random matchings of tables and numbers that are at least as good
+    level: float  # the effect that one in twenty random matchings reaches
+
+    @classmethod
+    def of(cls, fitness: ArrayLike, seed: int = 0, shuffles: int = SHUFFLES) -> Pairing:
+        """Test a square matrix, with so many random permutations of its columns."""
+        matrix = np.asarray(fitness, np.float64)
+        left = residuals(matrix)
+        n = len(left)
+        spread = float(left[~np.eye(n, dtype=bool)].std(ddof=1))
+        rows = tuple(tuple(row) for row in matrix.tolist())
+        if spread < 1e-9 * max(1.0, float(np.abs(matrix).max())):  # rows and columns explain it all
+            return cls(rows, 0.0, 1.0, 0.0)
+        generator = np.random.default_rng(seed)
+        columns = generator.permuted(np.tile(np.arange(n), (shuffles, 1)), axis=1)
+        matched = left.diagonal().mean()
+        shuffled = left[np.arange(n), columns].mean(axis=1)
+        as_good = int((shuffled <= matched + 1e-9 * spread).sum())  # a tie may differ in its last bits
+        return cls(
+            rows,
+            effect=float(matched / spread),
+            p=(1 + as_good) / (1 + shuffles),
+            level=float(np.quantile(shuffled, SIGNIFICANT) / spread),
+        )
+
+
+def residuals(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what is left of a matrix without the means of its rows and columns."""
+    rows, columns = matrix.mean(axis=1, keepdims=True), matrix.mean(axis=0, keepdims=True)
+    left: NDArray[np.float64] = matrix - rows - columns + matrix.mean()
+    return left
+
+
+def pairs(rules: Sequence[Rule]) -> list[Rule]:
+    """Return the table of every rule with the numbers of every rule, tables first."""
+    return [
+        replace(table, name="", **{name: getattr(numbers, name) for name in NUMBERS})
+        for table in rules
+        for numbers in rules
+    ]
+
+
+# ------------------------------------------------------------------ numbers
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its standard error or, of several runs, their standard deviation; None for one value."""
+
+    mean: float
+    spread: float | None
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Mean:
+        """Return the mean of runs and their standard deviation."""
+        data = np.array(list(values), np.float64)
+        return cls(float(data.mean()), float(data.std(ddof=1)) if len(data) > 1 else None)
+
+
+def stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
+    """Return the mean of independent means and its standard error."""
+    return Mean(float(np.mean(values)), float(np.sqrt(np.square(errors).sum()) / len(errors)))
+
+
+@dataclass(frozen=True)
+class Search:
+    """An evolution, run by run: best of the first and of the last generation, and the winners afresh."""
+
+    first: tuple[float, ...]
+    last: tuple[float, ...]
+    winners: tuple[Fresh, ...]
+
+    @classmethod
+    def of(cls, evolved: Evolved) -> Search:
+        """Take the numbers of an evolution."""
+        best = evolved.best
+        fresh = tuple(winner.fresh for winner in evolved.winners)
+        return cls(tuple(best[:, 0].tolist()), tuple(best[:, -1].tolist()), fresh)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Search:
+        """Read what `asdict` returns."""
+        winners = tuple(Fresh.from_dict(fresh) for fresh in data["winners"])
+        return cls(_numbers("first", data["first"]), _numbers("last", data["last"]), winners)
+
+    @property
+    def afresh(self) -> Mean:
+        """The winners on fresh trials: mean and standard deviation over runs."""
+        return Mean.of(winner.fitness for winner in self.winners)
+
+    @property
+    def chance(self) -> float:
+        """Chance in the winners' fresh trials, mean over runs."""
+        return float(np.mean([np.nan if winner.chance is None else winner.chance for winner in self.winners]))
+
+    @property
+    def beat_chance(self) -> int:
+        """How many winners beat chance."""
+        return sum(bool(winner.beats_chance) for winner in self.winners)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a variant gave; parts that the reading does not touch are the base's."""
+
+    variant: Variant
+    rules: tuple[Fresh, ...]  # the published rules, each beside chance with its α and its trials
+    pairing: Pairing
+    dsp: Search
+    hc: Search
+
+    @property
+    def published(self) -> Mean:
+        """The published rules: their mean best EP, and its standard error over trials."""
+        return stratified([rule.fitness for rule in self.rules], [rule.standard_error for rule in self.rules])
+
+    @property
+    def chance(self) -> Mean:
+        """Chance in the trials of the published rules, likewise."""
+        return stratified(
+            [rule.chance or 0.0 for rule in self.rules],
+            [rule.chance_standard_error or 0.0 for rule in self.rules],
+        )
+
+    @property
+    def difference(self) -> Mean:
+        """The published rules minus chance, paired; negative is better than chance."""
+        return stratified(
+            [rule.difference or 0.0 for rule in self.rules],
+            [rule.difference_standard_error or 0.0 for rule in self.rules],
+        )
+
+    @property
+    def beat_chance(self) -> int:
+        """How many of the published rules beat chance."""
+        return sum(bool(rule.beats_chance) for rule in self.rules)
+
+    def reused(self, part: str) -> bool:
+        """Whether a part is the base's."""
+        return part not in self.variant.own
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        variant = self.variant
+        return {
+            "reading": variant.reading,
+            "value": variant.value,
+            "reused": [part for part in PARTS if self.reused(part)],
+            "published": asdict(self.published),
+            "chance": asdict(self.chance),
+            "difference": asdict(self.difference),
+            "published_that_beat_chance": self.beat_chance,
+            "rules": [asdict(rule) for rule in self.rules],
+            "pairing": {**asdict(self.pairing), "fitness": [list(row) for row in self.pairing.fitness]},
+            **{
+                kind: {
+                    "first": list(search.first),
+                    "last": list(search.last),
+                    "afresh": asdict(search.afresh),
+                    "winners_that_beat_chance": search.beat_chance,
+                    "winners": [asdict(winner) for winner in search.winners],
+                }
+                for kind, search in (("dsp", self.dsp), ("hc", self.hc))
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], variant: Variant) -> Outcome:
+        """Read what `to_dict` returns."""
+        if (data["reading"], data["value"]) != (variant.reading, variant.value):
+            raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
+        test = data["pairing"]
+        matrix = tuple(_numbers("pairing", row) for row in test["fitness"])
+        return cls(
+            variant,
+            tuple(Fresh.from_dict(rule) for rule in data["rules"]),
+            Pairing(matrix, *(number(name, test[name]) for name in ("effect", "p", "level"))),
+            Search.from_dict(data["dsp"]),
+            Search.from_dict(data["hc"]),
+        )
+
+
+def _numbers(name: str, values: object) -> tuple[float, ...]:
+    return tuple(number(name, value) for value in sequence(name, values, "a list of numbers"))
+
+
+FORMAT, VERSION = "distal-readings", 1
+FIELDS = (
+    "distal", "scale", "seed", "settings", "elites", "maze", "heading", "engine", "machine", "seconds",
+    "variants",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReadingStudy:
+    """All that the study of readings gave: one outcome for the base, one for every other value."""
+
+    scale: Scale
+    seed: int
+    settings: Settings
+    elites: str
+    maze: Maze
+    engine: str
+    version: str  # of Distal
+    machine: dict[str, Any]
+    seconds: dict[str, float]  # by stage
+    outcomes: tuple[Outcome, ...]  # the base first
+
+    @property
+    def base(self) -> Outcome:
+        """What the base gave."""
+        return self.outcomes[0]
+
+    @cached_property
+    def is_default(self) -> bool:
+        """Whether the base is the default of every setting."""
+        return (self.settings, self.elites) == (Settings(), PAPER.elites)
+
+    @cached_property
+    def is_papers(self) -> bool:
+        """Whether maze, steps and hidden neurons are the paper's, so that its numbers can be compared."""
+        return self.maze == triple_t_maze() and (self.settings.steps, self.settings.hidden) == (100, 20)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers and what made them, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "distal": self.version,
+            "scale": asdict(self.scale),
+            "seed": self.seed,
+            "settings": asdict(self.settings),
+            "elites": self.elites,
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+            "engine": self.engine,
+            "machine": self.machine,
+            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
+            "variants": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> ReadingStudy:
+        """Read what `to_dict` returns."""
+        try:
+            return cls._read(fields(data, FORMAT, VERSION, FIELDS))
+        except InputError as error:
+            raise InputError(f"this is no study of readings: {error}") from None
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"this study of readings is damaged: {shown(error)}") from None
+
+    @classmethod
+    def _read(cls, data: dict[str, Any]) -> ReadingStudy:
+        scale = instance("scale", data["scale"], dict, "how much was run")
+        settings = instance("settings", data["settings"], dict, "the settings of the base")
+        elites = one_of("elites", data["elites"], ELITES)
+        base = Settings(**{name: settings[name] for name in Settings.__dataclass_fields__})
+        known = variants(base, elites)
+        found = sequence("variants", data["variants"], f"a list of {len(known)} outcomes")
+        outcomes = tuple(Outcome.from_dict(*each) for each in zip(found, known, strict=True))
+        sizes = (integer(name, scale[name], 0) for name in ("runs", "generations", "trials", "pairs"))
+        seconds = instance("seconds", data["seconds"], dict, "the seconds of every stage")
+        return cls(
+            scale=Scale(text("scale", scale["name"]), *sizes),
+            seed=integer("seed", data["seed"], 0, MAX_SEED),
+            settings=base,
+            elites=elites,
+            maze=Maze(data["maze"], data["heading"]),
+            engine=text("engine", data["engine"]),
+            version=text("distal", data["distal"]),
+            machine=instance("machine", data["machine"], dict, "a description of the machine"),
+            seconds={text("seconds", name): number("seconds", value) for name, value in seconds.items()},
+            outcomes=outcomes,
+        )
+
+    def write_report(self, out: str | Path) -> Path:
+        """Write figures, numbers and pages into a folder; return the path of the page."""
+        from distal.paper import reading_report  # noqa: PLC0415 - imports matplotlib
+
+        return reading_report.write(self, folder("out", out))
+
+
+# ------------------------------------------------------------------ the plan
+
+TITLES = {
+    "published": "published rules",
+    "chance": "chance",
+    "pairing": "pairing",
+    "evolve_dsp": "evolution of rules",
+    "evolve_hc": "evolution of hill climbing",
+}
+
+
+def plan(scale: Scale, settings: Settings, elites: str, maze: Maze) -> dict[Variant, list[Stage]]:
+    """Return the stages of every variant with the episodes that each will run."""
+    rules, finals = len(published_rules()), len(maze.finals)
+    at_100 = rules * scale.trials * finals * EPISODES
+    every_pair = rules**2 * scale.pairs * finals * EPISODES
+    planned = {}
+    for variant in variants(settings, elites):
+        search = evolution_episodes(scale.runs, scale.generations, variant.elites, finals)
+        episodes = {"published": at_100, "chance": at_100, "pairing": every_pair}
+        planned[variant] = [
+            Stage(
+                f"{part}_{variant.name}",
+                TITLES[part],
+                episodes.get(part, search),
+                PARTS[part],
+                0 if part in episodes else scale.runs,
+            )
+            for part in variant.own
+        ]
+    return planned
+
+
+def outline(planned: dict[Variant, list[Stage]]) -> list[Stage]:
+    """Return one stage for each variant, for people: all its parts together."""
+    outlined = []
+    for variant, stages in planned.items():
+        alone = "" if len(stages) == len(PARTS) else ": rules alone"
+        alone = ": evolution alone" if variant.reading == "elites" else alone
+        episodes = sum(stage.episodes for stage in stages)
+        outlined.append(Stage(variant.label, variant.label + alone, episodes, "dsp"))
+    return outlined
+
+
+def estimated_seconds(planned: dict[Variant, list[Stage]], maze: Maze, run: Runner) -> dict[str, float]:
+    """Measure all learners for a moment under every reading and say how long each variant may take."""
+    seconds: dict[str, float] = {}
+    by_settings: dict[Settings, list[Variant]] = {}
+    for variant in planned:
+        by_settings.setdefault(variant.settings, []).append(variant)
+    for settings, alike in by_settings.items():
+        stages = [stage for variant in alike for stage in planned[variant]]
+        # A machine that is busy for a moment makes one of the two long, hardly both.
+        found = [experiments.estimated_seconds(stages, maze, settings, run) for _ in range(2)]
+        for variant in alike:
+            seconds[variant.label] = sum(min(one[stage.name] for one in found) for stage in planned[variant])
+    return seconds
+
+
+class _ByVariant:
+    """Hears of every stage and tells of the variant it belongs to."""
+
+    def __init__(self, planned: dict[Variant, list[Stage]], progress: Callable[[Event], None]) -> None:
+        self.progress = progress
+        self.whole = {
+            stage.name: (outlined, stages)
+            for outlined, stages in zip(outline(planned), planned.values(), strict=True)
+            for stage in stages
+        }
+        self.done: dict[str, float] = {}
+
+    def __call__(self, event: Event) -> None:
+        self.done[event.stage.name] = event.done
+        outlined, stages = self.whole[event.stage.name]
+        done = [self.done.get(stage.name, 0.0) for stage in stages]
+        share = sum(part * stage.episodes for part, stage in zip(done, stages, strict=True))
+        ended = all(part == 1 for part in done)
+        detail = "" if ended else f"{event.stage.title} {event.detail}".rstrip()
+        self.progress(Event(outlined, 1 if ended else min(share / outlined.episodes, 0.999), detail))
+
+
+# ------------------------------------------------------------------ the work
+
+
+def study_readings(
+    scale: str = "quick",
+    *,
+    elites: str = PAPER.elites,
+    seed: int = 0,
+    out: str | Path | None = None,
+    force: bool = False,
+    maze: Maze | None = None,
+    engine: str = engines.DEFAULT,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[Event], None] | None = None,
+    **settings: Unpack[SettingsDict],
+) -> ReadingStudy:
+    """Measure a base and every other value of every reading, one at a time, at "quick" or "paper" scale.
+
+    The base is the defaults, or what `elites` and the settings say. With `out`, stages
+    that the folder already holds are read, others are run and stored. A folder made with
+    other options is refused unless `force`. The report is written by
+    `ReadingStudy.write_report`. `executor` is as in `learn`; `progress` is told of every
+    variant.
+    """
+    size = SCALES[one_of("scale", scale, SCALES)]
+    elites = one_of("elites", elites, ELITES)
+    seed, force = integer("seed", seed, 0, MAX_SEED), flag("force", force)
+    out = None if out is None else folder("out", out)
+    function("progress", progress)
+    run = engines.runner(engine, workers, executor)
+    in_force = Settings.of(settings, tuple(inspect.signature(study_readings).parameters))
+    maze = checked_maze(maze)
+    check_memory(size, maze)
+    with claim(size, elites, seed, in_force, maze).taken(out, force) as kept:
+        planned = plan(size, in_force, elites, maze)
+        told = None if progress is None else _ByVariant(planned, progress)
+        every = [stage for stages in planned.values() for stage in stages]
+        stages = Stages(every, run, executor, told, kept)
+        work = _Work(size, seed, maze, stages)
+        outcomes = tuple(work.run(variant) for variant in planned)
+        return ReadingStudy(
+            size, seed, in_force, elites, maze, run.engine, __version__,
+            engines.machine_of(run.engine), stages.seconds, outcomes,
+        )  # fmt: skip
+
+
+def check_memory(scale: Scale, maze: Maze) -> None:
+    """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
+    config = Config(runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, maze=maze)
+    trials = len(published_rules()) ** 2 * scale.pairs * len(maze.finals)
+    parts = {"pairs": memory.MEASURED * trials, **estimate(config).parts}
+    fewer = "take scale quick, or a maze with fewer final positions"
+    memory.Estimate("the variants", parts, fewer).check()
+
+
+CLAIM, HOLDS = "reading-study.json", "a study of readings"
+
+FIGURES = ("readings_published", "readings_evolution", "readings_pairing")
+# Everything that a report writes.
+REPORT = (
+    "readings.html", "readings.md", "study.json",
+    *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
+)  # fmt: skip
+
+
+def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> Claim:
+    """Return what a folder is for: everything that decides the results."""
+    content = {
+        "format": "distal-reading-study",
+        "scale": scale.name,
+        "elites": elites,
+        "seed": seed,
+        "settings": vars(settings),
+        "maze": list(maze.picture),
+        "heading": maze.heading,
+    }
+    planned = plan(scale, settings, elites, maze)
+    stages = (file for those in planned.values() for stage in those for file in stage.files)
+    return Claim(CLAIM, HOLDS, content, (CLAIM, SECONDS, *stages, *REPORT))
+
+
+@dataclass(eq=False)
+class _Work:
+    """A study in progress."""
+
+    scale: Scale
+    seed: int
+    maze: Maze
+    stages: Stages
+    base: Outcome | None = None
+    base_chance: NDArray[np.int32] | None = None  # (rules, trials)
+
+    def run(self, variant: Variant) -> Outcome:
+        """Do all stages of a variant that are missing; what the reading does not touch is the base's."""
+        base, own = self.base, variant.own
+        outcome = Outcome(
+            variant,
+            rules=self._rules(variant) if base is None or "published" in own else base.rules,
+            pairing=self._pairing(variant) if base is None or "pairing" in own else base.pairing,
+            dsp=self._search("dsp", variant) if base is None or "evolve_dsp" in own else base.dsp,
+            hc=self._search("hc", variant) if base is None or "evolve_hc" in own else base.hc,
+        )
+        if base is None:
+            self.base = outcome
+        return outcome
+
+    def _rules(self, variant: Variant) -> tuple[Fresh, ...]:
+        rules, trials = published_rules(), self.scale.trials
+        seeds = child_seeds(self.seed, [[k, PUBLISHED, STUDY] for k in range(len(rules))])
+        own = self._test("published", rules, seeds, trials, variant)
+        chance = self.base_chance
+        if chance is None or "chance" in variant.own:
+            chance = self._test("chance", [chance_for(rule) for rule in rules], seeds, trials, variant)
+        if self.base is None:
+            self.base_chance = chance
+        return tuple(Fresh.of(*each) for each in zip(own, chance, strict=True))
+
+    def _pairing(self, variant: Variant) -> Pairing:
+        rules = published_rules()
+        every = pairs(rules)
+        # All pairs have the same trials, so that what a trial does to all of them alike falls out.
+        seeds = np.repeat(child_seeds(self.seed, [[0, PAIRS, STUDY]]), len(every))
+        fitness = self._test("pairing", every, seeds, self.scale.pairs, variant).mean(axis=1)
+        return Pairing.of(fitness.reshape(len(rules), len(rules)), self.seed)
+
+    def _test(
+        self,
+        part: str,
+        learners: Sequence[Learner],
+        seeds: NDArray[np.uint64],
+        trials: int,
+        variant: Variant,
+    ) -> NDArray[np.int32]:
+        """Return the best EP of every trial, (learners, trials)."""
+        best = self.stages.test(
+            f"{part}_{variant.name}", learners, seeds, trials=trials, episodes=EPISODES, maze=self.maze,
+            settings=variant.settings, record=(EPISODES,),
+        )  # fmt: skip
+        return best[:, :, -1]
+
+    def _search(self, kind: str, variant: Variant) -> Search:
+        config = Config(
+            kind, self.scale.runs, self.scale.generations, experiments.TRIALS, EPISODES, self.seed,
+            options=replace(PAPER, elites=variant.elites), settings=variant.settings, maze=self.maze,
+        )  # fmt: skip
+        return Search.of(self.stages.evolve(f"evolve_{kind}_{variant.name}", config))

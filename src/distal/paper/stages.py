@@ -1,0 +1,311 @@
+"""Long work in stages: each is stored in a folder as soon as it is done, and only run if it is missing.
+
+`experiments` and `reading_study` are made of such stages. The folder begins with a claim,
+a JSON file that says everything that decides the results; a folder with another claim
+is refused. Whose files may be touched is decided in `folders`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal._version import __version__
+from distal.base import checks
+from distal.base.checks import InputError
+from distal.base.files import read_json, to_json, to_npz
+from distal.base.folders import MANIFEST, Folder, known_files
+from distal.engines import Runner
+from distal.evaluation.learning import batch_of
+from distal.learners import Learner
+from distal.model.maze import Maze
+from distal.model.settings import Settings
+from distal.search.evolve import Config, Evolved, Step, evolve, resume
+from distal.search.runs import damaged, read_run, run_files
+
+SECONDS = "seconds.json"  # how long each stage took
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of the work, for the plan and for progress."""
+
+    name: str
+    title: str
+    episodes: int
+    learner: str  # whose pace it has: dsp, hc or chance
+    runs: int = 0  # of an evolution; a test has none
+
+    @property
+    def label(self) -> str:
+        """The name in a few words."""
+        return self.name.replace("_", " ").replace("dsp", "DSP").replace("hc", "hill climbing")
+
+    @property
+    def folder(self) -> str:
+        """The folder of an evolution, inside that of the work."""
+        return self.name.replace("_", "-")
+
+    @property
+    def curves(self) -> str:
+        """The file of a test."""
+        return f"{self.name}.npz"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that the stage may write."""
+        if not self.runs:
+            return (self.curves,)
+        return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
+
+
+@dataclass(frozen=True)
+class Event:
+    """Told while a stage runs: how much of it is done, and how it goes."""
+
+    stage: Stage
+    done: float  # 0 … 1
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a folder is for: everything that decides the results, in a file of its own.
+
+    `missing` says what fields mean that an older version did not write.
+    """
+
+    file: str
+    holds: str  # in words for people
+    content: dict[str, Any]
+    files: tuple[str, ...]  # all that may be written
+    missing: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, out: str | Path, force: bool) -> None:
+        """Refuse a folder that is not ours or is for something else; change nothing."""
+        folder = checks.path("out", out)
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{str(out)!r} is a file, expected a folder")
+        known_files(folder, self.holds, self.files, None if force else self._older)
+        if not force and folder.is_dir():
+            self._check_content(folder)
+
+    @contextmanager
+    def taken(self, out: str | Path | None, force: bool) -> Iterator[Folder | None]:
+        """Make a folder ours for this, if one is named, and keep other processes out of it meanwhile."""
+        if out is None:
+            yield None
+            return
+        with Folder(out) as folder:
+            self.check(folder.path, force)
+            folder.claim(self.holds, self.files, force=force, older=None if force else self._older)
+            folder.mend_text(self.file, to_json(self.content) + "\n")
+            yield folder
+
+    def _check_content(self, folder: Path) -> None:
+        """Refuse a claim to something else, with what is different."""
+        path = folder / self.file
+        if not path.exists():  # interrupted before the first file
+            return
+        stored = read_json(path, "file")
+        if not isinstance(stored, dict):
+            raise InputError(f"file {str(path)!r} is damaged: it says nothing of {self.holds}")
+        theirs, ours = (_flat({**self.missing, **claim}) for claim in (stored, self.content))
+        names = [name for name in ours if theirs.get(name) != ours[name]]
+        if names or set(theirs) - set(ours):
+            words = [
+                f"{name} {theirs[name]}" if isinstance(theirs.get(name), str | int) else name
+                for name in (names or sorted(set(theirs) - set(ours)))
+            ]
+            raise InputError(
+                f"folder {str(folder)!r} holds {self.holds} with other options ({', '.join(words)}); "
+                "name another with --out, or begin anew with --force"
+            )
+
+    def _older(self, folder: Path) -> Sequence[str] | None:
+        """Name our files in a folder of an older version, which had the claim but no manifest."""
+        if not (folder / self.file).is_file():
+            return None
+        self._check_content(folder)
+        return self.files
+
+
+def _flat(claim: dict[str, Any]) -> dict[str, Any]:
+    """Return all options of a claim side by side."""
+    settings = claim.get("settings")
+    return {
+        **{name: value for name, value in claim.items() if name != "settings"},
+        **(settings if isinstance(settings, dict) else {"settings": settings}),
+    }
+
+
+class Stages:
+    """Stages that are being done, in a folder or, without one, for this call alone."""
+
+    def __init__(
+        self,
+        plan: Sequence[Stage],
+        runner: Runner,
+        executor: Executor | None = None,
+        progress: Callable[[Event], None] | None = None,
+        folder: Folder | None = None,
+    ) -> None:
+        self.stages = {stage.name: stage for stage in plan}
+        self.runner, self.executor, self.progress, self.folder = runner, executor, progress, folder
+        self.seconds: dict[str, float] = {}
+        if folder is not None:
+            stored = _stored_seconds(folder.file(SECONDS))
+            self.seconds.update({name: stored[name] for name in self.stages if name in stored})
+
+    def evolve(self, name: str, config: Config) -> Evolved:
+        """Return an evolution, gone on with or begun, in a folder inside the folder."""
+        stage = self.stages[name]
+        self._tell(stage, 0)
+
+        def told(step: Step) -> None:
+            rate = step.evaluations / step.seconds
+            detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
+            self._tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
+
+        run: dict[str, Any] = {
+            "engine": self.runner.engine, "workers": self.runner.workers, "executor": self.executor,
+            "progress": told,
+        }  # fmt: skip
+        out = None if self.folder is None else self.folder.path / stage.folder
+        if out is not None and (out / "config.json").exists():
+            stored, _, _ = read_run(out)
+            with damaged(out / "config.json"):
+                theirs = Config.from_dict(stored)
+            if theirs != config:
+                raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
+            evolved = resume(out, **run)
+        else:
+            evolved = evolve(
+                config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
+                episodes=config.episodes, seed=config.seed, maze=config.maze, out=out,
+                **vars(config.options), **run, **vars(config.settings),
+            )  # fmt: skip
+        self._took(stage.name, evolved.seconds)
+        self._tell(stage, 1)
+        return evolved
+
+    def test(
+        self,
+        name: str,
+        learners: Sequence[Learner],
+        seeds: NDArray[np.uint64],
+        *,
+        trials: int,
+        episodes: int,
+        maze: Maze,
+        settings: Settings,
+        resample: int | None = None,
+        record: tuple[int, ...] | None = None,
+        every: bool = False,
+    ) -> NDArray[np.int32]:
+        """Return best-so-far curves (learners, trials, episodes), read or run.
+
+        Args:
+            name: of the stage.
+            learners: to be tested, all of one kind.
+            seeds: one for each learner.
+            trials: for each final position.
+            episodes: of each trial.
+            maze: to be walked.
+            settings: of network and episode.
+            resample: draw fresh weights every so many episodes.
+            record: the episodes, from 1, whose values are wanted; all if left out.
+            every: return the EP of every episode instead of the best so far.
+        """
+        stage = self.stages[name]
+        # What decides the curves: a stored file made from anything else is run again.
+        key = json.dumps(
+            {
+                "distal": __version__,
+                "learners": [learner.to_dict() for learner in learners],
+                "seeds": seeds.tolist(),
+                "trials": trials,
+                "episodes": episodes,
+                "resample": resample,
+                "record": record,
+                "every": every,
+                "settings": vars(settings),
+                "maze": maze.picture,
+                "heading": maze.heading,
+            }
+        )
+        columns = episodes if every or record is None else len(record)
+        shape = (len(learners), trials * len(maze.finals), columns)
+        if self.folder is not None:
+            stored = _stored_curves(self.folder.file(stage.curves), key, shape)
+            if stored is not None:
+                self._tell(stage, 1)
+                return stored
+        self._tell(stage, 0)
+        batch = batch_of(
+            learners, seeds, trials=trials, episodes=episodes, maze=maze, settings=settings,
+            resample=resample, record=(episodes,) if every else record,
+        )  # fmt: skip
+        done = 0
+
+        def advance(more: int) -> None:
+            nonlocal done
+            done += more
+            self._tell(stage, done / (len(batch) * episodes))
+
+        began = time.perf_counter()
+        outcome = self.runner.run(batch, keep_ep=every, progress=advance)
+        self._took(stage.name, time.perf_counter() - began)
+        values = outcome.best if outcome.ep is None else outcome.ep
+        curves = values.reshape(shape)
+        if self.folder is not None:
+            self.folder.write_bytes(stage.curves, to_npz(curves=curves, key=np.array(key)))
+        self._tell(stage, 1)
+        return curves
+
+    def _took(self, stage: str, seconds: float) -> None:
+        """Note how long a stage took."""
+        self.seconds[stage] = seconds
+        if self.folder is not None:
+            self.folder.mend_text(SECONDS, to_json(self.seconds) + "\n")
+
+    def _tell(self, stage: Stage, done: float, detail: str = "") -> None:
+        if self.progress is not None:
+            self.progress(Event(stage, done, detail))
+
+
+def _stored_seconds(path: Path) -> dict[str, float]:
+    """Return the times in a file, as far as it is readable: they are for information alone."""
+    try:
+        stored = read_json(path, "file")
+        if isinstance(stored, dict):
+            return {name: checks.number(name, value) for name, value in stored.items()}
+    except InputError:
+        pass
+    return {}
+
+
+def _stored_curves(path: Path, key: str, shape: tuple[int, int, int]) -> NDArray[np.int32] | None:
+    """Return the curves in a file, if they are what would be run now, and as large."""
+    expected = {"curves.npy": 4 * int(np.prod(shape)), "key.npy": 4 * len(key)}  # bytes, without the headers
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+        if set(sizes) != set(expected) or any(sizes[name] > expected[name] + 1024 for name in expected):
+            return None
+        with np.load(path, allow_pickle=False) as stored:
+            curves: NDArray[np.int32] = stored["curves"]
+            right = curves.dtype == np.int32 and curves.shape == shape and str(stored["key"]) == key
+            return curves if right and curves.min() >= 0 else None
+    except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
+        return None

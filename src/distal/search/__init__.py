@@ -1,0 +1,1 @@
+"""Which learners to try next: the genetic algorithm, evolutions of many runs, and how they are kept."""

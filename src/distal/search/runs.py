@@ -1,0 +1,428 @@
+"""A folder that keeps an evolution: whole after any interruption, or refused.
+
+    manifest.json     which files are ours (see `folders`)
+    config.json       the full configuration
+    generations.csv   a row for each generation and run: best, mean and worst fitness of
+                      the population, and the best genotype
+    state.json        what is needed to go on, and the winners at the end
+    winners/          each run's winner, for `distal learn` or `distal climb`
+    winners.csv       selected and re-measured fitness of the winners, and chance
+    seconds.csv       how long each generation took: the one file that is not reproducible
+
+Every other file is byte for byte the same whether or not the work was interrupted.
+Rows are appended and synced before the state that counts them is renamed into place,
+so the state never knows of more than the rows hold; what lies beyond it is cut off.
+Generations that take milliseconds are written a few at a time, twice a second: a
+process that is killed loses no more than that.
+The state carries checksums of itself, of the configuration and of the rows. All of it
+is read and checked before anything is written.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+import os
+import time
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base import checks
+from distal.base.checks import InputError, integer
+from distal.base.files import MOST_OF_RUNS, read_json, to_json
+from distal.base.folders import Folder, check_release, fingerprint, known_files, sealed, unsealed
+from distal.learners.hill_climbing import FORMAT as CLIMBER
+from distal.learners.hill_climbing import VERSION as CLIMBER_VERSION
+
+FORMAT, VERSION = "distal-evolution", 2
+READABLE = (1, 2)  # a folder goes on in the version it was begun with
+HOLDS = "an evolution"
+COLUMNS = ("run", "generation", "best", "mean", "worst", "genotype")
+HEADER = ",".join(COLUMNS) + "\r\n"
+PAUSE = 0.5  # seconds between two writes
+MAX_RUNS = 2**20
+
+
+def run_files(runs: int) -> tuple[str, ...]:
+    """Return the names of all files that an evolution of so many runs writes, but for the manifest."""
+    names = ("config.json", "generations.csv", "seconds.csv", "state.json", "winners.csv")
+    return (*names, *(winner_file(run) for run in range(1, runs + 1)))
+
+
+def winner_file(run: int) -> str:
+    """Return the name of the file of a run's winner."""
+    return f"winners/run-{run:02}.json"
+
+
+def check_new(out: str | Path, runs: int, force: bool) -> None:
+    """Refuse a folder in which no evolution of so many runs can begin; change nothing."""
+    path = checks.path("out", out)
+    known = known_files(path, HOLDS, run_files(runs), _older)
+    if not force and any((path / name).exists() for name in known):
+        raise InputError(
+            f"folder {str(out)!r} is not empty; go on with --resume, begin anew with --force, or name another"
+        )
+
+
+class RunFolder:
+    """An evolution on disk, locked for this process while it is open."""
+
+    def __init__(
+        self, folder: Folder, config: dict[str, Any], state: dict[str, Any] | None, version: int = VERSION
+    ) -> None:
+        self.folder, self.config, self.state, self.version = folder, config, state, version
+        self._known: Sequence[str] = ()  # the files that were ours when it was opened
+        self._hash = hashlib.sha256()
+        self._bytes = 0
+        self._waiting: list[tuple[str, str]] = []  # rows and seconds of generations not yet written
+        self._latest: list[dict[str, Any]] = []  # the state after the last of them
+        self._written = 0.0
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.folder.path
+
+    @classmethod
+    def create(cls, out: str | Path, config: dict[str, Any], force: bool = False) -> RunFolder:
+        """Make a new folder; one that was begun is refused, or with `force` begun anew."""
+        files = run_files(config["runs"])
+        folder = Folder(out)
+        try:
+            check_new(folder.path, config["runs"], force)
+            folder.claim(HOLDS, files, force=force, older=_older)
+            kept = cls(folder, config, None)
+            kept._write_config()
+            kept._append("generations.csv", HEADER)
+            kept._append("seconds.csv", "generation,seconds\r\n")
+        except BaseException:
+            folder.close()
+            raise
+        return kept
+
+    @classmethod
+    def open(cls, out: str | Path) -> RunFolder:
+        """Open a folder to go on; refuse a damaged or foreign one. Nothing is changed before `recover`."""
+        path = _run_folder(out)
+        folder = Folder(path)  # locked before anything is read: another process may be at work
+        try:
+            config, state, version = read_run(path)
+            files = run_files(config["runs"])
+            known = known_files(path, HOLDS, files, _older)
+            if not set(known) >= set(files):
+                raise InputError(f"{str(path)!r} is damaged: its manifest does not name all of its files")
+            kept = cls(folder, config, state, version)
+            kept._known = known
+            kept._check_rows()
+        except BaseException:
+            folder.close()
+            raise
+        return kept
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what is waiting and let others use the folder."""
+        try:
+            self._write_waiting()
+        finally:
+            self.folder.close()
+
+    def history(self) -> NDArray[np.float64]:
+        """Return best, mean and worst of every recorded generation and run: (generations, runs, 3)."""
+        runs = self.config["runs"]
+        if self.state is None:
+            return np.empty((0, runs, 3))
+        expected = (self.state["runs"][0]["generation"] + 1) * runs
+        values = array("d")
+        place = 0
+        with (
+            damaged(self.path / "generations.csv"),
+            (self.path / "generations.csv").open(encoding="utf-8", newline="") as file,
+        ):
+            rows = csv.reader(file)
+            next(rows, None)
+            for row in rows:
+                if place == expected:  # what lies beyond was cut short, and will be cut off
+                    break
+                generation, run = divmod(place, runs)
+                if row[:2] != [str(run + 1), str(generation)] or len(row) != len(COLUMNS):
+                    raise InputError(f"row {place + 1} is not that of run {run + 1}, generation {generation}")
+                numbers = [float(cell) for cell in row[2:5]]
+                if not all(map(math.isfinite, numbers)):
+                    raise InputError(f"row {place + 1} has a fitness that is no number")
+                values.extend(numbers)
+                place += 1
+            if place < expected:
+                raise InputError(f"it has {place} rows, expected {expected}")
+        return np.array(values).reshape(-1, runs, 3)
+
+    def seconds(self) -> float:
+        """Return how long the recorded generations took, as far as it is known."""
+        return sum(float(seconds) for seconds in self._known_seconds().values())
+
+    def extend(self, generations: int) -> None:
+        """Set another number of generations; the winners will have to be found again."""
+        self.config = {**self.config, "generations": generations}
+        if self.state is not None:
+            self.state["winners"] = None
+            self._write_state()
+        self._write_config()
+        winners = (winner_file(run) for run in range(1, self.config["runs"] + 1))
+        self.folder.remove(["winners.csv", *winners])
+
+    def append(self, rows: Sequence[tuple[Any, ...]], seconds: float, runs: list[dict[str, Any]]) -> None:
+        """Record a generation of all runs and the state to go on from."""
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n"))
+        self._latest = runs
+        if self.state is None or time.monotonic() - self._written > PAUSE:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, []
+        self._append("generations.csv", "".join(rows for rows, _ in waiting))
+        self._append("seconds.csv", "".join(seconds for _, seconds in waiting))
+        self.state = {"runs": self._latest, "winners": None}
+        self._write_state()
+        self._written = time.monotonic()
+
+    def finish(self, winners: list[dict[str, Any]]) -> None:
+        """Record the winners, in the state and as files."""
+        self._write_waiting()
+        if self.state is None:
+            raise InputError(f"{str(self.path)!r} holds no generation yet")
+        if self.state["winners"] != winners:
+            self.state["winners"] = winners
+            self._write_state()
+        for winner in winners:
+            learner = winner["learner"]
+            if "format" not in learner:
+                learner = {"format": CLIMBER, "version": CLIMBER_VERSION, **learner}
+            self.folder.mend_text(winner_file(winner["run"]), to_json(learner) + "\n")
+        text = io.StringIO()
+        writer = csv.writer(text)
+        columns = (
+            "run", "generation", "selected", "remeasured", "standard_error", "chance",
+            "chance_standard_error", "p", "superiority",
+        )  # fmt: skip
+        writer.writerow(columns)
+        writer.writerows([winner.get(column) for column in columns] for winner in winners)
+        self.folder.mend_text("winners.csv", text.getvalue())
+
+    def _check_rows(self) -> None:
+        """Check the rows against the state."""
+        path = self.path / "generations.csv"
+        if self.state is None:
+            # Interrupted in the first generation, nothing is lost; but more rows than that had a state.
+            if path.exists() and _lines(path, 2 + self.config["runs"]) > 1 + self.config["runs"]:
+                raise InputError(f"{str(self.path)!r} is damaged: it has generations but no state.json")
+            return
+        rows = self.state["rows"]
+        self._hash, self._bytes = _digest(path, rows["bytes"]), rows["bytes"]
+        if self._hash.hexdigest() != rows["sha256"]:
+            raise InputError(
+                f"{str(self.path)!r} is damaged: generations.csv is not what state.json describes"
+            )
+
+    def recover(self) -> None:
+        """Bring the files to where the state is: the first change to a folder that is gone on with."""
+        self.folder.join(self._known)
+        path = self.folder.file("generations.csv")
+        if self.state is None:
+            self.folder.mend_text("generations.csv", HEADER)
+            self._hash, self._bytes = hashlib.sha256(HEADER.encode()), len(HEADER)
+        elif path.stat().st_size > self._bytes:  # what the state does not know of
+            with path.open("r+b") as file:
+                file.truncate(self._bytes)
+                os.fsync(file.fileno())
+        self._write_config()  # its content is right; let its spaces be, too
+        # Keep the times of the generations that count; those that are lost stay empty.
+        known = self._known_seconds()
+        done = self.state["runs"][0]["generation"] + 1 if self.state else 0
+        lines = [
+            "generation,seconds",
+            *(f"{generation},{known.get(generation, '')}" for generation in range(done)),
+        ]
+        self.folder.mend_text("seconds.csv", "\r\n".join(lines) + "\r\n")
+
+    def _known_seconds(self) -> dict[int, str]:
+        """Return the times of the generations as far as they are readable: they are for information alone."""
+        known: dict[int, str] = {}
+        path = self.path / "seconds.csv"
+        if path.is_file():
+            with path.open(encoding="utf-8", errors="replace", newline="") as file:
+                for line in file:
+                    generation, _, seconds = line.strip().partition(",")
+                    if _short_number(generation) and _short_number(seconds.replace(".", "", 1)):
+                        known[int(generation)] = seconds
+        return known
+
+    def _append(self, name: str, text: str) -> None:
+        data = text.encode()
+        path = self.folder.file(name)
+        try:
+            with path.open("ab") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+        if name == "generations.csv":
+            self._hash.update(data)
+            self._bytes += len(data)
+
+    def _write_config(self) -> None:
+        text = to_json(sealed(self.config, FORMAT, self.version)) + "\n"
+        self.folder.mend_text("config.json", text)
+
+    def _write_state(self) -> None:
+        assert self.state is not None  # noqa: S101 - written after it was set
+        self.state = {
+            "config": _fingerprint(self.config),
+            "rows": {"bytes": self._bytes, "sha256": self._hash.hexdigest()},
+            "runs": self.state["runs"],
+            "winners": self.state["winners"],
+        }
+        text = json.dumps(sealed(self.state, FORMAT, self.version)) + "\n"
+        self.folder.write_text("state.json", text)
+
+
+def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None, int]:
+    """Return configuration, state (None before the first generation) and version of a folder; change nothing.
+
+    The frame of both is checked here; what they say of settings, genes and winners, where
+    it is turned into objects.
+    """
+    path = _run_folder(out)
+    config, version = _read_sealed(path / "config.json")
+    with damaged(path / "config.json"):
+        integer("runs", config.get("runs"), 1, MAX_RUNS)
+    check_release(config.get("distal"), path / "config.json")
+    if not os.path.lexists(path / "state.json"):
+        return config, None, version
+    state, its_version = _read_sealed(path / "state.json")
+    if its_version != version or state.get("config") != _fingerprint(config):
+        raise InputError(f"{str(out)!r} is damaged: state.json belongs to another config.json")
+    with damaged(path / "state.json"):
+        _check_frame(state, config["runs"])
+        rows = path / "generations.csv"
+        if not rows.is_file() or rows.stat().st_size < state["rows"]["bytes"]:
+            raise InputError("generations.csv has fewer rows than it describes")
+    return config, state, version
+
+
+def _read_sealed(path: Path) -> tuple[dict[str, Any], int]:
+    data = read_json(path, "run file", MOST_OF_RUNS)
+    return unsealed(data, FORMAT, READABLE, path, "distal evolve")
+
+
+def _check_frame(state: dict[str, Any], runs: int) -> None:
+    """Refuse a state that has not what every state has."""
+    if set(state) != {"config", "rows", "runs", "winners"}:
+        raise InputError(f"its fields are {', '.join(sorted(state))}")
+    rows = state["rows"]
+    if not isinstance(rows, dict) or set(rows) != {"bytes", "sha256"} or not isinstance(rows["sha256"], str):
+        raise InputError("it does not describe the rows")
+    integer("the number of bytes", rows["bytes"], len(HEADER))
+    for name in ("runs", "winners"):
+        entries = state[name]
+        if name == "winners" and entries is None:
+            continue
+        if not isinstance(entries, list) or len(entries) != runs:
+            raise InputError(f"{name} is not a list of {runs}")
+        if not all(isinstance(entry, dict) for entry in entries):
+            raise InputError(f"{name} holds something else than objects")
+
+
+@contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Let whatever is wrong with the content of a file be a refusal that names the file."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, csv.Error) as error:
+        problem = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"run file {str(path)!r} is damaged: {problem}") from None
+
+
+def _run_folder(out: str | Path) -> Path:
+    """Return the path of a folder of runs; refuse one that cannot be."""
+    path = checks.path("the folder of runs", out)
+    try:
+        found = (path / "config.json").is_file()
+    except OSError as error:
+        raise InputError(f"cannot use folder {str(path)!r}: {error.strerror}") from None
+    if not found:
+        raise InputError(f"{str(out)!r} is not a folder of runs: it has no config.json")
+    return path
+
+
+def is_run_folder(path: Path) -> bool:
+    """Say whether a folder looks like one of ours."""
+    try:
+        data = read_json(path / "config.json", "run file")
+    except InputError:
+        return False
+    return isinstance(data, dict) and data.get("format") == FORMAT
+
+
+def _older(path: Path) -> Sequence[str] | None:
+    """Name the files of an evolution that has no manifest: its sealed configuration says how many runs."""
+    if not (path / "config.json").is_file():
+        return None
+    try:
+        config, _ = _read_sealed(path / "config.json")
+    except InputError:
+        return None
+    return run_files(integer("runs", config.get("runs"), 1, MAX_RUNS))
+
+
+def _fingerprint(config: dict[str, Any]) -> str:
+    """Identify a configuration, whatever its number of generations."""
+    return fingerprint({name: value for name, value in config.items() if name != "generations"})
+
+
+def _short_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 16
+
+
+def _digest(path: Path, count: int) -> Any:
+    """Return the checksum of the first bytes of a file, read in pieces."""
+    digest, left = hashlib.sha256(), count
+    try:
+        with path.open("rb") as file:
+            while left > 0 and (piece := file.read(min(left, 2**20))):
+                digest.update(piece)
+                left -= len(piece)
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    return digest
+
+
+def _lines(path: Path, most: int) -> int:
+    """Count the lines of a file, but no further than needed."""
+    try:
+        with path.open("rb") as file:
+            pieces = iter(lambda: file.readline(2**16), b"")
+            return sum(1 for _, line in zip(range(most), pieces, strict=False) if line.endswith(b"\n"))
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None

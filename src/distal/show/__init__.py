@@ -1,0 +1,1 @@
+"""An agent to look at: pages and films."""

@@ -1,0 +1,207 @@
+"""Films of agents that have learned for longer and longer: GIF, and MP4 with the extra `video`."""
+
+from __future__ import annotations
+
+import io
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from distal import engines
+from distal.base import checks, memory
+from distal.base.checks import InputError, instance, integer, one_of, sequence
+from distal.base.colours import LIGHT
+from distal.base.files import check_target, write_bytes
+from distal.engines import Batch
+from distal.learners import KINDS, kind_of
+from distal.model.network import Weights
+from distal.show.pixels import SCALE, Frame, draw
+from distal.tasks.episode import run_episode
+from distal.tasks.walk import MazeTask, MazeWalk
+
+AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
+FRAMES_PER_SECOND = 12
+HOLD = 18  # frames that the end stands still
+MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # side by side; episodes
+MAX_SCALE = 100  # pixels a cell
+
+Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A walk, the episodes that led to it, and the kind of learner: dsp, hc or chance."""
+
+    after: int
+    walk: MazeWalk
+    kind: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "after", integer("after", self.after, 1, MAX_LEARNED))
+        instance("walk", self.walk, MazeWalk, "a MazeWalk")
+        one_of("kind", self.kind, KINDS.values())
+
+    def caption(self, step: int) -> tuple[str, str]:
+        """Return two lines: what is shown, and how far it is after a step or how it ended."""
+        walk = self.walk
+        title = "the first episode" if self.after == 1 else f"best of {self.after:,} episodes"
+        if step < walk.steps:
+            return title, f"step {step}"
+        pits = {0: "", 1: ", 1 pit"}.get(walk.pits, f", {walk.pits} pits")
+        steps = "1 step" if walk.steps == 1 else f"{walk.steps} steps"
+        ending = f"goal in {steps}" if walk.reached else "goal not reached"
+        return title, f"{ending}{pits}: EP {walk.ep}"
+
+
+def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) -> list[Scene]:
+    """Return the walks of the best network that a trial had found after so many episodes.
+
+    `batch` holds one trial; its own number of episodes does not matter.
+    """
+    if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
+        raise InputError(f"batch has {len(batch)} trials, expected one; take it with Batch.part")
+    wanted = sequence("after", after, "a list of numbers of episodes")
+    if not 1 <= len(wanted) <= MAX_SCENES:
+        raise InputError(f"after has {len(wanted)} numbers of episodes, expected 1 to {MAX_SCENES}")
+    wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
+    learner, settings = batch.learners[int(batch.learner[0])], batch.settings
+    alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
+    task = MazeTask(batch.maze, int(batch.goal[0]), settings.steps, settings.blocked)
+    curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
+    memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
+    found = []
+    module = engines.load(engine)
+    for episodes in wanted:
+        trials = module.run(
+            replace(batch, episodes=episodes, record=None),
+            keep_weights=True,
+            keep_ep=False,
+            workers=1,
+            progress=None,
+        )
+        if trials.hidden is None or trials.output is None:
+            raise AssertionError("an engine that was asked for weights gives them")
+        weights = Weights(trials.hidden[0], trials.output[0])
+        number = int(trials.best[0].argmin())  # the first that was the best
+        episode = run_episode(weights, alpha_h, alpha_o, task, settings, int(batch.seed[0]), number)
+        found.append(Scene(episodes, episode.walk, kind_of(learner)))
+    return found
+
+
+def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
+    """Show the walks side by side, step by step, each until it ends, with a key to the colours below."""
+    shown = sequence("shown", shown, "a list of scenes")
+    if not shown or not all(isinstance(scene, Scene) for scene in shown):
+        raise InputError("shown holds no scenes, or something else; make them with scenes")
+    scale = integer("scale", scale, 1, MAX_SCALE)
+    task = shown[0].walk.task
+    rows, columns = task.maze.shape
+    font = ImageFont.load_default(size=1.35 * scale)
+    longest = max(scene.walk.steps for scene in shown)
+    widest = max(font.getlength(line) for scene in shown for line in scene.caption(longest))
+    band, gap = 4 * scale, scale
+    width = max(columns * scale, math.ceil(widest))
+    height = rows * scale
+    size = (_even(len(shown) * (width + gap) + gap), _even(height + band + 3 * scale))
+    count = longest + 1 + HOLD
+    pixels = {"pixels": memory.PIXEL * count * size[0] * size[1]}
+    memory.Estimate(f"{count:,} frames", pixels, "ask for fewer steps, scenes or a smaller maze").check()
+    frames = []
+    for step in [*range(longest + 1), *[longest] * HOLD]:
+        whole = Image.new("RGB", size, LIGHT["floor"])
+        pen = ImageDraw.Draw(whole)
+        for panel, scene in enumerate(shown):
+            walk, left = scene.walk, gap + panel * (width + gap)
+            now = min(step, walk.steps)
+            for line, text in enumerate(scene.caption(now)):
+                pen.text((left, (0.4 + 1.7 * line) * scale), text, LIGHT["wall"], font)
+            picture = draw(
+                task.maze, task.goal, walk.cells[: now + 1], walk.headings[now], scale, LIGHT[scene.kind]
+            )
+            whole.paste(Image.fromarray(picture), (left, band))
+        _key(pen, gap, band + height + 0.7 * scale, scale, font)
+        frames.append(np.asarray(whole))
+    return frames
+
+
+def _key(pen: ImageDraw.ImageDraw, x: float, y: float, scale: int, font: Font) -> None:
+    """Write what the colours of the maze mean."""
+    for role in ("start", "goal", "pit"):
+        pen.rectangle((x, y + 0.3 * scale, x + scale - 1, y + 1.3 * scale - 1), LIGHT[role])
+        pen.text((x + 1.4 * scale, y), role, LIGHT["wall"], font)
+        x += 2.6 * scale + font.getlength(role)
+
+
+def write_gif(path: str | Path, frames: Sequence[Frame]) -> None:
+    """Write an animated GIF that repeats for ever."""
+    path, frames = _checked(path, frames)
+    # One palette for all, from the last frame, which has every colour: no flicker, and small differences.
+    palette = Image.fromarray(frames[-1]).quantize(64)
+    pictures = [
+        Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames
+    ]
+    buffer = io.BytesIO()
+    pictures[0].save(
+        buffer,
+        "GIF",
+        save_all=True,
+        append_images=pictures[1:],
+        duration=round(1000 / FRAMES_PER_SECOND),
+        loop=0,
+    )
+    write_bytes(path, buffer.getvalue())
+
+
+def check_mp4() -> None:
+    """Refuse if the encoder is not installed."""
+    try:
+        import imageio_ffmpeg  # noqa: F401, PLC0415 - an extra
+    except ImportError:
+        raise InputError(
+            "MP4 needs an encoder that is not installed; pip install 'distal[video]', or write a GIF"
+        ) from None
+
+
+def write_mp4(path: str | Path, frames: Sequence[Frame]) -> None:
+    """Write an MP4 film (H.264), with the encoder that the extra `video` brings."""
+    path, frames = _checked(path, frames)
+    check_mp4()
+    import imageio_ffmpeg  # noqa: PLC0415 - an extra
+
+    height, width = frames[0].shape[:2]
+    with tempfile.TemporaryDirectory() as folder:
+        film_path = Path(folder) / "film.mp4"
+        writer = imageio_ffmpeg.write_frames(
+            str(film_path), (width, height), fps=FRAMES_PER_SECOND, quality=8, macro_block_size=2
+        )
+        writer.send(None)
+        for frame in frames:
+            writer.send(np.ascontiguousarray(frame))
+        writer.close()
+        write_bytes(path, film_path.read_bytes())
+
+
+def _checked(target: object, frames: object) -> tuple[Path, tuple[Frame, ...]]:
+    """Return where to write which frames; refuse what cannot be written, before the work."""
+    out = checks.path("path", target)
+    check_target(out)
+    pictures = sequence("frames", frames, "a list of frames")
+    for frame in pictures:
+        if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8 or frame.shape[2:] != (3,):
+            raise InputError(
+                f"frames holds {checks.shown(frame)}, expected arrays (height, width, 3) of bytes"
+            )
+    if len({frame.shape for frame in pictures}) != 1 or not pictures[0].size:
+        raise InputError(f"frames has {len(pictures)} frames, expected at least one, and all of one size")
+    return out, pictures
+
+
+def _even(number: int) -> int:
+    """Round up to an even number, as video needs it."""
+    return number + number % 2

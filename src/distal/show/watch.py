@@ -1,0 +1,299 @@
+"""A trial as a page: one HTML file in which every step of learning can be looked at.
+
+The page holds what decides the trial and the EP of every episode as the reference
+engine computed it. Its JavaScript (`page/simulate.js`) computes the trial again, bit
+for bit, and says where an EP differs. So a page is small however long the trial is.
+Beside it stands chance: what the best of as many random networks comes to on average.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import engines
+from distal.base import memory
+from distal.base.checks import InputError, function, integer, path, shown
+from distal.base.colours import DARK, LIGHT, css
+from distal.base.files import check_target, write_text
+from distal.engines import Batch, Progress, reference
+from distal.engines.batch import naming
+from distal.evaluation.learning import batch_of, checked_maze, checked_numbers
+from distal.learners import Learner, chance_for, checked_learner, kind_of, name_of
+from distal.model.draws import MAX_SEED
+from distal.model.maze import Maze
+from distal.model.settings import READINGS, Settings, SettingsDict, default
+
+DEFAULT_GOAL = "3"
+MAX_EPISODES = 100_000  # every EP of them is in the page
+CHANCE_TRIALS = 200
+CHANCE_COST = 0.001  # of an episode of the cpu engine, in episodes of the reference engine: about
+VISIBLE = 0.5  # EP: less than a pixel of the page's curve
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A trial of one learner, or of two with the same goal and seed.
+
+    `eps` (learners, episodes) holds the EP of every episode. `seed` is the seed of the
+    evaluation, as in `learn`; the trial is its trial 0 towards the goal. `chance`
+    (episodes) is the best EP so far by chance, the mean of its first 200 trials
+    towards the goal.
+    """
+
+    names: tuple[str, ...]
+    batches: tuple[Batch, ...]  # one trial each
+    seed: int
+    eps: NDArray[np.int32]
+    chance: NDArray[np.float64]
+
+    @property
+    def goal(self) -> str:
+        """The symbol of the goal."""
+        return self.batches[0].maze.symbols[self.batches[0].goal[0]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a summary of the trial, ready for JSON."""
+        batch = self.batches[0]
+        return {
+            "goal": self.goal,
+            "seed": self.seed,
+            "trial_seed": int(batch.seed[0]),
+            "episodes": batch.episodes,
+            "resample": batch.resample,
+            "learners": [
+                {
+                    "name": name,
+                    "first_ep": int(eps[0]),
+                    "best_ep": int(eps.min()),
+                    "best_episode": int(eps.argmin()) + 1,
+                    "last_ep": int(eps[-1]),
+                    "mean_ep": float(eps.mean()),
+                }
+                for name, eps in zip(self.names, self.eps, strict=True)
+            ],
+            "chance": {"mean_best_ep": float(self.chance[-1]), "trials": CHANCE_TRIALS},
+            **asdict(batch.settings),
+            "maze": list(batch.maze.picture),
+            "heading": batch.maze.heading,
+        }
+
+    def page_data(self) -> dict[str, Any]:
+        """Return what the page holds: all that decides the trial, and the EPs to compare with."""
+        batch = self.batches[0]
+        seed = int(batch.seed[0])
+        return {
+            "goal": self.goal,
+            "evaluation_seed": str(self.seed),  # 64 bits are more than a JavaScript number holds
+            "seed": [seed & 0xFFFFFFFF, seed >> 32],
+            "resample": batch.resample,
+            "settings": asdict(batch.settings),
+            "defaults": {name: default(name) for name in READINGS},
+            "maze": list(batch.maze.picture),
+            "heading": batch.maze.heading,
+            "learners": [
+                {
+                    "kind": kind_of(learner),
+                    **learner.to_dict(),
+                    "name": name,
+                    "eps": eps.tolist(),
+                }
+                for name, learner, eps in zip(
+                    self.names, (batch.learners[0] for batch in self.batches), self.eps, strict=True
+                )
+            ],
+            "chance": {"trials": CHANCE_TRIALS, "curve": visible_points(self.chance)},
+        }
+
+    def to_html(self) -> str:
+        """Return the page."""
+        title = f"{' against '.join(self.names)}, learning the way to {self.goal}"
+        return _filled(
+            _asset("watch.html"),
+            {
+                "title": html.escape(title),
+                "style": _filled(_asset("watch.css"), {"light": css(LIGHT), "dark": css(DARK)}),
+                "data": _for_script(self.page_data()),
+                "simulate": _asset("simulate.js"),
+                "watch": _asset("watch.js"),
+            },
+        )
+
+
+def trials(
+    learner: Learner | str | Path,
+    against: Learner | str | Path | None = None,
+    *,
+    goal: str | int | None = None,
+    episodes: int = 1_000,
+    resample: int | None = None,
+    seed: int = 0,
+    maze: Maze | None = None,
+    **settings: Unpack[SettingsDict],
+) -> tuple[Batch, ...]:
+    """Return the trial of a learner, and the same trial of another one, as batches of one trial each.
+
+    A learner is an object or what `find_learner` takes; `goal` is the symbol of a final
+    position ("3", or the first where there is no 3). The other arguments are those of
+    `learn`, and the trial is the first one that `learn` runs towards this goal.
+    """
+    in_force = Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
+    maze = checked_maze(maze)
+    episodes, _, seed, resample = checked_numbers(episodes, 1, seed, resample, MAX_EPISODES)
+    number = _goal(goal, maze)
+    batches = []
+    both = (learner,) if against is None else (learner, against)
+    for one in map(checked_learner, both):
+        all_goals = batch_of(
+            [one], np.array([seed], np.uint64), trials=1, episodes=episodes, maze=maze, settings=in_force,
+            resample=resample,
+        )  # fmt: skip
+        batches.append(all_goals.part(number, number + 1))
+    return tuple(batches)
+
+
+def by_chance(trial: Batch, seed: int) -> Batch:
+    """Return the trials by chance that a trial is compared with.
+
+    They are the first 200 that `learn`, with this seed, runs towards the trial's goal.
+    The first of them begins with the same weights as the trial itself.
+    """
+    batch = batch_of(
+        [chance_for(trial.learners[0])], np.array([seed], np.uint64), trials=CHANCE_TRIALS,
+        episodes=trial.episodes, maze=trial.maze, settings=trial.settings,
+    )  # fmt: skip
+    towards = batch.goal == trial.goal[0]
+    return replace(batch, learner=batch.learner[towards], goal=batch.goal[towards], seed=batch.seed[towards])
+
+
+def visible_points(curve: NDArray[np.float64]) -> list[tuple[int, float]]:
+    """Return (episode, from 0, and value) where a falling curve has moved as far as can be seen.
+
+    A line through these points is nowhere more than `VISIBLE` off.
+    """
+    points = [(0, float(curve[0]))]
+    for episode, value in enumerate(curve.tolist()):
+        if points[-1][1] - value >= VISIBLE:
+            before = episode - 1
+            if before > points[-1][0]:
+                points.append((before, float(curve[before])))
+            points.append((episode, value))
+    if points[-1][0] < len(curve) - 1:
+        points.append((len(curve) - 1, float(curve[-1])))
+    return [(episode, round(value, 2)) for episode, value in points]
+
+
+def watch(
+    learner: Learner | str | Path,
+    against: Learner | str | Path | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Watched:
+    """Run the trials that `trials` returns for these arguments, with the reference engine, and chance.
+
+    `progress` is told of as many episodes as the learners have; the work for chance is among them.
+    """
+    function("progress", progress)
+    batches = trials(learner, against, seed=seed, **options)
+    _check_memory(batches)
+    seed = integer("seed", seed, 0, MAX_SEED)
+    chance = by_chance(batches[0], seed)
+    eps = np.empty((len(batches), batches[0].episodes), np.int32)
+    report = _shared(progress, eps.size, eps.size + CHANCE_COST * len(chance) * chance.episodes)
+    random = engines.runner("cpu").run(chance, progress=lambda episodes: report(CHANCE_COST * episodes))
+    for curve, batch in zip(eps, batches, strict=True):
+        with naming(batch, 0):
+            for k, episode in enumerate(reference.episodes(batch, 0)):
+                curve[k] = episode.ep
+                report(1)
+    names = [name_of(batch.learners[0], "unnamed rule") for batch in batches]
+    if len(set(names)) < len(names):  # two climbers, or a rule beside itself
+        names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
+    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0))
+
+
+def page(
+    learner: Learner | str | Path,
+    against: Learner | str | Path | None = None,
+    **options: Any,
+) -> str:
+    """Run a trial as `watch` does and return its page."""
+    return watch(learner, against, **options).to_html()
+
+
+def write_page(
+    out: str | Path,
+    learner: Learner | str | Path,
+    against: Learner | str | Path | None = None,
+    **options: Any,
+) -> Watched:
+    """Run a trial as `watch` does, write its page and return the trial."""
+    out = path("out", out)
+    check_target(out)
+    watched = watch(learner, against, **options)
+    write_text(out, watched.to_html())
+    return watched
+
+
+def _check_memory(batches: Sequence[Batch]) -> None:
+    """Refuse what the machine's free memory does not hold: the trials by chance, and the page."""
+    episodes = batches[0].episodes
+    parts = {
+        "trials by chance": memory.TRIAL * CHANCE_TRIALS * len(batches[0].maze.finals)
+        + memory.EP * CHANCE_TRIALS * episodes,
+        "the page": memory.LISTED_LARGE * len(batches) * episodes,
+    }
+    memory.Estimate(f"{episodes:,} episodes", parts, "ask for fewer episodes").check()
+
+
+def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[float], None]:
+    """Return what takes work as it is done and passes it on as so many episodes in all."""
+    done, told = 0.0, 0
+
+    def report(more: float) -> None:
+        nonlocal done, told
+        done += more
+        now = min(round(promised * done / work), promised)
+        if progress is not None and now > told:
+            progress(now - told)
+        told = now
+
+    return report
+
+
+def _goal(goal: object, maze: Maze) -> int:
+    """Return the number of the final position with this symbol."""
+    if goal is None:
+        return max(maze.symbols.find(DEFAULT_GOAL), 0)
+    symbol = goal if isinstance(goal, str) else shown(goal.item() if isinstance(goal, np.integer) else goal)
+    if len(symbol) != 1 or symbol not in maze.symbols:
+        raise InputError(
+            f"goal is {shown(goal)}, expected a final position of the maze: {', '.join(maze.symbols)}"
+        )
+    return maze.symbols.index(symbol)
+
+
+def _asset(name: str) -> str:
+    return (resources.files("distal.show") / "page" / name).read_text(encoding="utf-8")
+
+
+def _for_script(data: object) -> str:
+    """Return JSON that may stand in a script element: nothing in it can end the element."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _filled(template: str, parts: dict[str, str]) -> str:
+    """Put the parts in their places, in one pass, so that no part is searched for places itself."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)

@@ -1,0 +1,306 @@
+"""The maze as a Gymnasium environment, for methods from outside to be compared on.
+
+`gymnasium.make("distal/TripleTMaze-v0")` is the paper's task,
+`gymnasium.make("distal/Maze-v0", maze=...)` any maze. Needs the extra `gym`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise ImportError("Gymnasium is not installed: pip install 'distal[gym]'", name="gymnasium") from error
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from distal.base import memory
+from distal.base.checks import InputError, instance, integer, one_of, shown
+from distal.model.maze import ACTIONS, HEADINGS, Maze, triple_t_maze
+from distal.model.settings import MAX_STEPS, READINGS, default
+from distal.tasks.tables import maze_tables
+from distal.tasks.walk import PIT_PENALTY, MazeTask, MazeWalk
+
+REWARDS = ("episode", "step")
+RENDER_MODES = ("ansi", "rgb_array")
+MAX_ENVS = 2**20
+ARROWS = "^>v<"  # the agent in a text picture, by heading
+
+Observation = NDArray[np.int8]
+
+
+class MazeEnv(gymnasium.Env[Observation, np.int64]):
+    """One agent in a maze, an episode of at most `max_steps` steps.
+
+    Observations are three bits: a wall to the left, in front, to the right. Actions
+    are stop, left, right, straight. The goal is the final position that `goal` or
+    the option "goal" of `reset` names, by its index; else it is drawn from the seed.
+
+    With reward="episode" every reward is 0 but the last, which is −EP: the paper's
+    delayed signal. With reward="step" a step costs 1, entering a pit 5, and an
+    episode that ends without the goal costs the distance that is left. The return is
+    −EP either way.
+
+    `info` holds cell (row, column), heading, distance (to the goal), pits (entered
+    so far), ep (if the episode ended here) and goal.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 12,
+    }
+
+    def __init__(
+        self,
+        maze: Maze | str | Path | None = None,
+        heading: str | None = None,
+        goal: int | None = None,
+        max_steps: int = 100,
+        reward: str = "episode",
+        blocked: str = default("blocked"),
+        render_mode: str | None = None,
+    ) -> None:
+        self.maze = _maze(maze, heading)
+        self.goal = None if goal is None else _goal(goal, self.maze)
+        self.max_steps = integer("max_steps", max_steps, 1, MAX_STEPS)
+        self.reward = one_of("reward", reward, REWARDS)
+        self.blocked = one_of("blocked", blocked, READINGS["blocked"])
+        self.render_mode = None if render_mode is None else one_of("render_mode", render_mode, RENDER_MODES)
+        self.observation_space = gymnasium.spaces.MultiBinary(3)
+        self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
+        self._walk: MazeWalk | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode; `options={"goal": 3}` chooses the goal."""
+        goal = _asked_goal(options, self.maze, self.goal)
+        super().reset(seed=None if seed is None else integer("seed", seed, 0))
+        if goal is None:
+            goal = int(self.np_random.integers(len(self.maze.finals)))
+        self._walk = MazeTask(self.maze, goal, self.max_steps, self.blocked).begin()
+        return self._observation(self._walk), self._info(self._walk)
+
+    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take one step."""
+        if self._walk is None or self._walk.over:
+            raise ResetNeeded("no episode is under way; call reset() first")
+        given: object = action
+        if isinstance(given, bool | np.bool_) or given not in self.action_space:
+            raise InputError(f"action is {shown(action)}, expected 0 to 3: {', '.join(ACTIONS)}")
+        walk, pits = self._walk, self._walk.pits
+        walk.act(int(action))
+        truncated = walk.over and not walk.reached
+        if self.reward == "episode":
+            reward = -walk.ep if walk.over else 0
+        else:
+            reward = -1 - PIT_PENALTY * (walk.pits - pits) - (walk.distance if truncated else 0)
+        return self._observation(walk), float(reward), walk.reached, truncated, self._info(walk)
+
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Return the maze with the agent: text ("ansi"), or pixels (rows, columns, 3)."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(
+                'nothing to render; make the environment with render_mode="ansi" or "rgb_array"'
+            )
+            return None
+        if self._walk is None:
+            raise ResetNeeded("no episode is under way; call reset() first")
+        walk = self._walk
+        if self.render_mode == "ansi":
+            lines = list(self.maze.picture)
+            row, column = walk.cells[-1]
+            lines[row] = lines[row][:column] + ARROWS[walk.headings[-1]] + lines[row][column + 1 :]
+            goal = self.maze.symbols[walk.task.goal]
+            return "\n".join([*lines, f"goal {goal}, step {walk.steps}, EP {walk.ep}"]) + "\n"
+        from distal.show import pixels  # noqa: PLC0415 - imports Pillow
+
+        return pixels.draw(self.maze, walk.task.goal, walk.cells, walk.headings[-1])
+
+    def _observation(self, walk: MazeWalk) -> Observation:
+        return np.array(walk.sense(), np.int8)
+
+    def _info(self, walk: MazeWalk) -> dict[str, Any]:
+        return {
+            "cell": walk.cells[-1],
+            "heading": HEADINGS[walk.headings[-1]],
+            "distance": walk.distance,
+            "pits": walk.pits,
+            "ep": walk.ep,
+            "goal": walk.task.goal,
+        }
+
+
+class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
+    """Many agents, each in a maze of its own, moved together by NumPy.
+
+    Observations, rewards and goals are those of as many `MazeEnv`; agent k draws its
+    goals from the seed + k. An episode that is over is begun anew by the next step,
+    whose action does not count, as Gymnasium's vector environments do. `info` holds
+    arrays: cell (n, 2), heading, distance, pits, ep, goal (n). The option "goal" of
+    `reset` is one goal for all agents, or a list with one for each; it holds for the
+    episodes that begin at once, not for those that follow.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+        "render_modes": [],
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        maze: Maze | str | Path | None = None,
+        heading: str | None = None,
+        goal: int | None = None,
+        max_steps: int = 100,
+        reward: str = "episode",
+        blocked: str = default("blocked"),
+        render_mode: None = None,
+    ) -> None:
+        if render_mode is not None:
+            raise InputError(
+                f"render_mode is {shown(render_mode)}, but many agents at once are not drawn; leave it out"
+            )
+        one = MazeEnv(maze, heading, goal, max_steps, reward, blocked)
+        self.maze, self.goal, self.max_steps, self.reward = one.maze, one.goal, one.max_steps, one.reward
+        self.num_envs = num_envs = integer("num_envs", num_envs, 1, MAX_ENVS)
+        agents = {"agents": memory.AGENT * num_envs}
+        memory.Estimate(f"{num_envs:,} agents", agents, "ask for a smaller num_envs").check()
+        self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        tables = maze_tables(self.maze, one.blocked)
+        self._moves = tables.moves.reshape(-1, len(ACTIONS))
+        self._distances = tables.distances.reshape(len(self.maze.finals), -1)
+        self._start = tables.start
+        self._drawers = [np.random.default_rng() for _ in range(num_envs)]
+        self._spot = np.zeros(num_envs, np.int64)
+        self._steps, self._pits, self._goals = (np.zeros(num_envs, np.int64) for _ in range(3))
+        self._over = np.ones(num_envs, np.bool_)
+        self._began = False
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        """Begin an episode for every agent."""
+        seeds: list[int | None] = [None] * self.num_envs
+        if isinstance(seed, list | tuple):
+            if len(seed) != self.num_envs:
+                raise InputError(
+                    f"there are {len(seed)} seeds, expected one number or {self.num_envs} of them"
+                )
+            seeds = [None if own is None else integer("seed", own, 0) for own in seed]
+        elif seed is not None:
+            first = integer("seed", seed, 0)
+            seeds = [first + k for k in range(self.num_envs)]
+        goals: list[int | None] = [self.goal] * self.num_envs
+        if options is not None:
+            instance("options", options, dict, "a dictionary, as {'goal': 3}")
+        asked = (options or {}).get("goal")
+        if isinstance(asked, list | tuple | np.ndarray):
+            if len(asked) != self.num_envs:
+                raise InputError(
+                    f"there are {len(asked)} goals, expected one number or {self.num_envs} of them"
+                )
+            goals = [_asked_goal({**(options or {}), "goal": one}, self.maze, None) for one in asked]
+        elif options:
+            goals = [_asked_goal(options, self.maze, self.goal)] * self.num_envs
+        for k, own in enumerate(seeds):
+            if own is not None:
+                self._drawers[k], _ = gymnasium.utils.seeding.np_random(own)
+        self._begin(np.ones(self.num_envs, np.bool_), goals)
+        self._began = True
+        return self._observations(), self._infos()
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Take one step with every agent, or begin anew where the episode was over."""
+        if not self._began:
+            raise ResetNeeded("no episode is under way; call reset() first")
+        try:
+            chosen: NDArray[Any] = np.asarray(actions)
+        except Exception:  # what cannot become an array has any reason not to
+            chosen = np.zeros(0)
+        whole = np.issubdtype(chosen.dtype, np.integer) and chosen.shape == (self.num_envs,)
+        if not whole or not ((chosen >= 0) & (chosen < len(ACTIONS))).all():
+            raise InputError(f"actions are {shown(actions)}, expected {self.num_envs} numbers from 0 to 3")
+        anew, acts = self._over.copy(), ~self._over
+        pits = self._pits.copy()
+        self._spot = np.where(acts, self._moves[self._spot >> 9, chosen], self._spot)
+        entered = np.where(acts, self._spot >> 3 & 63, 0)
+        self._steps += acts
+        self._pits += (entered > 0) & (entered != self._goals + 1)
+        terminated = entered == self._goals + 1
+        truncated = acts & ~terminated & (self._steps == self.max_steps)
+        if self.reward == "episode":
+            reward = np.where(terminated | truncated, -self._ep(terminated), 0)
+        else:
+            reward = -1 - PIT_PENALTY * (self._pits - pits) - np.where(truncated, self._distance(), 0)
+            reward = np.where(acts, reward, 0)
+        self._over = terminated | truncated
+        self._begin(anew, [self.goal] * self.num_envs)
+        return self._observations(), reward.astype(np.float64), terminated, truncated, self._infos()
+
+    def _begin(self, which: NDArray[np.bool_], goals: list[int | None]) -> None:
+        self._spot[which] = self._start
+        self._steps[which] = self._pits[which] = 0
+        self._over[which] = False
+        for k in np.flatnonzero(which):
+            goal = goals[k]
+            self._goals[k] = self._drawers[k].integers(len(self.maze.finals)) if goal is None else goal
+
+    def _observations(self) -> NDArray[np.int8]:
+        return (self._spot[:, None] >> np.arange(3) & 1).astype(np.int8)
+
+    def _distance(self) -> NDArray[np.int64]:
+        distance: NDArray[np.int64] = self._distances[self._goals, self._spot >> 11].astype(np.int64)
+        return distance
+
+    def _ep(self, reached: NDArray[np.bool_]) -> NDArray[np.int64]:
+        base: NDArray[np.int64] = np.where(reached, self._steps, self.max_steps + self._distance())
+        return base + PIT_PENALTY * self._pits
+
+    def _infos(self) -> dict[str, Any]:
+        distance = self._distance()
+        return {
+            "cell": np.stack(np.divmod(self._spot >> 11, self.maze.shape[1]), axis=1),
+            "heading": np.array(HEADINGS)[self._spot >> 9 & 3],
+            "distance": distance,
+            "pits": self._pits.copy(),
+            "ep": self._ep(distance == 0),
+            "goal": self._goals.copy(),
+        }
+
+
+def _maze(maze: Maze | str | Path | None, heading: str | None) -> Maze:
+    """Return the maze that is meant: a Maze, a picture as text, a file, or the triple T-maze."""
+    if isinstance(maze, Maze) or maze is None:
+        chosen = triple_t_maze() if maze is None else maze
+        return chosen if heading is None else Maze(chosen.picture, heading)
+    if isinstance(maze, str) and "\n" in maze:
+        return Maze.from_text(maze, "north" if heading is None else heading)
+    if isinstance(maze, str | Path):
+        return Maze.from_file(maze, "north" if heading is None else heading)
+    raise InputError(f"maze is {shown(maze)}, expected a Maze, its picture as text, or a file")
+
+
+def _goal(goal: object, maze: Maze) -> int:
+    return integer("goal", goal, 0, len(maze.finals) - 1)
+
+
+def _asked_goal(options: dict[str, Any] | None, maze: Maze, otherwise: int | None) -> int | None:
+    """Return the goal that the options of a reset ask for, if they do."""
+    if options is None:
+        return otherwise
+    for name in instance("options", options, dict, "a dictionary, as {'goal': 3}"):
+        if not isinstance(name, str) or name != "goal":
+            raise InputError(f"unknown option {shown(name)}, the only one is 'goal'")
+    return _goal(options["goal"], maze) if options else otherwise

@@ -1,0 +1,125 @@
+"""One episode: a network with fixed weights acts in a task until it is over.
+
+The task is a maze (`walk`) or any environment (`foreign`). The record of all
+activations is what the traces are made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.model import draws, network
+from distal.model.network import Activations, Weights
+from distal.model.settings import Settings
+
+
+class Walk(Protocol):
+    """What happens in an episode, one action after another."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+
+    @property
+    def ep(self) -> float:
+        """The episodic performance; lower is better."""
+
+    def sense(self) -> Sequence[int]:
+        """Return the inputs of this step, 0 or 1, without the bias."""
+
+    def act(self, action: int) -> None:
+        """Take one step."""
+
+
+W = TypeVar("W", bound=Walk)
+W_co = TypeVar("W_co", bound=Walk, covariant=True)
+
+
+class Task(Protocol[W_co]):
+    """What is to be learned: episode after episode begins in the same way."""
+
+    @property
+    def inputs(self) -> int:
+        """The number of inputs of the network, without the bias."""
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs of the network, one for each action."""
+
+    def begin(self) -> W_co:
+        """Begin a new episode."""
+
+
+@dataclass(frozen=True, eq=False)
+class Episode(Generic[W]):
+    """What happened in an episode of `steps` steps, and the weights that made it happen."""
+
+    weights: Weights
+    walk: W
+    ep: float  # a whole number in a maze
+    actions: tuple[int, ...]  # (steps)
+    inputs: Activations  # (steps, I + 1), the bias last
+    hidden: Activations  # (steps, H)
+    outputs: Activations  # (steps, O)
+
+    @property
+    def steps(self) -> int:
+        """The number of steps taken, the one that entered the goal included."""
+        return len(self.actions)
+
+
+def choose(sums: NDArray[np.float32], reading: str, word: np.uint32) -> tuple[int, Activations]:
+    """Turn the output sums into an action and the output activations.
+
+    `word` is the random word of this step, used by reading "random" alone.
+    """
+    strongest = int(np.argmax(sums))  # the first, if equal
+    if reading == "winner":
+        return strongest, np.eye(len(sums), dtype=np.uint8)[strongest]
+    active = network.psi(sums)
+    if reading == "binary":
+        return strongest, active
+    candidates = np.flatnonzero(active) if active.any() else np.arange(len(sums))
+    return int(candidates[draws.choice(word, len(candidates))]), active
+
+
+def run_episode(
+    weights: Weights,
+    alpha_h: np.float32,
+    alpha_o: np.float32,
+    task: Task[W],
+    settings: Settings,
+    seed: int,
+    episode: int,
+) -> Episode[W]:
+    """Run episode number `episode` of the trial with this seed, for at most N_steps steps."""
+    hidden: Activations = np.zeros(settings.hidden, np.uint8)
+    outputs: Activations = np.zeros(task.outputs, np.uint8)
+    words = draws.words(seed, draws.ACTION, episode, range(1), settings.steps)[0]
+
+    walk = task.begin()
+    actions: list[int] = []
+    history: list[tuple[Activations, Activations, Activations]] = []
+    while len(actions) < settings.steps and not walk.over:
+        inputs: Activations = np.array([*walk.sense(), 1], np.uint8)
+        hidden, sums = network.step(weights, alpha_h, alpha_o, inputs, hidden, outputs)
+        action, outputs = choose(sums, settings.outputs, words[len(actions)])
+        walk.act(action)
+        actions.append(action)
+        history.append((inputs, hidden, outputs))
+
+    all_inputs, all_hidden, all_outputs = (np.stack(layer) for layer in zip(*history, strict=True))
+    return Episode(
+        weights=weights,
+        walk=walk,
+        ep=walk.ep,
+        actions=tuple(actions),
+        inputs=all_inputs,
+        hidden=all_hidden,
+        outputs=all_outputs,
+    )
