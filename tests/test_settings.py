@@ -68,7 +68,7 @@ def test_the_order_of_words_in_one_place_decides_every_default(tmp_path: Path) -
     shutil.copytree(
         Path(distal.__file__).parent, tmp_path / "distal", ignore=shutil.ignore_patterns("__pycache__")
     )
-    path = tmp_path / "distal" / "settings.py"
+    path = tmp_path / "distal" / "model" / "settings.py"
     text = path.read_text()
     place = text.index("def default(")
     turned = "READINGS = {name: dict(reversed(values.items())) for name, values in READINGS.items()}\n\n\n"
