@@ -49,7 +49,7 @@ SCRIPT = """
 import json, sys
 import distal
 from distal.cli import _parser
-from distal.walk import MazeTask
+from distal.tasks.walk import MazeTask
 options = {"trials": 1, "episodes": 6, "steps": 30, "keep_ep": True, "chance": False}
 one, other = (distal.learn("paper:1", engine=engine, **options) for engine in ("cpu", "reference"))
 args = _parser().parse_args(["learn", "paper:1"])
