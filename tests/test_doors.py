@@ -8,6 +8,7 @@ import logging
 import timeit
 from collections.abc import Iterator
 from dataclasses import replace
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -227,3 +228,34 @@ def test_an_empty_path_is_refused_by_the_name_of_its_option(
 ) -> None:
     assert cli.main(line) == 2
     assert capsys.readouterr().err == f"distal: error: {line[-2]} is empty, expected a path\n"
+
+
+class Word(str, Enum):  # noqa: UP042 - a StrEnum calls itself by its value
+    """A word that calls itself otherwise."""
+
+    LAYER = "layer"
+    DSP = "dsp"
+    OUT = "runs"
+
+
+class Odd(int):
+    """A number that says it is another one."""
+
+    def __int__(self) -> int:
+        return 10**9
+
+    __index__ = __int__
+
+
+def test_words_and_numbers_of_a_kind_of_their_own_are_what_they_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options: Any = {"trials": 1, "episodes": 3, "steps": 9, "hidden": 4}
+    right = distal.learn("evolved:1", normalise="layer", **options)
+    found = distal.learn("evolved:1", normalise=Word.LAYER, **{**options, "hidden": Odd(4)})
+    assert found.settings == right.settings
+    assert type(found.settings.normalise) is str
+    assert (found.best == right.best).all()
+    distal.evolve(Word.DSP, runs=1, generations=0, out=Word.OUT, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]

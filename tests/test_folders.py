@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shutil
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -446,6 +448,41 @@ def test_a_run_that_is_refused_makes_no_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_backup_of_hard_links_keeps_what_it_holds(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "run", copy_function=shutil.copy)
+    shutil.copytree(tmp_path / "run", tmp_path / "backup", copy_function=os.link)
+    before = {path: path.read_bytes() for path in (tmp_path / "backup").rglob("*.csv")}
+    resume(tmp_path / "run", generations=4)
+    assert all(path.read_bytes() == data for path, data in before.items())
+    resume(tmp_path / "backup")
+    assert resume(tmp_path / "run").config.generations == 4
+
+
+def test_a_forked_process_does_not_hold_the_lock(copy: Path) -> None:
+    with Folder(copy):
+        child = os.fork()
+        if child == 0:
+            time.sleep(60)
+            os._exit(0)
+    try:
+        resume(copy)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_rows_and_times_beyond_what_is_known_are_not_read(copy: Path) -> None:
+    expected = resume(copy)
+    for name in ("generations.csv", "seconds.csv"):
+        with (copy / name).open("ab") as file:
+            file.write(b"\xff\0" * 200_000)
+            file.truncate(3 * 10**9)  # sparse
+    found = resume(copy)
+    assert (found.best == expected.best).all()
+    assert (copy / "generations.csv").stat().st_size < 10**6
+    assert (copy / "seconds.csv").stat().st_size < 10**6
+
+
 # ------------------------------------------------------------------ stages
 
 
@@ -510,6 +547,47 @@ def test_curves_that_are_larger_than_they_can_be_are_not_unpacked(
 
     monkeypatch.setattr(np, "load", never)
     assert _stored_curves(tmp_path / "bomb.npz", key, shape) is None
+
+
+def test_force_is_refused_while_another_works_in_a_folder_inside(
+    reproduction: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    with Folder(reproduction / "evolve-hc"), pytest.raises(InputError, match="is in use by another process"):
+        reproduce("quick", out=reproduction, force=True)
+    assert (reproduction / "evolve-hc" / "state.json").exists()
+
+
+def test_a_damaged_evolution_inside_is_refused_before_anything_is_run(
+    reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    folder = tmp_path / "copy"
+    shutil.copytree(reproduction, folder)
+    (folder / "evolve-hc-otherwise" / "config.json").write_text("{}")
+    (folder / "test_dsp.npz").unlink()
+    before = snapshot(folder)
+    with pytest.raises(InputError, match="was not written by distal evolve"):
+        reproduce("quick", out=folder)
+    assert snapshot(folder) == before
+
+
+def test_a_finished_reproduction_is_only_read(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    reproduce("quick", out=reproduction)
+    before = snapshot(reproduction)
+    reproduce("quick", out=reproduction)
+    assert snapshot(reproduction) == before
+
+
+def test_a_claim_without_a_manifest_does_not_make_a_report_ours(
+    reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    shutil.copy(reproduction / "reproduction.json", tmp_path)
+    (tmp_path / "results.md").write_text("mine")
+    with pytest.raises(InputError, match=r"holds 'results\.md', which distal did not write"):
+        reproduce("quick", out=tmp_path)
 
 
 def test_a_refusal_names_the_options_that_differ(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:

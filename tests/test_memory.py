@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -494,3 +495,24 @@ def test_more_threads_than_the_address_space_holds_are_refused() -> None:
     script = "import distal; distal.learn('paper:1', trials=200, episodes=1, workers=1000)"
     done = in_process(script, limit=3000)
     assert "InputError: engine cpu with 1000 workers needs 7.8 GiB of address space" in done.stderr
+
+
+def test_a_small_file_takes_little_however_large_it_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"[]")
+    assert peak(lambda: read_json(path, "file", most=2**30)) < MiB
+
+
+def test_a_bomb_of_empty_lists_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.json"
+    path.write_text("[" + "[]," * 300_000 + "0]")
+    monkeypatch.setenv("DISTAL_MEMORY", "20M")
+    assert peak(lambda: json.loads(path.read_text())) > 20 * MiB
+    with pytest.raises(InputError, match="of memory, most of it for numbers and lists"):
+        read_json(path, "file")
+    path.write_text("{" + ",".join(f'"{number % 89_999}": 0' for number in range(90_000)) + "}")
+    monkeypatch.delenv("DISTAL_MEMORY")
+    with pytest.raises(InputError, match="it has the name '0' twice"):
+        read_json(path, "file", most=2**24)

@@ -6,6 +6,8 @@ import csv
 import json
 import re
 import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -699,6 +701,24 @@ def test_force_begins_anew_and_leaves_other_files_alone(
     assert not (folder / "evolve-dsp").exists()
     assert not (folder / "report.html").exists()
     assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_style_in_the_current_folder_changes_no_figure(
+    tiny: tuple[Reproduction, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "matplotlibrc").write_text("axes.titlecolor: red\nlines.linewidth: 9\nfont.size: 30\n")
+    script = (
+        "import sys; from pathlib import Path; from distal.paper import experiments, figures, report\n"
+        "import matplotlib as mpl; assert mpl.rcParams['font.size'] == 30\n"
+        f"experiments.SCALES['quick'] = experiments.Scale(**{vars(TINY)!r})\n"
+        f"result = experiments.reproduce('quick', seed=3, out={str(tiny[1])!r})\n"
+        "description = next(one for one in figures.FIGURES if one.name == 'evolution')\n"
+        "sys.stdout.write(figures.standalone(figures.draw(description, result)[0]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == (tiny[1] / "figures" / "evolution.svg").read_text()
 
 
 def test_a_folder_in_use_is_refused(tiny: tuple[Reproduction, Path], monkeypatch: pytest.MonkeyPatch) -> None:

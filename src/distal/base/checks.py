@@ -46,8 +46,10 @@ def suggestion(value: object, allowed: Iterable[str]) -> str:
 def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
     """Return value if it is one of the allowed words."""
     words = tuple(allowed)
-    if isinstance(value, str) and value in words:
-        return str(value)
+    if isinstance(value, str):
+        for word in words:
+            if word == value:
+                return word  # not `value`, which may be of a kind that calls itself otherwise
     raise InputError(
         f"{name} is {shown(value)}, expected one of {', '.join(words)}{suggestion(value, words)}"
     )
@@ -62,7 +64,7 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
         and low <= plain
         and (high is None or plain <= high)
     ):
-        return int(plain)
+        return plain
     expected = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
     raise InputError(f"{name} is {shown(plain)}, expected {expected}")
 
@@ -72,7 +74,7 @@ def number(name: str, value: object) -> float:
     plain = _plain(value)
     if isinstance(plain, int | float) and not isinstance(plain, bool) and abs(plain) <= sys.float_info.max:
         return float(plain)
-    raise InputError(f"{name} is {shown(plain)}, expected a finite number")
+    raise InputError(f"{name} is {shown(value)}, expected a finite number")
 
 
 def unit_interval(name: str, value: object) -> float:
@@ -133,13 +135,14 @@ def text(name: str, value: object, longest: int | None = None) -> str:
         raise InputError(f"{name} is {shown(value)}, expected text without control characters")
     if longest is not None and len(value) > longest:
         raise InputError(f"{name} has {len(value):,} characters, at most {longest} are allowed")
-    return str(value)
+    return str.__str__(value)
 
 
 def path(name: str, value: object) -> Path:
     """Return value as a path, if it can be the name of a file or folder."""
     try:
         written = os.fspath(cast(Any, value))
+        written = str.__str__(written) if isinstance(written, str) else written
         os.fsencode(written)
     except Exception:  # no path, an object that fails to say which, or characters that no file system takes
         written = None
@@ -191,5 +194,11 @@ def fields(data: object, form: str, version: int, needed: Sequence[str], others:
 
 
 def _plain(value: object) -> object:
-    """Return the Python number that a NumPy scalar holds."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Return the Python number that a NumPy scalar, or a number of a kind of its own, holds."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int.__int__(value)
+    return float.__float__(value) if isinstance(value, float) else value

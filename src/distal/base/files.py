@@ -51,7 +51,7 @@ def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
         with os.fdopen(os.open(path, _OPENING), "rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(status.st_mode):
-                data = file.read(most + 1) if status.st_size <= most else b""
+                data = file.read(min(status.st_size, most) + 1) if status.st_size <= most else b""
                 if len(data) <= most and status.st_size <= most:
                     return data
                 problem = f"it has {max(status.st_size, len(data)):,} bytes, at most {most:,} are allowed"
@@ -74,7 +74,7 @@ def read_text(path: str | Path, what: str, most: int = MOST) -> str:
 def read_json(path: str | Path, what: str, most: int = MOST) -> object:
     """Return the content of a JSON file."""
     text = read_text(path, what, most)
-    values = {"numbers and lists": memory.JSON_VALUES * len(text)}
+    values = {"numbers and lists": len(text) + memory.JSON_VALUE * sum(map(text.count, ",[{"))}
     memory.Estimate(f"the values of {what} {str(path)!r}", values, "end other work").check()
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
@@ -89,11 +89,11 @@ def read_json(path: str | Path, what: str, most: int = MOST) -> object:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; JSON would let the last of two equal names win."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"it has the name {checks.shown(twice)} twice")
+    content: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in content:
+            raise InputError(f"it has the name {checks.shown(name)} twice")
+        content[name] = value
     return content
 
 
@@ -104,7 +104,10 @@ def _no_number(word: str) -> object:
 
 def check_target(path: str | Path) -> None:
     """Refuse a file that could not be written, before the work that fills it."""
-    target = checks.path("the name of a file", path).resolve()
+    given = checks.path("the name of a file", path)
+    target = given.resolve()
+    if given.exists() and not given.is_file() and not given.is_dir() and os.access(given, os.W_OK):
+        return  # a pipe or a device
     if target.is_dir():
         problem = "it is a folder"
     elif not target.parent.is_dir():
@@ -139,13 +142,16 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
-    target = checks.path("the name of a file", path).resolve()  # the file behind a link, not the link
+    given = checks.path("the name of a file", path)
     try:
-        if target.exists() and not target.is_file():  # a pipe or a device takes data but cannot be replaced
-            with target.open("wb") as device:
+        if given.exists() and not given.is_file():  # a pipe or a device takes data but cannot be replaced
+            with given.open("wb") as device:
                 device.writelines(pieces)
             return
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+        target = given.resolve()  # the file behind a link, not the link
+        handle, temporary = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name[:200]}.", suffix=".tmp"
+        )
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
     try:

@@ -27,7 +27,7 @@ from distal.base.files import read_json, to_json, write_bytes, write_text
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "distal-folder", 1
-LARGEST = 2**28  # bytes of a manifest: one with a million runs has 30 million
+LARGEST = 2**26  # bytes of a manifest: one with a million runs has 30 million
 
 # A file inside a folder: plain names with slashes between them. None begins with a dot.
 INSIDE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
@@ -59,7 +59,11 @@ def unsealed(
             else f"file {str(path)!r} has version {version!r}, this release reads {versions[0]}"
         )
     content = {name: value for name, value in data.items() if name not in ("format", "version", "sha256")}
-    if fingerprint(content) != data.get("sha256"):
+    try:
+        seal = fingerprint(content)
+    except RecursionError:
+        seal = ""
+    if seal != data.get("sha256"):
         raise InputError(f"file {str(path)!r} is damaged: its checksum does not fit its content")
     return content, version
 
@@ -207,7 +211,7 @@ class Folder:
 
     def close(self) -> None:
         """Let others use the folder."""
-        os.close(self._lock)
+        _unlock(self._lock)
 
     def claim(
         self,
@@ -226,8 +230,21 @@ class Folder:
         known = known_files(self.path, holds, files, older, shared)
         self._name(holds, (*known, *files))
         if force:
-            self.remove(known)
+            self._remove_all(known)
             self._name(holds, files)
+
+    def _remove_all(self, names: Iterable[str]) -> None:
+        """Remove files of ours; not while another process works in a folder inside."""
+        parents = {path.parent for path in map(self.file, names)} - {self.path}
+        locks: list[int] = []
+        try:
+            for inner in sorted(parents):
+                if inner.is_dir():
+                    locks.append(_locked(inner))
+            self.remove(names)
+        finally:
+            for lock in locks:
+                _unlock(lock)
 
     def join(self, files: Iterable[str]) -> None:
         """Go on with a folder whose files are known; remove what killed writes left of them."""
@@ -320,6 +337,27 @@ def _made(path: Path) -> Path:
     return path
 
 
+_locks: set[int] = set()  # the handles of all folders that this process has locked
+
+
+def _close_all() -> None:
+    """Close the handles in a process that was forked: else it would hold the locks of its parent."""
+    for handle in _locks:
+        with suppress(OSError):
+            os.close(handle)
+    _locks.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_all)
+
+
+def _unlock(handle: int) -> None:
+    if handle in _locks:  # else it was closed by a fork
+        _locks.discard(handle)
+        os.close(handle)
+
+
 def _locked(path: Path) -> int:
     """Open the folder and lock it against other processes; the lock goes with the process."""
     try:
@@ -329,10 +367,12 @@ def _locked(path: Path) -> int:
     try:
         import fcntl  # noqa: PLC0415 - not on every system
     except ImportError:
+        _locks.add(handle)
         return handle
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(handle)
         raise InputError(f"folder {str(path)!r} is in use by another process") from None
+    _locks.add(handle)
     return handle

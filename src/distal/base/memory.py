@@ -23,7 +23,7 @@ EP = 4  # in a curve
 TRIAL = 180  # its learner, goal and seed, and above all what the seed is computed from
 MEASURED = 140  # the same of a trial of which the best EP alone is kept
 COLUMN = 4  # of each episode: where it is recorded
-JSON_VALUES = 4  # Python's numbers and lists, for each byte of a JSON file as we write them
+JSON_VALUE = 72  # a value of a JSON file, at most: an empty object and its place in a list
 LISTED = 20  # a number of a curve on its way to JSON
 LISTED_LARGE = 44  # … above 256, where Python has no objects ready
 INDIVIDUAL = {"dsp": 2800, "hc": 900}  # genes, what they are drawn from, the learner, and its text on disk
@@ -95,7 +95,7 @@ def allowed() -> int | None:
         return machine.free_memory()
     if said.lower() == UNLIMITED:
         return None
-    read = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", said, re.IGNORECASE | re.ASCII)
+    read = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)(?:i?B)?", said, re.IGNORECASE | re.ASCII)
     if read is None:
         raise InputError(f"{SETTING} is {said!r}, expected {UNLIMITED} or a size as 512M or 8G")
     return int(float(read[1]) * UNITS[read[2].upper()])

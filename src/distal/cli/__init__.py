@@ -263,7 +263,7 @@ def run_evolve(args: argparse.Namespace) -> None:
         given["maze"] = _maze(given.pop("maze", None), given.pop("heading", "north"))
     _check_evolution(args, given)
     out = args.resume if args.resume is not None else args.out
-    hint = f"go on with: distal evolve --resume {shlex.quote(out)}"
+    hint = f"go on with: distal evolve --resume {shlex.quote(f'./{out}' if out.startswith('-') else out)}"
     with (
         _how_to_go_on(hint, Path(out) / "config.json"),
         _executor(args) as executor,

@@ -44,7 +44,7 @@ OWN = {
 
 LOCAL = "local:"
 LONGEST = 1000  # letters of an address, or of the path of a scheduler file
-ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?")
+ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.%]+\]|[^\s/\[\]:]+):\d{1,5}/?")
 RETRIES = 2  # of a task that raises; one that is lost with its worker is run again anyway
 CONNECT = 10  # seconds to find the scheduler
 PATIENCE = 5.0  # seconds to find it again
@@ -122,8 +122,8 @@ class Cluster(Executor):
                     f"scheduler file {address!r} names no address; was it written by dask scheduler?"
                 )
             given, found = {"scheduler_file": address}, data["address"]
-        elif not ADDRESS.fullmatch(address):
-            raise InputError(f"cluster {address!r} is no address of a scheduler, expected tcp://host:8786")
+        if not ADDRESS.fullmatch(found):
+            raise InputError(f"cluster {found!r} is no address of a scheduler, expected tcp://host:8786")
         if found.startswith("tls:") and not distributed.Security().tls_ca_file:
             raise InputError(
                 f"cluster {address!r} needs certificates; name them in DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "

@@ -40,7 +40,13 @@ def load(name: str) -> Engine:
     module = f"distal.engines.{resolve(name)}"
     if module == "distal.engines.cpu" and module not in sys.modules:
         memory.check_address_space("engine cpu", memory.LOADING + memory.STACK * available_cores())
-    return cast(Engine, import_module(module))
+    try:
+        return cast(Engine, import_module(module))
+    except InputError:
+        raise
+    except Exception as error:  # a package that is missing, broken, or told nonsense by its own settings
+        what = str(error).partition("\n")[0] or type(error).__name__
+        raise InputError(f"{module.rpartition('.')[2]} is an engine that cannot be loaded: {what}") from error
 
 
 def machine_of(engine: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from distal import learners
 from distal.base import memory
-from distal.base.checks import InputError, function, instance, integer, sequence, shown
+from distal.base.checks import InputError, function, instance, integer, number, sequence, shown
 from distal.engines import Progress
 from distal.evaluation.learning import checked_numbers
 from distal.learners import Learner, checked_learner, name_of
@@ -73,7 +73,7 @@ class EnvWalk:
         self.observations.append(observation)
         self.infos.append(info)
         self.actions.append(action)
-        self.rewards.append(float(reward))
+        self.rewards.append(number("reward", reward))
         self.terminated, self.truncated = bool(terminated), bool(truncated)
         if not self.over and len(self.actions) == self._task.steps:
             self.truncated = self.cut = True

@@ -310,9 +310,10 @@ def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, 
         "maze": list(maze.picture),
         "heading": maze.heading,
     }
-    stages = (file for stage in plan(scale, rules, maze, elites) for file in stage.files)
+    stages = tuple(plan(scale, rules, maze, elites))
+    files = (CLAIM, SECONDS, *(file for stage in stages for file in stage.files), *REPORT)
     # Version 0.1 knew kept elites alone and did not say so.
-    return Claim(CLAIM, HOLDS, content, (CLAIM, SECONDS, *stages, *REPORT), {"elites": "kept"})
+    return Claim(CLAIM, HOLDS, content, files, stages, {"elites": "kept"})
 
 
 @dataclass(eq=False)

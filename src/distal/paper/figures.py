@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from typing import Any
@@ -17,6 +18,7 @@ import matplotlib as mpl
 import matplotlib.collections
 import matplotlib.patches
 import matplotlib.path
+import matplotlib.style
 import matplotlib.ticker
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,7 +27,7 @@ from numpy.typing import NDArray
 
 from distal.base.colours import DARK, LIGHT
 from distal.learners.rule import Rule
-from distal.model.maze import START, WALL
+from distal.model.maze import START, WALL, triple_t_maze
 from distal.paper.experiments import RESAMPLE, Reproduction, paper_results
 from distal.search.evolve import REMEASURED
 
@@ -59,6 +61,12 @@ STYLE: Any = {
 }
 
 
+def own_style() -> AbstractContextManager[None]:
+    """Draw in our style alone, whatever a matplotlibrc in the user's or the current folder says."""
+    context: AbstractContextManager[None] = matplotlib.style.context(["default", STYLE], after_reset=True)
+    return context
+
+
 @dataclass(frozen=True)
 class Description:
     """A figure: its file name, how it is drawn, and what its caption says."""
@@ -72,7 +80,7 @@ class Description:
 def render(figure: Figure) -> tuple[str, bytes]:
     """Return a figure as SVG text, without a ground of its own, and as PNG bytes, on white."""
     svg, png = StringIO(), BytesIO()
-    with mpl.rc_context(STYLE):
+    with own_style():
         figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
     return svg.getvalue(), png.getvalue()
@@ -162,7 +170,7 @@ def evolution(result: Reproduction) -> Figure:
         else:
             _letter(axes, position, name)
         axes.set_xlabel("generation")
-    panels[0, 0].set_ylim(*paper_results()["figures"]["y_range_evolution"])
+    _papers_range(panels[0, 0], result, *paper_results()["figures"]["y_range_evolution"])
     panels[0, 0].set_xlim(0, result.scale.generations)
     panels[0, 0].set_ylabel("best fitness (mean best EP)")
     _legend(figure)
@@ -303,8 +311,14 @@ def _curves(axes: Axes, result: Reproduction, test: str, last: int, position: in
     _perfect(axes, result)
     axes.set_xlim(1, last)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_ylim(35, 140)
+    _papers_range(axes, result, 35, 140)
     _letter(axes, position, f"{NAMES[test]}, episodes 1–{last:,}")
+
+
+def _papers_range(axes: Axes, result: Reproduction, low: float, high: float) -> None:
+    """Let the axis be the paper's, where the task is the paper's: elsewhere nothing may lie on it."""
+    if result.maze.picture == triple_t_maze().picture and result.settings.steps == 100:
+        axes.set_ylim(low, high)
 
 
 def _perfect(axes: Axes, result: Reproduction) -> None:
@@ -377,7 +391,7 @@ def comparison(result: Reproduction) -> Figure:
     _perfect(axes, result)
     axes.set_xlim(1, result.scale.episodes)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_ylim(35, 140)
+    _papers_range(axes, result, 35, 140)
     axes.set_xlabel("episode")
     axes.set_ylabel("fitness (mean best EP ± standard error)")
     axes.legend()
@@ -547,6 +561,6 @@ def draw(description: Description, result: Reproduction) -> tuple[str, bytes] | 
     """Draw a figure as SVG and PNG; None where there is nothing to show."""
     if description.name.startswith("evolution") and not result.evolved:
         return None
-    with mpl.rc_context(STYLE):
+    with own_style():
         figure = description.draw(result)
     return render(figure)

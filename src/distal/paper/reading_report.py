@@ -15,7 +15,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,7 +25,7 @@ from distal.base.files import to_json
 from distal.base.folders import for_report
 from distal.base.significance import SIGNIFICANT
 from distal.paper.experiments import paper_results
-from distal.paper.figures import GROUND, STYLE, render, standalone
+from distal.paper.figures import GROUND, own_style, render, standalone
 from distal.paper.reading_study import (
     EPISODES,
     HOLDS,
@@ -461,7 +460,7 @@ PICTURES = (
 
 def draw(picture: Picture, study: ReadingStudy) -> tuple[str, bytes]:
     """Draw a figure as SVG, for light and for dark ground, and PNG."""
-    with mpl.rc_context(STYLE):
+    with own_style():
         figure = picture.draw(study)
     svg, png = render(figure)
     return standalone(svg), png

@@ -593,9 +593,9 @@ def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) 
         "maze": list(maze.picture),
         "heading": maze.heading,
     }
-    planned = plan(scale, settings, elites, maze)
-    stages = (file for those in planned.values() for stage in those for file in stage.files)
-    return Claim(CLAIM, HOLDS, content, (CLAIM, SECONDS, *stages, *REPORT))
+    stages = tuple(stage for those in plan(scale, settings, elites, maze).values() for stage in those)
+    files = (CLAIM, SECONDS, *(file for stage in stages for file in stage.files), *REPORT)
+    return Claim(CLAIM, HOLDS, content, files, stages)
 
 
 @dataclass(eq=False)

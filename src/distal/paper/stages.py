@@ -30,7 +30,7 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner
 from distal.model.maze import Maze
 from distal.model.settings import Settings
-from distal.search.evolve import Config, Evolved, Step, evolve, resume
+from distal.search.evolve import Config, Evolved, Step, evolve, resume, summary
 from distal.search.runs import damaged, read_run, run_files
 
 SECONDS = "seconds.json"  # how long each stage took
@@ -89,6 +89,7 @@ class Claim:
     holds: str  # in words for people
     content: dict[str, Any]
     files: tuple[str, ...]  # all that may be written
+    stages: tuple[Stage, ...]
     missing: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, out: str | Path, force: bool) -> None:
@@ -99,6 +100,10 @@ class Claim:
         known_files(folder, self.holds, self.files, None if force else self._older)
         if not force and folder.is_dir():
             self._check_content(folder)
+            for stage in self.stages:
+                inner = folder / stage.folder
+                if stage.runs and (inner / "config.json").exists():
+                    summary(inner)  # which refuses what is damaged
 
     @contextmanager
     def taken(self, out: str | Path | None, force: bool) -> Iterator[Folder | None]:
@@ -137,7 +142,8 @@ class Claim:
         if not (folder / self.file).is_file():
             return None
         self._check_content(folder)
-        return self.files
+        stages = (file for stage in self.stages for file in stage.files)
+        return (self.file, SECONDS, *stages)
 
 
 def _flat(claim: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +178,11 @@ class Stages:
         stage = self.stages[name]
         self._tell(stage, 0)
 
+        worked = False
+
         def told(step: Step) -> None:
+            nonlocal worked
+            worked = True
             rate = step.evaluations / step.seconds
             detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
             self._tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
@@ -195,7 +205,8 @@ class Stages:
                 episodes=config.episodes, seed=config.seed, maze=config.maze, out=out,
                 **vars(config.options), **run, **vars(config.settings),
             )  # fmt: skip
-        self._took(stage.name, evolved.seconds)
+        if worked or stage.name not in self.seconds:
+            self._took(stage.name, evolved.seconds)
         self._tell(stage, 1)
         return evolved
 

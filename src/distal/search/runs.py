@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from distal.base import checks
 from distal.base.checks import InputError, integer
-from distal.base.files import MOST_OF_RUNS, read_json, to_json
+from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
 from distal.base.folders import Folder, check_release, fingerprint, known_files, sealed, unsealed
 from distal.learners.hill_climbing import FORMAT as CLIMBER
 from distal.learners.hill_climbing import VERSION as CLIMBER_VERSION
@@ -152,15 +152,12 @@ class RunFolder:
         expected = (self.state["runs"][0]["generation"] + 1) * runs
         values = array("d")
         place = 0
-        with (
-            damaged(self.path / "generations.csv"),
-            (self.path / "generations.csv").open(encoding="utf-8", newline="") as file,
-        ):
-            rows = csv.reader(file)
+        with damaged(self.path / "generations.csv"):
+            rows = csv.reader(_text_lines(self.path / "generations.csv", self._bytes))
             next(rows, None)
             for row in rows:
-                if place == expected:  # what lies beyond was cut short, and will be cut off
-                    break
+                if place == expected:
+                    raise InputError(f"it has more than {expected} rows")
                 generation, run = divmod(place, runs)
                 if row[:2] != [str(run + 1), str(generation)] or len(row) != len(COLUMNS):
                     raise InputError(f"row {place + 1} is not that of run {run + 1}, generation {generation}")
@@ -252,6 +249,7 @@ class RunFolder:
             self.folder.mend_text("generations.csv", HEADER)
             self._hash, self._bytes = hashlib.sha256(HEADER.encode()), len(HEADER)
         elif path.stat().st_size > self._bytes:  # what the state does not know of
+            _detach(path)
             with path.open("r+b") as file:
                 file.truncate(self._bytes)
                 os.fsync(file.fileno())
@@ -269,17 +267,18 @@ class RunFolder:
         """Return the times of the generations as far as they are readable: they are for information alone."""
         known: dict[int, str] = {}
         path = self.path / "seconds.csv"
-        if path.is_file():
-            with path.open(encoding="utf-8", errors="replace", newline="") as file:
-                for line in file:
-                    generation, _, seconds = line.strip().partition(",")
-                    if _short_number(generation) and _short_number(seconds.replace(".", "", 1)):
-                        known[int(generation)] = seconds
+        most = 64 * (2 + self.config["generations"])  # bytes; a larger file is none of ours
+        if path.is_file() and path.stat().st_size <= most:
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+                generation, _, seconds = line.partition(",")
+                if _short_number(generation) and _short_number(seconds.replace(".", "", 1)):
+                    known[int(generation)] = seconds
         return known
 
     def _append(self, name: str, text: str) -> None:
         data = text.encode()
         path = self.folder.file(name)
+        _detach(path)
         try:
             with path.open("ab") as file:
                 file.write(data)
@@ -393,6 +392,7 @@ def _older(path: Path) -> Sequence[str] | None:
         config, _ = _read_sealed(path / "config.json")
     except InputError:
         return None
+    check_release(config.get("distal"), path / "config.json")
     return run_files(integer("runs", config.get("runs"), 1, MAX_RUNS))
 
 
@@ -403,6 +403,21 @@ def _fingerprint(config: dict[str, Any]) -> str:
 
 def _short_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 16
+
+
+def _detach(path: Path) -> None:
+    """Give a file that has several names, as in a backup of hard links, a content of its own."""
+    if path.exists() and path.stat().st_nlink > 1:
+        with path.open("rb") as file:
+            write_pieces(path, iter(lambda: file.read(2**20), b""))
+
+
+def _text_lines(path: Path, count: int) -> Iterator[str]:
+    """Yield the lines in the first bytes of a file."""
+    with path.open("rb") as file:
+        while count > 0 and (line := file.readline(min(count, 2**20))):
+            count -= len(line)
+            yield line.decode()
 
 
 def _digest(path: Path, count: int) -> Any:

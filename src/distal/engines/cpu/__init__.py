@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba.core import event
+from numba.core import config, event
 from numpy.typing import NDArray
 
 from distal.base import memory
+from distal.base.checks import InputError
 from distal.base.machine import available_cores
 from distal.engines.batch import Batch, Progress, Trials, checked_call, naming
 from distal.engines.cpu import cache, kernels
@@ -29,6 +30,11 @@ from distal.model.network import OUTPUTS, incoming
 from distal.tasks.tables import maze_tables
 
 _log = logging.getLogger("distal")
+
+if config.DISABLE_JIT:
+    raise InputError(
+        "engine cpu: Numba is told not to compile; unset NUMBA_DISABLE_JIT, or use engine reference"
+    )
 
 CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
 POLL = 0.05  # seconds between looks at progress and at Ctrl-C
