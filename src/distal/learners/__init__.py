@@ -48,6 +48,8 @@ __all__ = [
 
 L = TypeVar("L", bound=Learner)
 
+MAX_GENES = 2**16
+
 KINDS: dict[str, type[Learner]] = {}  # by the word for the kind
 DEFAULTS: dict[str, Learner] = {}  # what the word alone stands for, where it stands for anything
 
@@ -103,6 +105,8 @@ def _check_kind(kind: Any) -> None:
     for name in (*getattr(kind, "names", ()), "alpha_h", "alpha_o", "name"):
         if name not in kind.__dataclass_fields__:
             raise InputError(f"{kind.__name__} has no field {name!r}, which it needs")
+    for count in kind.genes or ():
+        integer(f"genes of {kind.__name__}", count, 0, MAX_GENES)
     if not callable(getattr(kind, "episodes", None)):
         raise InputError(f"{kind.__name__} has no method episodes(task, settings, seed, resample)")
 
