@@ -27,13 +27,13 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path, PurePosixPath
 from pydoc import locate
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import distal
 from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
-from distal.engines import Batch, cpu, reference
+from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.environments import EnvTask, EnvWalk
@@ -151,7 +151,8 @@ def furnish(folder: Path) -> None:
         "digits.json": "9" * 10_000,
         "number.json": "5",
         "rule.json": json.dumps(RULE.to_dict()),
-        "climber.json": json.dumps({"format": "distal-climber", "version": 1, **CLIMBER.to_dict()}),
+        "climber.json": json.dumps(CLIMBER.to_dict()),
+        "chance.json": json.dumps(RANDOM.to_dict()),
         "maze.txt": str(SMALL),
     }
     for name, text in texts.items():
@@ -358,6 +359,29 @@ def winner() -> dict[str, Any]:
     return Winner(1, RULE, 0, 5.0, Fresh.of(np.array([1, 2, 4]), np.array([2, 2, 3]))).to_dict()
 
 
+@dataclass(frozen=True)
+class Sleeper(Chance):
+    """A learner of a kind of its own."""
+
+    kind: ClassVar[str] = "sleeper"
+    file_format: ClassVar[str] = "sleeper"
+
+
+def registering(kind: Any, default: Any) -> None:
+    """Register a kind of learner, and forget it again."""
+    learners.register(kind, default)
+    learners.unregister("sleeper")
+
+
+def unregistering(kind: Any) -> None:
+    """Forget a kind of learner that is known."""
+    learners.register(Sleeper)
+    try:
+        learners.unregister(kind)
+    finally:
+        learners.KINDS.pop("sleeper", None)
+
+
 def env() -> MazeEnv:
     """Return an environment in which an episode has begun."""
     made = MazeEnv(SMALL, goal=1, max_steps=3)
@@ -487,7 +511,7 @@ BATCH: Rows = {
 UNIT, OTHERS = row(0.5, share), row((), either)
 ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
 RULE_NUMBERS: Rows = {"eta": UNIT, "theta": UNIT, **ALPHAS}
-CLIMBER_FILE = {"format": "distal-climber", "version": 1, **CLIMBER.to_dict()}
+CLIMBER_FILE = CLIMBER.named("a climber").to_dict()
 NAMED: Rows = {"climber": row(CLIMBER, one(HillClimbing)), "by_chance": row(RANDOM, one(Chance))}
 MANY_RULES = {
     "learners": row((RULE, RULE), never),
@@ -533,13 +557,27 @@ def learning() -> list[Door]:
         )),
         Door("distal.Rule.load", Rule.load, {"path": row("rule.json", never)}),
         Door("distal.Rule.save", RULE.save, {"path": row("saved.json", new_file)}),
-        Door("distal.HillClimbing", HillClimbing, {"sigma": UNIT, **ALPHAS}),
+        Door("distal.HillClimbing", HillClimbing, {"sigma": UNIT, **ALPHAS, "name": row("", title)}),
         Door("distal.HillClimbing.from_dict", HillClimbing.from_dict, {"data": row(CLIMBER_FILE, never)}),
         Door("distal.HillClimbing.from_dict", from_fields(HillClimbing.from_dict), fields_of(
-            CLIMBER_FILE, version=whole(1, 1), **dict.fromkeys(CLIMBER.to_dict(), share)
+            CLIMBER_FILE, version=whole(1, 1), name=title, **dict.fromkeys(CLIMBER.numbers, share)
         )),
         Door("distal.HillClimbing.load", HillClimbing.load, {"path": row("climber.json", never)}),
-        Door("distal.Chance", Chance, ALPHAS),
+        Door("distal.Chance", Chance, {**ALPHAS, "name": row("", title)}),
+        Door("distal.learners.load_learner", learners.load_learner, {"path": row("climber.json", never)}),
+        *(
+            Door(f"distal.learners.Parameters.{name}", method(lambda: RANDOM.named("chance"), name), rows)
+            for name, rows in (
+                ("named", {"name": row("", title)}),
+                ("from_dict", {"data": row(RANDOM.to_dict(), never)}),
+                ("load", {"path": row("chance.json", never)}),
+                ("save", {"path": row("saved.json", new_file)}),
+            )
+        ),
+        Door("distal.learners.register", registering, {
+            "kind": row(Sleeper, never), "default": row(Sleeper(0, 0), none_or(never)),
+        }),
+        Door("distal.learners.unregister", unregistering, {"kind": row("sleeper", never)}),
         Door("distal.Maze", Maze, {"picture": row(SMALL.picture, never), "heading": HEADING}),
         Door("distal.Maze.from_text", Maze.from_text, {"text": row(str(SMALL), never), "heading": HEADING}),
         Door("distal.Maze.from_file", Maze.from_file, {"path": row("maze.txt", never), "heading": HEADING}),
@@ -627,7 +665,7 @@ def pictures() -> list[Door]:
         Door("distal.show.watch.watch", watch.watch, page),
         Door("distal.show.watch.write_page", watch.write_page, {"out": row("page.html", new_file), **page}),
         Door("distal.show.film.scenes", film.scenes, {
-            "batch": (trials, one(Batch)), "engine": ENGINE,
+            "batch": (trials, one(Batch)), "engine": row("cpu", none_or(ENGINE[1])),
             "after": row([1, 2], some(list, tuple, range, np.ndarray)),
         }),
         Door("distal.show.film.film", film.film, {
@@ -656,6 +694,14 @@ def machinery() -> list[Door]:
             "first": row(0, whole(0, 3)), "last": row(4, whole(1, 9)),
         }),
         *(Door("distal.engines.Engine.run", run, ASKED) for run in (cpu.run, reference.run)),
+        *(
+            Door("distal.engines.Engine.supports", module.supports, {"batch": ASKED["batch"]})
+            for module in (cpu, gpu, reference)
+        ),
+        Door(
+            "distal.engines.spread.Spread.supports", method(lambda: Spread(SameThread(), "cpu"), "supports"),
+            {"batch": ASKED["batch"]},
+        ),
         Door("distal.engines.load", engines.load, {"name": ENGINE}),
         Door("distal.engines.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
         Door("distal.engines.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
@@ -701,6 +747,14 @@ NO_DOOR = {
         ),
         MADE_BY_US,
     ),
+    **dict.fromkeys(
+        ("distal.Rule.from_genes", "distal.learners.Parameters.from_genes"),
+        "called by the search alone, with genes that it drew",
+    ),
+    **dict.fromkeys(
+        ("distal.Rule.episodes", "distal.HillClimbing.episodes", "distal.Chance.episodes"),
+        "called by learners.episodes, which is the door",
+    ),
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
     "distal.engines.cluster.Cluster.shutdown": "needs a cluster; takes what any executor's takes",
@@ -709,7 +763,7 @@ NO_DOOR = {
 
 def public() -> dict[str, Callable[..., object]]:
     """Return every public callable that takes arguments: `__all__`, docs/api.md, and the methods of both."""
-    names = [f"distal.{name}" for name in distal.__all__]
+    names = [f"distal.{name}" for name in distal.__all__ if name != "__version__"]
     names += re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(), re.MULTILINE)
     found: dict[str, Callable[..., object]] = {}
     for name in names:

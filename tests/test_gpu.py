@@ -32,7 +32,7 @@ from distal import (
     published_rules,
     triple_t_maze,
 )
-from distal.engines import Batch, gpu, reference
+from distal.engines import Batch, gpu, reference, registry
 from distal.engines.numbers import packed_changes
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner
@@ -238,6 +238,7 @@ def test_without_cupy_the_engine_says_what_to_install_and_auto_is_cpu(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "cupy", None)
     gpu._problem.cache_clear()
+    registry.say_instead.cache_clear()  # another test may have made it say so
     try:
         with pytest.raises(InputError, match=r"engine gpu: CuPy .*pip install|engine gpu: CuPy cannot"):
             learn("paper:1", engine="gpu", episodes=1, trials=1)

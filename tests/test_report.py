@@ -540,7 +540,7 @@ def test_tables_are_csv_and_latex(tiny: tuple[Reproduction, Path]) -> None:
     rows = list(csv.reader((folder / "tables" / "rules_discrete.csv").read_text().splitlines()))
     assert len(rows) == 33
     best = result.learners["dsp"][result.best("dsp")]
-    assert [int(row[5]) for row in rows[1:]] == list(best.delta_w)  # type: ignore[union-attr]
+    assert [int(row[5]) for row in rows[1:]] == best.to_dict()["delta_w"]
     continuous = list(csv.DictReader((folder / "tables" / "rules_continuous.csv").read_text().splitlines()))
     fitness = [float(row["fitness"]) for row in continuous]
     assert fitness == sorted(fitness)

@@ -127,7 +127,7 @@ def wait(page: Page, condition: Callable[[dict[str, Any]], bool]) -> dict[str, A
 def cases() -> list[Watched]:
     """Trials that use every reading, all learners, resampling, several sizes, mazes and headings."""
     chosen: list[tuple[Learner, Maze, Settings, int | None]] = []
-    learners = (distal.published_rule(1), distal.published_rule(10), CLIMBER, CHANCE)
+    learners: tuple[Learner, ...] = (distal.published_rule(1), distal.published_rule(10), CLIMBER, CHANCE)
     for name, values in READINGS.items():
         for value in values:
             for learner in learners:
@@ -142,7 +142,8 @@ def cases() -> list[Watched]:
         settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings)
         numbers = [draw.random() for _ in range(4)]
         rule = Rule([draw.randint(-1, 1) for _ in range(32)], numbers[0], numbers[1], numbers[2], numbers[3])
-        kinds: list[Learner] = [rule, HillClimbing(*numbers[:3]), Chance(*numbers[:2])]
+        climber, by_chance = HillClimbing(numbers[0], numbers[1], numbers[2]), Chance(numbers[0], numbers[1])
+        kinds: list[Learner] = [rule, climber, by_chance]
         learner = draw.choice(kinds)
         maze = Maze(draw.choice([RING, T, triple_t_maze()]).picture, draw.choice(HEADINGS))
         chosen.append((learner, maze, settings, draw.choice([None, 1, 4])))

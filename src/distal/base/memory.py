@@ -26,7 +26,8 @@ COLUMN = 4  # of each episode: where it is recorded
 JSON_VALUE = 72  # a value of a JSON file, at most: an empty object and its place in a list
 LISTED = 20  # a number of a curve on its way to JSON
 LISTED_LARGE = 44  # … above 256, where Python has no objects ready
-INDIVIDUAL = {"dsp": 2800, "hc": 900}  # genes, what they are drawn from, the learner, and its text on disk
+INDIVIDUAL = 730  # the learner, and its text on disk
+GENE = 58  # of an individual, what it is drawn from, and its text
 GENERATION = 24  # best, mean and worst of one run
 AGENT = 1200  # in an environment of many, above all its generator
 PIXEL = 6  # of a film
@@ -74,11 +75,11 @@ def evaluation(
 
 
 def evolution(
-    learner: str, *, runs: int, population: int, generations: int, trials: int, afresh: int, episodes: int
+    genes: int, *, runs: int, population: int, generations: int, trials: int, afresh: int, episodes: int
 ) -> Estimate:
-    """Estimate an evolution: so many trials of each individual, and `afresh` of each run's winner."""
+    """Estimate an evolution: genes and trials of each individual, and `afresh` of its winner."""
     parts = {
-        "individuals": INDIVIDUAL[learner] * runs * population,
+        "individuals": (INDIVIDUAL + GENE * genes) * runs * population,
         "trials": MEASURED * runs * max(population * trials, afresh) + COLUMN * episodes,
         "generations": GENERATION * runs * (generations + 1),
     }

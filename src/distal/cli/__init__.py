@@ -26,7 +26,7 @@ from distal.base.machine import machine
 from distal.cli import terminal
 from distal.engines.spread import WorkError
 from distal.evaluation.learning import checked_numbers, learn
-from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, chance, find_learner, hill_climbing
+from distal.learners import DEFAULT_CLIMBER, DEFAULTS, KINDS, Learner, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import evolved_fitness, evolved_rules, find_rule, published_fitness, published_rules
@@ -206,11 +206,13 @@ def run_watch(args: argparse.Namespace) -> None:
     if "mp4" in films:
         film.check_mp4()
     episodes = 1_000 if args.episodes is None else args.episodes
-    trial = watch.trials(*learners, episodes=episodes, **options)[0]
+    trials = watch.trials(*learners, episodes=episodes, **options)
+    if page is not None:
+        watch.check_kinds(trials)
 
     written: dict[str, Any] = {}
     if films:
-        shown = film.scenes(trial, args.after or film.AFTER)
+        shown = film.scenes(trials[0], args.after or film.AFTER)
         frames = film.film(shown)
         for kind, path in films.items():
             (film.write_gif if kind == "gif" else film.write_mp4)(path, frames)
@@ -389,7 +391,7 @@ def run_bench(args: argparse.Namespace) -> None:
     from distal import bench  # noqa: PLC0415 - imports what no other command should wait for
     from distal.engines import gpu  # noqa: PLC0415
 
-    one_of("engine", args.engine, ("cpu", "gpu"))
+    args.engine = one_of("engine", engines.resolve(args.engine), ("cpu", "gpu"))
     _check_cluster(args)
     card = gpu.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None
@@ -404,7 +406,7 @@ def run_bench(args: argparse.Namespace) -> None:
 
 
 def _check_cluster(args: argparse.Namespace) -> None:
-    if args.cluster is not None and args.engine == "gpu":
+    if args.cluster is not None and engines.resolve(args.engine) == "gpu":
         raise InputError("--cluster spreads work over processors; leave out --engine gpu")
 
 
@@ -439,17 +441,26 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
-    """Return the learners that names stand for; `hc` and `chance` take their numbers from the options."""
-    given = {name: getattr(args, name) for name in hill_climbing.NUMBERS if getattr(args, name) is not None}
-    owners = {name: ("hc", "chance") if name in chance.NUMBERS else ("hc",) for name in given}
-    for name, words in owners.items():
-        if not set(words) & set(names):
+    """Return the learners that names stand for; words as `hc` take their numbers from the options."""
+    owners = _owners()
+    given = {name: getattr(args, name) for name in owners if getattr(args, name) is not None}
+    for name in given:
+        if not set(owners[name]) & set(names):
             option = f"--{name.replace('_', '-')}"
-            raise InputError(f"{option} is for {' and '.join(words)} alone; other learners have their own")
-    climber = HillClimbing(**{**DEFAULT_CLIMBER.to_dict(), **given})
-    scales = {name: value for name, value in given.items() if name in chance.NUMBERS}
-    by_chance = Chance(**{**DEFAULT_CHANCE.to_dict(), **scales})
-    return [find_learner(name, climber, by_chance) for name in names if name is not None]
+            raise InputError(
+                f"{option} is for {' and '.join(owners[name])} alone; other learners have their own"
+            )
+    words: dict[str, Learner] = {}
+    for word, learner in DEFAULTS.items():
+        own = {name: value for name, value in given.items() if name in learner.names}
+        words[word] = learner.from_dict({**learner.to_dict(), **own})
+    return [words[name] if name in words else find_learner(name) for name in names if name is not None]
+
+
+def _owners() -> dict[str, list[str]]:
+    """Return the numbers of the learners that a word stands for, and whose they are."""
+    names = dict.fromkeys(name for learner in DEFAULTS.values() for name in learner.names)
+    return {name: [word for word, one in DEFAULTS.items() if name in one.names] for name in names}
 
 
 def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
@@ -461,7 +472,7 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     maze = _maze(args.maze, args.heading)
     checked_numbers(args.episodes, args.trials, args.seed, args.resample)
     Settings(**{name: getattr(args, name) for name in Settings.__dataclass_fields__})
-    beside = not args.no_chance and not isinstance(learner, Chance)
+    beside = not args.no_chance and learner.kind != Chance.kind
     total = args.episodes * args.trials * len(maze.finals) * (1 + beside)
     less = [*(["add --no-chance"] if beside else []), *(["leave out --curves"] if args.curves else [])]
     memory.evaluation(
@@ -526,7 +537,7 @@ def _parser() -> Parser:
         "Train fresh networks with a rule and show how well they do, beside chance: random weights in every "
         "episode, in trials with the same seeds.",
     )
-    learn_command.add_argument("rule", metavar="RULE", help=LEARNER)
+    learn_command.add_argument("rule", metavar="RULE", help=_learner_help())
     _add_numbers(learn_command)
     _add_evaluation(learn_command)
 
@@ -666,16 +677,16 @@ def _add_engine(command: Parser) -> None:
     )
 
 
-LEARNER = "paper:1 to paper:15, evolved:1 to evolved:15, hc, chance, or a rule or climber file"
+def _learner_help() -> str:
+    return f"paper:1 to paper:15, evolved:1 to evolved:15, {', '.join(DEFAULTS)}, or the file of a learner"
 
 
 def _add_numbers(command: Parser) -> None:
     """Add the numbers of the learners that need no file."""
-    for name in hill_climbing.NUMBERS:
-        text = f"of the learner hc ({getattr(DEFAULT_CLIMBER, name):g})"
-        if name in chance.NUMBERS:
-            text += f" or chance ({getattr(DEFAULT_CHANCE, name):g})"
-        command.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="X", help=f"{text}, 0 to 1")
+    for name, words in _owners().items():
+        text = " or ".join(f"{word} ({DEFAULTS[word].numbers[name]:g})" for word in words)
+        option = f"--{name.replace('_', '-')}"
+        command.add_argument(option, type=number, metavar="X", help=f"of the learner {text}, 0 to 1")
 
 
 def _add_elites(command: Parser, value: str | None) -> None:
@@ -725,7 +736,7 @@ def _add_settings(command: Parser, given_only: bool = False, remark: str = "") -
 
 
 def _add_watch(command: Parser) -> None:
-    command.add_argument("rule", metavar="RULE", help=LEARNER)
+    command.add_argument("rule", metavar="RULE", help=_learner_help())
     command.add_argument(
         "--against", metavar="LEARNER", help="the same trial of another learner beside it; named as RULE"
     )
@@ -759,9 +770,9 @@ EVOLVE_OPTIONS = (
 
 
 def _add_evolve(command: Parser) -> None:
-    command.add_argument(
-        "--learner", metavar="WORD", help="dsp: rules; hc: parameters of hill climbing (dsp)"
-    )
+    own = {"dsp": "rules", "hc": "parameters of hill climbing"}
+    words = (f"{word}: {own.get(word, kind.label)}" for word, kind in KINDS.items() if kind.genes)
+    command.add_argument("--learner", metavar="WORD", help=f"{'; '.join(words)} (dsp)")
     command.add_argument("--out", metavar="DIR", help="folder to keep the runs in; needed unless --resume")
     command.add_argument("--resume", metavar="DIR", help="go on with the runs in a folder")
     command.add_argument("--force", action="store_true", help=FORCE)
@@ -821,8 +832,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             parser.print_help()
             return 0
         if hasattr(args, "engine"):
-            args.engine = engines.resolve(args.engine)
-            engines.load(args.engine)
+            engines.load(args.engine)  # refused at once, if it cannot run here
         args.run(args)
         sys.stdout.flush()
     except InputError as error:

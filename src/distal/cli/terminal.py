@@ -31,7 +31,7 @@ from rich.text import Text
 
 from distal.engines import Progress as Advance
 from distal.evaluation.learning import KEPT, Behaviour, Difference, Result
-from distal.learners import kind_of, name_of
+from distal.learners import KINDS, kind_of, name_of
 from distal.learners.rule import (
     Rule,
     evolved_beside_chance,
@@ -57,7 +57,6 @@ T = TypeVar("T")
 NARROWEST = 120  # columns, where output is not a terminal and has no width of its own
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 MARKS = 6  # checkpoints of a curve that 80 columns hold
-OF_RULES = ("m_ties", "trace_pre", "normalise")  # readings that mean nothing to other learners
 
 
 def visible(text: str) -> str:
@@ -210,7 +209,7 @@ def show_result(result: Result) -> None:
     settings = result.settings
     kind = kind_of(result.learner)
     readings = ", ".join(
-        f"{name} {getattr(settings, name)}" for name in READINGS if kind == "dsp" or name not in OF_RULES
+        f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
     )
     out.print(f"{settings.hidden} hidden neurons, {settings.steps} steps; {readings}", style="dim")
     columns = [one for one in (result, result.chance) if one is not None]
@@ -253,10 +252,10 @@ def _show_finals(out: Console, columns: list[Result]) -> None:
 
 def _described(result: Result) -> str:
     """Name a learner; one without a name of its own with its numbers."""
-    name = name_of(result.learner)
-    if kind_of(result.learner) == "dsp":
-        return name
-    return ", ".join([name, *(f"{key} {value:g}" for key, value in result.learner.to_dict().items())])
+    learner = result.learner
+    if learner.name:
+        return learner.name
+    return ", ".join([learner.label, *(f"{key} {value:g}" for key, value in learner.numbers.items())])
 
 
 def _spread(mean: float, error: float | None, sign: bool = False) -> str:
@@ -496,7 +495,8 @@ def show_evolved(evolved: Evolved, out: str) -> None:
     """Print the winners of an evolution, beside chance."""
     to = console()
     config = evolved.config
-    name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[config.learner]
+    ours = {"dsp": "DSP rules", "hc": "hill climbing parameters"}
+    name = ours.get(config.learner, f"{KINDS[config.learner].label} parameters")
     to.print(
         f"{name}: {_count(config.runs, 'run')} of {_count(config.generations, 'generation')}, "
         f"elites {config.options.elites}, seed {config.seed}"

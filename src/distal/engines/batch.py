@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, flag, function, indices, instance, integer, sequence, shown
-from distal.learners import Learner, kind_of
+from distal.learners import KINDS, Learner, class_names
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.maze import Maze
@@ -106,11 +106,13 @@ class Batch:
 
 def _of_one_kind(given: object) -> tuple[Learner, ...]:
     learners = sequence("learners", given, "a list of learners")
-    for kind in dict.fromkeys(map(type, learners)):
-        if not issubclass(kind, Learner):
+    kinds = dict.fromkeys(map(type, learners))
+    for kind in kinds:
+        if kind not in KINDS.values():
             wrong = next(one for one in learners if type(one) is kind)
-            raise InputError(f"learners holds {shown(wrong)}, expected Rule, HillClimbing or Chance")
-    if len({kind_of(one) for one in {type(one): one for one in learners}.values()}) != 1:
+            *names, last = class_names()
+            raise InputError(f"learners holds {shown(wrong)}, expected {', '.join(names)} or {last}")
+    if len(kinds) != 1:
         raise InputError(f"learners has {len(learners)} entries, expected at least one, and all of one kind")
     return learners
 
@@ -151,6 +153,9 @@ def naming(batch: Batch, trial: int) -> Iterator[None]:
 class Engine(Protocol):
     """What every engine module offers."""
 
+    def supports(self, batch: Batch) -> str | None:
+        """Return why the engine cannot run a batch, and what to do; None if it can."""
+
     def run(
         self,
         batch: Batch,
@@ -170,6 +175,12 @@ def checked_call(
     instance("batch", batch, Batch, "a Batch")
     function("progress", progress)
     return flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers)
+
+
+def check_supported(reason: str | None) -> None:
+    """Refuse a batch for the reason that an engine's `supports` gives, if it gives one."""
+    if reason is not None:
+        raise InputError(reason)
 
 
 def checked_workers(workers: int | None) -> int | None:

@@ -9,9 +9,22 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.checks import instance
+from distal.engines.batch import Batch
 from distal.learners import Learner, hill_climbing
 from distal.learners.chance import Chance
-from distal.learners.rule import Rule, packed_rules
+from distal.learners.dsp import Rule, packed_rules
+from distal.learners.hill_climbing import HillClimbing
+
+COMPILED = (Rule, HillClimbing, Chance)
+
+
+def not_compiled(batch: Batch, engine: str) -> str | None:
+    """Return why a compiled engine cannot run a batch: it has no code for this kind of learner."""
+    learner = instance("batch", batch, Batch, "a Batch").learners[0]
+    if type(learner) in COMPILED:
+        return None
+    return f"engine {engine} has no code for learners of kind {learner.kind!r}; use engine reference"
 
 
 def learner_numbers(learners: Sequence[Learner]) -> NDArray[np.float32]:

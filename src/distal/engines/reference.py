@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import learners
+from distal.base.checks import instance
 from distal.engines.batch import Batch, Progress, Trials, checked_call, naming
 from distal.model.network import Weights
 from distal.tasks.episode import Episode
@@ -42,6 +43,12 @@ def run_trial(
             if progress is not None:
                 progress(1)
     return ep, best.weights
+
+
+def supports(batch: Batch) -> str | None:
+    """Return None: whatever is a batch can be run."""
+    instance("batch", batch, Batch, "a Batch")
+    return None
 
 
 def run(

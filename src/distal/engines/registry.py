@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
@@ -14,7 +15,8 @@ from distal.engines import gpu
 from distal.engines.batch import Engine
 
 ENGINES = ("cpu", "gpu", "reference")
-AUTO = "auto"  # gpu where it can run, else cpu
+AUTO = "auto"  # the first of CHOICES that can run here, and can run the batch
+CHOICES = ("gpu", "cpu", "reference")
 DEFAULT = "cpu"
 
 _log = logging.getLogger("distal")
@@ -30,9 +32,15 @@ def resolve(name: str) -> str:
     except InputError as refusal:
         if name != AUTO:
             raise
-        _log.warning("engine auto is cpu here; %s", str(refusal).partition(";")[0])
+        say_instead("cpu", str(refusal))
         return "cpu"
     return "gpu"
+
+
+@cache
+def say_instead(engine: str, reason: str) -> None:
+    """Say which engine "auto" is, and why not another; the same line once."""
+    _log.warning("engine auto is %s here; %s", engine, reason.partition(";")[0])
 
 
 def load(name: str) -> Engine:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from distal._version import __version__
 from distal.base.checks import InputError, shown
-from distal.engines.batch import Batch, Progress, Trials, checked_call
+from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
 from distal.engines.registry import load, resolve
 
 TASK = 1.0  # seconds that a task should take: much longer than handing it over
@@ -79,6 +79,10 @@ class Spread:
             own = getattr(self.executor, "_max_workers", None)
         return max(1, own) if isinstance(own, int) else WORKERS
 
+    def supports(self, batch: Batch) -> str | None:
+        """Return why the workers' engine cannot run a batch; None if it can."""
+        return load(self.engine).supports(batch)
+
     def run(
         self,
         batch: Batch,
@@ -90,6 +94,7 @@ class Spread:
     ) -> Trials:
         """Run all trials of a batch; `workers` says how many there are, where the executor does not."""
         keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
+        check_supported(self.supports(batch))
         kind = (type(batch.learners[0]), batch.settings)
         pace = self.pace.get(kind, FIRST_PACE * 100 / batch.settings.steps)
         results: Trials | None = None

@@ -24,7 +24,7 @@ from distal.base import memory
 from distal.base.checks import InputError, flag, function, instance, integer
 from distal.base.significance import SIGNIFICANT, paired
 from distal.engines import Batch, Progress
-from distal.learners import Learner, chance_for, checked_learner, kind_of, name_of
+from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
@@ -197,12 +197,11 @@ class Result:
         With `curves`, also the best EP so far, and the EP if it was kept, of every
         trial and episode.
         """
-        key = {"dsp": "rule", "hc": "hill_climbing", "chance": "random_weights"}[kind_of(self.learner)]
         own = self._numbers(flag("curves", curves))
         difference = self.difference
         if self.chance is not None and difference is not None:
             own["chance"] = {
-                **self.chance.learner.to_dict(),
+                **self.chance.learner.numbers,
                 **self.chance._numbers(curves),
                 "difference": difference.mean,
                 "difference_standard_error": difference.standard_error,
@@ -217,7 +216,7 @@ class Result:
             "engine": self.engine,
             "workers": self.workers,
             "learner": kind_of(self.learner),
-            key: self.learner.to_dict(),
+            self.learner.key: embedded(self.learner),
             **asdict(self.settings),
             "maze": list(self.maze.picture),
             "heading": self.maze.heading,
@@ -310,8 +309,9 @@ def learn(
     """Train fresh networks and return how well they did, with chance beside it.
 
     Args:
-        learner: a Rule, HillClimbing or Chance, or a name: "paper:1" … "paper:15",
-            "evolved:1" … "evolved:15", "hc", "chance", or the path of a rule or climber file.
+        learner: a Rule, HillClimbing or Chance, one of another registered kind, or a name:
+            "paper:1" … "paper:15", "evolved:1" … "evolved:15", "hc", "chance", or the path of
+            a learner's file.
         episodes: how many each trial has.
         trials: how many for each final position.
         resample: draw fresh weights every so many episodes.
@@ -338,7 +338,7 @@ def learn(
     maze = checked_maze(maze)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
-    chance = flag("chance", chance) and not isinstance(learner, Chance)
+    chance = flag("chance", chance) and kind_of(learner) != Chance.kind
     function("progress", progress)
     _check_memory(trials * len(maze.finals), episodes, in_force, keep_ep, keep_weights, chance)
 
@@ -347,7 +347,8 @@ def learn(
             [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, maze=maze,
             settings=in_force, resample=resample,
         )  # fmt: skip
-        outcome = run.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
+        suited = run.suited(batch)
+        outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
         return Result(
             best=outcome.best,
             learner=one,
@@ -356,8 +357,8 @@ def learn(
             trials=trials,
             resample=resample,
             seed=seed,
-            engine=run.engine,
-            workers=run.workers,
+            engine=suited.engine,
+            workers=suited.workers,
             ep=outcome.ep,
             hidden=outcome.hidden,
             output=outcome.output,

@@ -1,44 +1,141 @@
-"""The learners: each file holds one, and all have the same anatomy.
+"""The learners: each file holds one, all have the same anatomy, and `KINDS` knows them all.
 
-A learner is a small frozen object with its parameters, and a function
-`episodes(learner, task, settings, seed, resample)` that trains one network
-without end and yields every episode as it ends. The loop is at the bottom of
-the file, the pure steps it is made of come first.
+A learner is a small frozen object with its parameters and a method `episodes`, which
+trains one network without end and yields every episode as it ends (see `protocol`). One
+line, `register(Mine)`, makes a new kind known to everything: evaluation, evolution, files
+and the command line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
+from typing import Any, TypeGuard, TypeVar
 
-from distal.base.checks import InputError, instance, integer, shown
+from distal.base.checks import InputError, instance, integer, one_of, shown, text
 from distal.base.files import read_json
-from distal.learners import chance, dsp, hill_climbing
 from distal.learners.chance import Chance
+from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.rule import Rule, find_rule, is_there
+from distal.learners.protocol import Learner, Parameters
+from distal.learners.rule import find_rule, is_there
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, Task, W
 
-Learner = Rule | HillClimbing | Chance
+__all__ = [
+    "DEFAULTS",
+    "DEFAULT_CHANCE",
+    "DEFAULT_CLIMBER",
+    "KINDS",
+    "Learner",
+    "Parameters",
+    "chance_for",
+    "checked_learner",
+    "class_names",
+    "embedded",
+    "episodes",
+    "find_learner",
+    "from_embedded",
+    "is_learner",
+    "kind_of",
+    "load_learner",
+    "name_of",
+    "register",
+    "unregister",
+]
 
-# The word for each kind on the command line and in files.
-KINDS: dict[type, str] = {Rule: "dsp", HillClimbing: "hc", Chance: "chance"}
-LABELS = {"dsp": "DSP", "hc": "hill climbing", "chance": "chance"}
+L = TypeVar("L", bound=Learner)
 
+MAX_GENES = 2**16
 
-# What `hc` and `chance` stand for where nothing else is said. The climber is the best of our evolved ones
-# after 10,000 episodes (docs/results.md), rounded.
+KINDS: dict[str, type[Learner]] = {}  # by the word for the kind
+DEFAULTS: dict[str, Learner] = {}  # what the word alone stands for, where it stands for anything
+
+# The climber is the best of our evolved ones after 10,000 episodes (docs/results.md), rounded.
 DEFAULT_CLIMBER = HillClimbing(sigma=0.89, alpha_h=0.44, alpha_o=0.09)
 DEFAULT_CHANCE = Chance(alpha_h=0.2, alpha_o=0.2)
+
+
+def register(kind: type[L], default: L | None = None) -> type[L]:
+    """Make a kind of learner known to everything that takes learners.
+
+    Do it in the file that defines the kind, so that the workers of an executor know it too.
+
+    Args:
+        kind: the class, a frozen dataclass that inherits from `Parameters`.
+        default: the learner that the kind's word alone stands for, as in `learn("hc")`.
+
+    Returns:
+        The class, so that `@register` can stand above it.
+
+    Raises:
+        InputError: if something that a learner needs is missing, or its word or format is taken.
+    """
+    _check_kind(kind)
+    for other in KINDS.values():
+        for name in ("kind", "file_format"):
+            if other is not kind and getattr(other, name) == getattr(kind, name):
+                raise InputError(
+                    f"{name} {shown(getattr(kind, name))} of {kind.__name__} is that of {other.__name__}; "
+                    "choose another"
+                )
+    if default is not None:
+        DEFAULTS[kind.kind] = instance("default", default, kind, f"a {kind.__name__}")
+    KINDS[kind.kind] = kind
+    return kind
+
+
+def unregister(kind: str) -> None:
+    """Forget a kind that `register` made known, by its word; those of the package stay."""
+    others = [word for word, one in KINDS.items() if one not in _OURS]
+    del KINDS[one_of("kind", kind, others)]
+    DEFAULTS.pop(kind, None)
+
+
+def _check_kind(kind: Any) -> None:
+    """Refuse a class that is no learner."""
+    if not isinstance(kind, type) or not is_dataclass(kind) or not issubclass(kind, Parameters):
+        raise InputError(f"kind is {shown(kind)}, expected a dataclass that inherits from Parameters")
+    for name in ("kind", "label", "key", "file_format"):
+        text(f"{name} of {kind.__name__}", getattr(kind, name, None), 50)
+    if not kind.kind.isidentifier():
+        raise InputError(f"kind of {kind.__name__} is {shown(kind.kind)}, expected one word")
+    for name in (*getattr(kind, "names", ()), "alpha_h", "alpha_o", "name"):
+        if name not in kind.__dataclass_fields__:
+            raise InputError(f"{kind.__name__} has no field {name!r}, which it needs")
+    for count in kind.genes or ():
+        integer(f"genes of {kind.__name__}", count, 0, MAX_GENES)
+    if not callable(getattr(kind, "episodes", None)):
+        raise InputError(f"{kind.__name__} has no method episodes(task, settings, seed, resample)")
+
+
+register(Rule)
+register(HillClimbing, DEFAULT_CLIMBER)
+register(Chance, DEFAULT_CHANCE)
+_OURS = tuple(KINDS.values())
 
 
 def find_learner(
     name: str | Path, climber: HillClimbing = DEFAULT_CLIMBER, by_chance: Chance = DEFAULT_CHANCE
 ) -> Learner:
-    """Return what a name stands for: a rule's name or file, a climber file, `hc` or `chance`."""
+    """Return what a name stands for.
+
+    Args:
+        name: a rule's name ("paper:1", "evolved:1"), the file of a learner, or the word for a
+            kind that has a default ("hc", "chance").
+        climber: what "hc" stands for.
+        by_chance: what "chance" stands for.
+
+    Returns:
+        The learner.
+
+    Raises:
+        InputError: if there is no such rule, word or file, or the file is not what it should be.
+    """
     words: dict[str, Learner] = {
+        **DEFAULTS,
         "hc": instance("climber", climber, HillClimbing, "a HillClimbing"),
         "chance": instance("by_chance", by_chance, Chance, "a Chance"),
     }
@@ -47,32 +144,58 @@ def find_learner(
     if str(name) in words:
         return words[str(name)]
     if is_there(name) and Path(name).is_file():
-        data = read_json(name, "learner file")
-        if isinstance(data, dict) and data.get("format") == hill_climbing.FORMAT:
-            return HillClimbing.load(name)
+        return load_learner(name)
     return find_rule(name, tuple(words))
+
+
+def load_learner(path: str | Path) -> Learner:
+    """Read the file of any learner; its format says of which kind."""
+    data = read_json(path, "learner file")
+    try:
+        kind = _kind_of_file(data)
+    except InputError as error:
+        raise InputError(f"learner file {str(path)!r}: {error}") from None
+    return kind.load(path)
+
+
+def _kind_of_file(data: object) -> type[Learner]:
+    """Return the kind whose file this is the content of."""
+    form = data.get("format") if isinstance(data, dict) else None
+    for kind in KINDS.values():
+        if kind.file_format == form:
+            return kind
+    known = ", ".join(kind.file_format for kind in KINDS.values())
+    raise InputError(f"format is {shown(form)}, expected one of {known}")
+
+
+def is_learner(given: object) -> TypeGuard[Learner]:
+    """Say whether something is a learner of a registered kind; one that inherits from it is another kind."""
+    return type(given) in KINDS.values()
+
+
+def class_names() -> list[str]:
+    """Return the classes of all kinds, by name, for refusals."""
+    return [kind.__name__ for kind in KINDS.values()]
 
 
 def checked_learner(given: object) -> Learner:
     """Return a learner, or the one that a name stands for; refuse what is neither."""
     if isinstance(given, str | Path):
         return find_learner(given)
-    if isinstance(given, Learner):
+    if is_learner(given):
         return given
-    raise InputError(
-        f"learner is {shown(given)}, expected a Rule, HillClimbing, Chance, paper:1 to paper:15, "
-        "evolved:1 to evolved:15, hc, chance or a file"
-    )
+    words = (*class_names(), "paper:1 to paper:15", "evolved:1 to evolved:15", *DEFAULTS)
+    raise InputError(f"learner is {shown(given)}, expected a {', '.join(words)} or a file")
 
 
 def kind_of(learner: Learner) -> str:
-    """Return the word for a learner's kind: dsp, hc or chance."""
-    return next(word for kind, word in KINDS.items() if isinstance(learner, kind))
+    """Return the word for a learner's kind: dsp, hc, chance, or one that was registered."""
+    return checked_learner(learner).kind
 
 
-def name_of(learner: Learner, unnamed: str = "rule") -> str:
-    """Return what a learner is called."""
-    return (learner.name or unnamed) if isinstance(learner, Rule) else LABELS[kind_of(learner)]
+def name_of(learner: Learner) -> str:
+    """Return what a learner is called: by its own name, or by that of its kind."""
+    return learner.name or learner.label
 
 
 def chance_for(learner: Learner) -> Chance:
@@ -80,10 +203,41 @@ def chance_for(learner: Learner) -> Chance:
     return Chance(learner.alpha_h, learner.alpha_o)
 
 
+def embedded(learner: Learner) -> dict[str, Any]:
+    """Return a learner as it stands inside other files: as in its own, or, if it is bare, without format."""
+    content = learner.to_dict()
+    if learner.bare:
+        del content["format"], content["version"]
+    return content
+
+
+def from_embedded(data: object) -> Learner:
+    """Read what `embedded` returns of a learner that evolves; without a format it is a climber."""
+    content = instance("learner", data, dict, "what the file of a learner holds")
+    if "format" not in content:
+        named = {"format": HillClimbing.file_format, "version": HillClimbing.version, **content}
+        return HillClimbing.from_dict(named)
+    return _kind_of_file(content).from_dict(content)
+
+
 def episodes(
     learner: Learner, task: Task[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
-    """Train one network with any learner, without end; yield each episode."""
+    """Train one network with any learner, without end; yield each episode.
+
+    Args:
+        learner: a learner, or what `find_learner` takes.
+        task: what is to be learned, as a `MazeTask`.
+        settings: the network, and the readings.
+        seed: of all random numbers.
+        resample: draw fresh weights every so many episodes.
+
+    Returns:
+        The episodes, as they end.
+
+    Raises:
+        InputError: if an argument is not what it should be.
+    """
     instance("settings", settings, Settings, "a Settings")
     if not all(hasattr(task, name) for name in ("inputs", "outputs", "begin")):
         raise InputError(
@@ -91,9 +245,4 @@ def episodes(
         )
     seed = integer("seed", seed, 0, MAX_SEED)
     resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
-    learner = checked_learner(learner)
-    if isinstance(learner, Rule):
-        return dsp.episodes(learner, task, settings, seed, resample)
-    if isinstance(learner, HillClimbing):
-        return hill_climbing.episodes(learner, task, settings, seed, resample)
-    return chance.episodes(learner, task, settings, seed, resample)
+    return checked_learner(learner).episodes(task, settings, seed, resample)

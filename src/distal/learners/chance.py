@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from distal.base.checks import unit_interval
+from distal.learners.protocol import Parameters
 from distal.model import network
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, Task, W, run_episode
@@ -20,7 +21,7 @@ NUMBERS = ("alpha_h", "alpha_o")
 
 
 @dataclass(frozen=True)
-class Chance:
+class Chance(Parameters):
     """The parameters of the random networks, each in [0, 1].
 
     `alpha_h` and `alpha_o` scale the recurrent and feedback sums.
@@ -28,14 +29,21 @@ class Chance:
 
     alpha_h: float
     alpha_o: float
+    name: str = ""
 
-    def __post_init__(self) -> None:
-        for name in NUMBERS:
-            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
+    kind: ClassVar[str] = "chance"
+    label: ClassVar[str] = "chance"
+    key: ClassVar[str] = "random_weights"
+    bare: ClassVar[bool] = True
+    file_format: ClassVar[str] = "distal-chance"
+    names: ClassVar[tuple[str, ...]] = NUMBERS
+    ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the two parameters by name."""
-        return {name: getattr(self, name) for name in NUMBERS}
+    def episodes(
+        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    ) -> Iterator[Episode[W]]:
+        """Run one random network after another, without end; yield each episode."""
+        return episodes(self, task, settings, seed, resample)
 
 
 def episodes(

@@ -1,22 +1,107 @@
 """Delayed synaptic plasticity (the paper's section "Evolving Delayed Synaptic Plasticity").
 
+A rule is 32 changes and four numbers: an object, a table and a file. Its row index is
+(b00·8 + b01·4 + b10·2 + b11)·2 + (1 if m = +1 else 0), the order of the paper's appendix.
 After every episode each synapse changes by what the rule says for its traces and
 for the modulatory signal m, then each neuron's incoming weights are normalised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, instance, integer, number, one_of, unit_interval
-from distal.learners.rule import Rule
+from distal.base.checks import InputError, instance, integer, number, one_of, sequence, unit_interval
+from distal.learners.protocol import Parameters
 from distal.model import network, traces
 from distal.model.network import Weights
 from distal.model.settings import READINGS, Settings
 from distal.tasks.episode import Episode, Task, W, run_episode
+
+ROWS = 32
+NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
+PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
+_CHANGES = frozenset((-1, 0, 1))
+
+
+@dataclass(frozen=True)
+class Rule(Parameters):
+    """A delayed synaptic plasticity rule.
+
+    `delta_w` holds 32 changes in {-1, 0, 1}, one per row; `eta` (learning rate),
+    `theta` (trace threshold), `alpha_h` and `alpha_o` (scale of recurrent and
+    feedback sums in the network that the rule trains) lie in [0, 1].
+    """
+
+    kind: ClassVar[str] = "dsp"
+    label: ClassVar[str] = "rule"
+    key: ClassVar[str] = "rule"
+    file_format: ClassVar[str] = "distal-rule"
+    names: ClassVar[tuple[str, ...]] = NUMBERS
+    genes: ClassVar[tuple[int, int] | None] = (ROWS, len(NUMBERS))
+
+    delta_w: Sequence[int]
+    eta: float
+    theta: float
+    alpha_h: float
+    alpha_o: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        changes = sequence("delta_w", self.delta_w, f"a list of {ROWS} changes")
+        if len(changes) != ROWS:
+            raise InputError(f"delta_w has {len(changes)} changes, expected {ROWS}")
+        if set(map(type, changes)) != {int} or not _CHANGES.issuperset(changes):
+            changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(changes))
+        object.__setattr__(self, "delta_w", changes)
+        super().__post_init__()
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The rule as `PACKED` describes it, for what takes many rules at once."""
+        numbers = np.array([getattr(self, name) for name in NUMBERS], np.float64)
+        return numbers.tobytes() + np.array(self.delta_w, np.int8).tobytes()
+
+    def __str__(self) -> str:
+        """Return the rule as the paper prints it: its numbers, then its 32 rows."""
+        numbers = "  ".join(f"{name} = {getattr(self, name):.4g}" for name in NUMBERS)
+        lines = [f"{self.name or 'unnamed rule'}", numbers, "", "row  00 01 10 11   m  delta_w"]
+        for row, change in enumerate(self.delta_w):
+            bits = "  ".join(format(row // 2, "04b"))
+            lines.append(f"{row:3}   {bits}  {2 * (row % 2) - 1:+d}  {f'{change:+d}' if change else '0':>6}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as its file holds it."""
+        return {
+            "format": self.file_format,
+            "version": self.version,
+            "name": self.name,
+            **self.numbers,
+            "delta_w": list(self.delta_w),
+        }
+
+    @classmethod
+    def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Rule:
+        """Return the rule with these 32 changes and four numbers."""
+        eta, theta, alpha_h, alpha_o = continuous
+        return cls(discrete, eta, theta, alpha_h, alpha_o)
+
+    def episodes(
+        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    ) -> Iterator[Episode[W]]:
+        """Train one network with the rule, without end; yield each episode."""
+        return episodes(self, task, settings, seed, resample)
+
+
+def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
+    """Return rules as an array of `PACKED`."""
+    return np.frombuffer(b"".join([rule.packed for rule in rules]), PACKED)
 
 
 def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:

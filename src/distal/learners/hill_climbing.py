@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
-from distal.base.checks import InputError, fields, unit_interval
-from distal.base.files import read_json
+from distal.learners.protocol import Parameters
 from distal.model import network
 from distal.model.network import Weights
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, Task, W, run_episode
 
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
-FORMAT, VERSION = "distal-climber", 1
 
 
 @dataclass(frozen=True)
-class HillClimbing:
+class HillClimbing(Parameters):
     """The parameters of hill climbing, each in [0, 1].
 
     `sigma` scales the noise; `alpha_h` and `alpha_o` the recurrent and feedback
@@ -34,28 +32,22 @@ class HillClimbing:
     sigma: float
     alpha_h: float
     alpha_o: float
+    name: str = ""
 
-    def __post_init__(self) -> None:
-        for name in NUMBERS:
-            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
+    kind: ClassVar[str] = "hc"
+    label: ClassVar[str] = "hill climbing"
+    key: ClassVar[str] = "hill_climbing"
+    bare: ClassVar[bool] = True
+    file_format: ClassVar[str] = "distal-climber"
+    names: ClassVar[tuple[str, ...]] = NUMBERS
+    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the three parameters by name."""
-        return {name: getattr(self, name) for name in NUMBERS}
-
-    @classmethod
-    def from_dict(cls, data: object) -> HillClimbing:
-        """Read what a climber file holds: the parameters, its format and its version."""
-        return cls(**fields(data, FORMAT, VERSION, NUMBERS))
-
-    @classmethod
-    def load(cls, path: str | Path) -> HillClimbing:
-        """Read a file with the parameters, as `distal evolve --learner hc` writes it."""
-        data = read_json(path, "climber file")
-        try:
-            return cls.from_dict(data)
-        except InputError as error:
-            raise InputError(f"climber file {str(path)!r}: {error}") from None
+    def episodes(
+        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    ) -> Iterator[Episode[W]]:
+        """Climb with one network, without end; yield each episode."""
+        return episodes(self, task, settings, seed, resample)
 
 
 def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:

@@ -1,108 +1,31 @@
-"""A DSP rule: 32 changes and four numbers, as an object, a table and a file.
-
-Row index = (b00·8 + b01·4 + b10·2 + b11)·2 + (1 if m = +1 else 0), the order of
-the paper's appendix.
-"""
+"""The rules that come with the package, by name: the paper's fifteen, and fifteen of ours."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from distal.base.checks import InputError, integer, sequence, shown, suggestion, text
+from distal.learners.dsp import NUMBERS, ROWS, Rule, packed_rules
 
-from distal.base import checks
-from distal.base.checks import InputError, integer, sequence, shown, suggestion, text, unit_interval
-from distal.base.files import read_json, to_json, write_text
-
-ROWS = 32
-LONGEST_NAME = 200
-NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
-FORMAT, VERSION = "distal-rule", 1
-PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
-_CHANGES = frozenset((-1, 0, 1))
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A delayed synaptic plasticity rule.
-
-    `delta_w` holds 32 changes in {-1, 0, 1}, one per row; `eta` (learning rate),
-    `theta` (trace threshold), `alpha_h` and `alpha_o` (scale of recurrent and
-    feedback sums in the network that the rule trains) lie in [0, 1].
-    """
-
-    delta_w: Sequence[int]
-    eta: float
-    theta: float
-    alpha_h: float
-    alpha_o: float
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        changes = sequence("delta_w", self.delta_w, f"a list of {ROWS} changes")
-        if len(changes) != ROWS:
-            raise InputError(f"delta_w has {len(changes)} changes, expected {ROWS}")
-        if set(map(type, changes)) != {int} or not _CHANGES.issuperset(changes):
-            changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(changes))
-        object.__setattr__(self, "delta_w", changes)
-        for name in NUMBERS:
-            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
-        object.__setattr__(self, "name", text("name", self.name, LONGEST_NAME))
-
-    @cached_property
-    def packed(self) -> bytes:
-        """The rule as `PACKED` describes it, for what takes many rules at once."""
-        numbers = np.array([getattr(self, name) for name in NUMBERS], np.float64)
-        return numbers.tobytes() + np.array(self.delta_w, np.int8).tobytes()
-
-    def __str__(self) -> str:
-        """Return the rule as the paper prints it: its numbers, then its 32 rows."""
-        numbers = "  ".join(f"{name} = {getattr(self, name):.4g}" for name in NUMBERS)
-        lines = [f"{self.name or 'unnamed rule'}", numbers, "", "row  00 01 10 11   m  delta_w"]
-        for row, change in enumerate(self.delta_w):
-            bits = "  ".join(format(row // 2, "04b"))
-            lines.append(f"{row:3}   {bits}  {2 * (row % 2) - 1:+d}  {f'{change:+d}' if change else '0':>6}")
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as its file holds it."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "name": self.name,
-            **{name: getattr(self, name) for name in NUMBERS},
-            "delta_w": list(self.delta_w),
-        }
-
-    @classmethod
-    def from_dict(cls, data: object) -> Rule:
-        """Read what `to_dict` returns."""
-        return cls(**checks.fields(data, FORMAT, VERSION, (*NUMBERS, "delta_w"), others=("name",)))
-
-    @classmethod
-    def load(cls, path: str | Path) -> Rule:
-        """Read a rule file."""
-        data = read_json(path, "rule file")
-        try:
-            return cls.from_dict(data)
-        except InputError as error:
-            raise InputError(f"rule file {str(path)!r}: {error}") from None
-
-    def save(self, path: str | Path) -> None:
-        """Write a rule file; an interrupted write leaves the old file as it was."""
-        write_text(checks.path("path", path), to_json(self.to_dict()) + "\n")
-
-
-def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
-    """Return rules as an array of `PACKED`."""
-    return np.frombuffer(b"".join([rule.packed for rule in rules]), PACKED)
+__all__ = [
+    "NUMBERS",
+    "ROWS",
+    "Rule",
+    "evolved_beside_chance",
+    "evolved_fitness",
+    "evolved_rules",
+    "find_rule",
+    "is_there",
+    "packed_rules",
+    "published_fitness",
+    "published_rule",
+    "published_rules",
+]
 
 
 def published_rule(number: int) -> Rule:

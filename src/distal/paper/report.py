@@ -135,7 +135,7 @@ def numbers(result: Reproduction, lines: list[Line]) -> dict[str, Any]:
             for kind, found in result.fresh.items()
         },
         "tests": {test: at_marks(test) for test, _, _ in TESTS},
-        "chance": {"learner": chance_for(best_rule).to_dict(), **at_marks("chance")},
+        "chance": {"learner": chance_for(best_rule).numbers, **at_marks("chance")},
         "behaviour": {kind: found.to_dict() for kind, found in behaviours(result).items()},
         "at_100": {kind: eps.tolist() for kind, eps in result.at_100.items()},
         "best": {kind: result.best(kind) + 1 for kind in ("dsp", "hc")},

@@ -27,7 +27,7 @@ from distal.base.files import read_json, to_json, to_npz
 from distal.base.folders import MANIFEST, Folder, known_files
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of
-from distal.learners import Learner
+from distal.learners import Learner, embedded
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.evolve import Config, Evolved, Step, evolve, resume, summary
@@ -243,7 +243,7 @@ class Stages:
         key = json.dumps(
             {
                 "distal": __version__,
-                "learners": [learner.to_dict() for learner in learners],
+                "learners": [embedded(learner) for learner in learners],
                 "seeds": seeds.tolist(),
                 "trials": trials,
                 "episodes": episodes,

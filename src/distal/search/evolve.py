@@ -1,4 +1,4 @@
-"""Evolve rules, or the parameters of hill climbing: several independent runs, side by side.
+"""Evolve rules, or the parameters of another learner: several independent runs, side by side.
 
 The runs advance together, one generation at a time, so that one call of the engine
 measures the children of all of them. That changes no run's result: each has its own
@@ -14,6 +14,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,22 +36,20 @@ from distal.base.checks import (
 )
 from distal.base.memory import Estimate
 from distal.base.significance import SIGNIFICANT, paired, paired_superiority
-from distal.engines import Runner
+from distal.engines import Batch, Runner
 from distal.evaluation.learning import batch_of, checked_maze
-from distal.learners import Learner, chance_for, hill_climbing
-from distal.learners.hill_climbing import HillClimbing
-from distal.learners.rule import NUMBERS, ROWS, Rule
+from distal.learners import KINDS, Learner, chance_for, embedded, from_embedded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
-from distal.search.genetic import Evolution, Genotypes, Options, chances
+from distal.search.genetic import Evolution, Genotypes, Options, chances, first_population
 from distal.search.runs import RunFolder, damaged, read_run
 
-LEARNERS = ("dsp", "hc")
 REMEASURED = 400  # trials on which a winner is measured afresh
 
 # Parts of the work, as the last number of a seed's part.
 RUN, EVALUATION, REMEASUREMENT = 4, 5, 6
+NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; those of others follow from their words
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,13 @@ class Config:
 
     def __post_init__(self) -> None:
         given: object = self.learner
-        if isinstance(given, str) and given == "chance":
+        evolvable = [kind for kind, cls in KINDS.items() if cls.genes is not None]
+        if isinstance(given, str) and given in KINDS and given not in evolvable:
             raise InputError(
-                "learner is 'chance', which has nothing to evolve; measure it with learn, or evolve dsp or hc"
+                f"learner is {given!r}, which has nothing to evolve; measure it with learn, "
+                f"or evolve {' or '.join(evolvable)}"
             )
-        object.__setattr__(self, "learner", one_of("learner", given, LEARNERS))
+        object.__setattr__(self, "learner", one_of("learner", given, evolvable))
         bounds = {
             "runs": (1, 2**20), "generations": (0, MAX_COUNT), "trials": (1, MAX_COUNT),
             "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED),
@@ -87,14 +88,13 @@ class Config:
     @property
     def genes(self) -> tuple[int, int]:
         """The number of discrete and of continuous genes."""
-        return (ROWS, len(NUMBERS)) if self.learner == "dsp" else (0, len(hill_climbing.NUMBERS))
+        return KINDS[self.learner].genes or (0, 0)
 
-    def decode(self, genotypes: Genotypes) -> list[Rule] | list[HillClimbing]:
-        """Turn genotypes into learners: 32 changes, then η, θ, α_h, α_o; or σ, α_h, α_o."""
-        if self.learner == "dsp":
-            pairs = zip(genotypes.discrete, genotypes.continuous, strict=True)
-            return [Rule(changes.tolist(), *numbers.tolist()) for changes, numbers in pairs]
-        return [HillClimbing(*numbers.tolist()) for numbers in genotypes.continuous]
+    def decode(self, genotypes: Genotypes) -> list[Learner]:
+        """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""
+        kind = KINDS[self.learner]
+        pairs = zip(genotypes.discrete.tolist(), genotypes.continuous.tolist(), strict=True)
+        return [kind.from_genes(discrete, continuous) for discrete, continuous in pairs]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration, ready for JSON."""
@@ -213,7 +213,7 @@ class Winner:
     """
 
     run: int
-    learner: Rule | HillClimbing
+    learner: Learner
     generation: int  # in which it first appeared
     selected: float  # the fitness that selected it, hence optimistic
     fresh: Fresh
@@ -237,7 +237,7 @@ class Winner:
             "selected": self.selected,
             "remeasured": fresh.pop("fitness"),
             **fresh,
-            "learner": self.learner.to_dict(),
+            "learner": embedded(self.learner),
         }
 
     @classmethod
@@ -248,12 +248,10 @@ class Winner:
         for name in needed:
             if name not in data:
                 raise InputError(f"field {name!r} of a winner is missing")
-        numbers = instance("learner", data["learner"], dict, "a rule, or the parameters of hill climbing")
-        climber = {"format": hill_climbing.FORMAT, "version": hill_climbing.VERSION, **numbers}
         given = {name: data[name] for name in Fresh.__dataclass_fields__ if name in data}
         return cls(
             run=integer("run", data["run"], 1),
-            learner=Rule.from_dict(numbers) if "delta_w" in numbers else HillClimbing.from_dict(climber),
+            learner=from_embedded(data["learner"]),
             generation=integer("generation", data["generation"], 0),
             selected=checks.number("selected", data["selected"]),
             fresh=Fresh.from_dict({**given, "fitness": data["remeasured"]}),
@@ -310,7 +308,7 @@ def evolve(
     progress: Callable[[Step], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Evolved:
-    """Evolve DSP rules ("dsp") or the parameters of hill climbing ("hc").
+    """Evolve DSP rules ("dsp"), the parameters of hill climbing ("hc"), or another registered kind.
 
     `trials` counts per final position. `elites` says whether the `elite_count` best are
     measured again in every generation ("remeasured") or keep the fitness they were first
@@ -333,6 +331,7 @@ def evolve(
     force = flag("force", force)
     function("progress", progress)
     estimate(config).check()
+    check_engine(config, run)
     if out is None:
         return _run(config, _begun(config), run, progress)
     with RunFolder.create(folder("out", out), config.to_dict(), force) as kept:
@@ -360,6 +359,8 @@ def resume(
             integer("generations", generations, max(evolutions[0].generation, 0), MAX_COUNT)
             config = replace(config, generations=generations)
         estimate(config).check()
+        if winners is None or config.generations != kept.config["generations"]:
+            check_engine(config, run)
         kept.recover()  # all is well: from here on the folder may be changed
         if config.generations != kept.config["generations"]:
             kept.extend(config.generations)
@@ -386,7 +387,7 @@ def _restored(
             if generation < config.generations:
                 raise InputError(f"it has winners before generation {config.generations}")
             winners = tuple(map(Winner.from_dict, state["winners"]))
-            kind = Rule if config.learner == "dsp" else HillClimbing
+            kind = KINDS[config.learner]
             for run, winner in enumerate(winners, start=1):
                 integer("run of a winner", winner.run, run, run)
                 integer("generation of a winner", winner.generation, 0, generation)
@@ -403,7 +404,7 @@ def estimate(config: Config) -> Estimate:
     """Estimate the memory that an evolution needs."""
     finals = len(config.maze.finals)
     return memory.evolution(
-        config.learner, runs=config.runs, population=config.options.population,
+        sum(config.genes), runs=config.runs, population=config.options.population,
         generations=config.generations, trials=config.trials * finals, episodes=config.episodes,
         afresh=_trials_afresh(config) * finals,
     )  # fmt: skip
@@ -436,8 +437,11 @@ def summary(out: str | Path) -> dict[str, Any]:
 
 
 def run_seed(config: Config, run: int) -> int:
-    """Return the seed of a run, counted from 0; the two learners' runs have nothing in common."""
-    return child_seed(config.seed, run, LEARNERS.index(config.learner), RUN)
+    """Return the seed of a run, counted from 0; the runs of two kinds of learners have nothing in common."""
+    number = NUMBERED.get(config.learner)
+    if number is None:  # whatever else is registered, and in whatever order
+        number = len(NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(NUMBERED))
+    return child_seed(config.seed, run, number, RUN)
 
 
 def measure(
@@ -448,12 +452,22 @@ def measure(
     run: Runner,
 ) -> NDArray[np.int32]:
     """Return the best EPs of every learner, (learners, trials)."""
-    batch = batch_of(
+    batch = _batch(config, learners, seeds, trials)
+    final: NDArray[np.int32] = run.run(batch).best[:, -1].reshape(len(learners), -1)
+    return final
+
+
+def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int) -> Batch:
+    return batch_of(
         learners, seeds, trials=trials, episodes=config.episodes, maze=config.maze, settings=config.settings,
         record=(config.episodes,),
     )  # fmt: skip
-    final: NDArray[np.int32] = run.run(batch).best[:, -1].reshape(len(learners), -1)
-    return final
+
+
+def check_engine(config: Config, run: Runner) -> None:
+    """Refuse an engine that cannot run such learners, before anything is written."""
+    learners = config.decode(first_population(1, *config.genes, seed=0))
+    run.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
 
 
 def next_generation(config: Config, evolutions: list[Evolution], run: Runner) -> int:
@@ -497,8 +511,8 @@ def winners_of(config: Config, evolutions: list[Evolution], run: Runner) -> tupl
     for number, (evolution, learner, fresh) in enumerate(
         zip(evolutions, learners, measured_afresh(config, learners, seeds, run), strict=True), start=1
     ):
-        if isinstance(learner, Rule):
-            learner = replace(learner, name=f"run {number}, seed {config.seed}")  # noqa: PLW2901
+        if not learner.bare:  # a climber has no name in our files
+            learner = learner.named(f"run {number}, seed {config.seed}")  # noqa: PLW2901
         winners.append(Winner(number, learner, evolution.best_generation, evolution.best_fitness, fresh))
     return tuple(winners)
 

@@ -41,8 +41,7 @@ from distal.base import checks
 from distal.base.checks import InputError, integer
 from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
 from distal.base.folders import Folder, check_release, fingerprint, known_files, sealed, unsealed
-from distal.learners.hill_climbing import FORMAT as CLIMBER
-from distal.learners.hill_climbing import VERSION as CLIMBER_VERSION
+from distal.learners import from_embedded
 
 FORMAT, VERSION = "distal-evolution", 2
 READABLE = (1, 2)  # a folder goes on in the version it was begun with
@@ -212,10 +211,8 @@ class RunFolder:
             self.state["winners"] = winners
             self._write_state()
         for winner in winners:
-            learner = winner["learner"]
-            if "format" not in learner:
-                learner = {"format": CLIMBER, "version": CLIMBER_VERSION, **learner}
-            self.folder.mend_text(winner_file(winner["run"]), to_json(learner) + "\n")
+            learner = from_embedded(winner["learner"])
+            self.folder.mend_text(winner_file(winner["run"]), to_json(learner.to_dict()) + "\n")
         text = io.StringIO()
         writer = csv.writer(text)
         columns = (

@@ -36,7 +36,7 @@ Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 @dataclass(frozen=True)
 class Scene:
-    """A walk, the episodes that led to it, and the kind of learner: dsp, hc or chance."""
+    """A walk, the episodes that led to it, and the kind of learner."""
 
     after: int
     walk: MazeWalk
@@ -45,7 +45,7 @@ class Scene:
     def __post_init__(self) -> None:
         object.__setattr__(self, "after", integer("after", self.after, 1, MAX_LEARNED))
         instance("walk", self.walk, MazeWalk, "a MazeWalk")
-        one_of("kind", self.kind, KINDS.values())
+        one_of("kind", self.kind, KINDS)
 
     def caption(self, step: int) -> tuple[str, str]:
         """Return two lines: what is shown, and how far it is after a step or how it ended."""
@@ -59,10 +59,19 @@ class Scene:
         return title, f"{ending}{pits}: EP {walk.ep}"
 
 
-def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) -> list[Scene]:
+def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> list[Scene]:
     """Return the walks of the best network that a trial had found after so many episodes.
 
-    `batch` holds one trial; its own number of episodes does not matter.
+    Args:
+        batch: one trial; its own number of episodes does not matter.
+        after: the numbers of episodes, one for each walk.
+        engine: what finds the networks; left out, cpu, or reference for what cpu cannot run.
+
+    Returns:
+        The walks, in the order of `after`.
+
+    Raises:
+        InputError: if an argument is not what it should be, or the engine cannot run the trial.
     """
     if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
         raise InputError(f"batch has {len(batch)} trials, expected one; take it with Batch.part")
@@ -76,15 +85,11 @@ def scenes(batch: Batch, after: Sequence[int], engine: str = engines.DEFAULT) ->
     curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
     memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
     found = []
-    module = engines.load(engine)
+    run = engines.runner(engines.DEFAULT if engine is None else engine, workers=1)
+    if engine is None and run.module.supports(batch) is not None:
+        run = engines.runner("reference")
     for episodes in wanted:
-        trials = module.run(
-            replace(batch, episodes=episodes, record=None),
-            keep_weights=True,
-            keep_ep=False,
-            workers=1,
-            progress=None,
-        )
+        trials = run.run(replace(batch, episodes=episodes, record=None), keep_weights=True)
         if trials.hidden is None or trials.output is None:
             raise AssertionError("an engine that was asked for weights gives them")
         weights = Weights(trials.hidden[0], trials.output[0])
@@ -122,7 +127,12 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
             for line, text in enumerate(scene.caption(now)):
                 pen.text((left, (0.4 + 1.7 * line) * scale), text, LIGHT["wall"], font)
             picture = draw(
-                task.maze, task.goal, walk.cells[: now + 1], walk.headings[now], scale, LIGHT[scene.kind]
+                task.maze,
+                task.goal,
+                walk.cells[: now + 1],
+                walk.headings[now],
+                scale,
+                LIGHT.get(scene.kind, LIGHT["ink"]),
             )
             whole.paste(Image.fromarray(picture), (left, band))
         _key(pen, gap, band + height + 0.7 * scale, scale, font)

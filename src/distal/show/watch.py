@@ -29,7 +29,10 @@ from distal.base.files import check_target, write_text
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import naming
 from distal.evaluation.learning import batch_of, checked_maze, checked_numbers
-from distal.learners import Learner, chance_for, checked_learner, kind_of, name_of
+from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
+from distal.learners.chance import Chance
+from distal.learners.dsp import Rule
+from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
@@ -38,6 +41,7 @@ DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
 CHANCE_TRIALS = 200
 CHANCE_COST = 0.001  # of an episode of the cpu engine, in episodes of the reference engine: about
+COMPUTED = (Rule, HillClimbing, Chance)  # the kinds that page/simulate.js knows
 VISIBLE = 0.5  # EP: less than a pixel of the page's curve
 
 
@@ -104,7 +108,7 @@ class Watched:
             "learners": [
                 {
                     "kind": kind_of(learner),
-                    **learner.to_dict(),
+                    **embedded(learner),
                     "name": name,
                     "eps": eps.tolist(),
                 }
@@ -207,6 +211,7 @@ def watch(
     """
     function("progress", progress)
     batches = trials(learner, against, seed=seed, **options)
+    check_kinds(batches)
     _check_memory(batches)
     seed = integer("seed", seed, 0, MAX_SEED)
     chance = by_chance(batches[0], seed)
@@ -218,7 +223,7 @@ def watch(
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
                 report(1)
-    names = [name_of(batch.learners[0], "unnamed rule") for batch in batches]
+    names = [name_of(batch.learners[0]) for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
         names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
     return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0))
@@ -245,6 +250,17 @@ def write_page(
     watched = watch(learner, against, **options)
     write_text(out, watched.to_html())
     return watched
+
+
+def check_kinds(batches: Sequence[Batch]) -> None:
+    """Refuse a learner that the page's JavaScript does not know."""
+    for batch in batches:
+        learner = batch.learners[0]
+        if type(learner) not in COMPUTED:
+            raise InputError(
+                f"the page computes the trial again, and has no code for learners of kind {learner.kind!r}; "
+                "make a film with --gif FILE (film.scenes), or measure the learner with learn"
+            )
 
 
 def _check_memory(batches: Sequence[Batch]) -> None:

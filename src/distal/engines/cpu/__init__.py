@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from distal.base import memory
 from distal.base.checks import InputError
 from distal.base.machine import available_cores
-from distal.engines.batch import Batch, Progress, Trials, checked_call, naming
+from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call, naming
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
-from distal.engines.numbers import learner_numbers, packed_changes
+from distal.engines.numbers import learner_numbers, not_compiled, packed_changes
 from distal.learners.rule import Rule
 from distal.model.network import OUTPUTS, incoming
 from distal.tasks.tables import maze_tables
@@ -40,6 +40,11 @@ CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or
 POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 
+def supports(batch: Batch) -> str | None:
+    """Return why this engine cannot run a batch; None if it can."""
+    return not_compiled(batch, "cpu")
+
+
 def run(
     batch: Batch,
     *,
@@ -50,6 +55,7 @@ def run(
 ) -> Trials:
     """Run all trials of a batch in `workers` threads; by default one per available core."""
     keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
+    check_supported(supports(batch))
     job = _Job(batch, keep_weights, keep_ep)
     job.compile()
     workers = min(workers or available_cores(), len(batch))

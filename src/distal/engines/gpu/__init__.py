@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError
 from distal.base.files import write_bytes
-from distal.engines.batch import Batch, Progress, Trials, checked_call
-from distal.engines.numbers import learner_numbers
+from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
+from distal.engines.numbers import learner_numbers, not_compiled
 from distal.learners.rule import Rule, packed_rules
 from distal.model.maze import Maze
 from distal.model.network import FEED, INPUTS, OUTPUTS, incoming
@@ -218,6 +218,16 @@ def slices(
 # ---------------------------------------------------------------- the card
 
 
+def supports(batch: Batch) -> str | None:
+    """Return why this engine cannot run a batch, whether or not there is a card; None if it can."""
+    reason = not_compiled(batch, "gpu")
+    limits = (("hidden", batch.settings.hidden, MAX_HIDDEN), ("episodes", batch.episodes, MAX_EPISODES))
+    for name, value, most in limits:
+        if reason is None and value > most:
+            reason = f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
+    return reason
+
+
 def run(
     batch: Batch,
     *,
@@ -229,15 +239,7 @@ def run(
     """Run all trials of a batch on the card; `workers` is not for it to choose."""
     keep_weights, keep_ep, _ = checked_call(batch, keep_weights, keep_ep, workers, progress)
     check()
-    settings = batch.settings
-    if settings.hidden > MAX_HIDDEN:
-        raise InputError(
-            f"hidden is {settings.hidden}, engine gpu takes at most {MAX_HIDDEN}; use engine cpu for more"
-        )
-    if batch.episodes > MAX_EPISODES:
-        raise InputError(
-            f"episodes is {batch.episodes}, engine gpu takes at most {MAX_EPISODES}; use engine cpu for more"
-        )
+    check_supported(supports(batch))
     import cupy  # noqa: PLC0415 - an extra
 
     try:

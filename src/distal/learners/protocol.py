@@ -1,0 +1,158 @@
+"""What a learner is, and what all learners have in common: numbers, a name and a file.
+
+A learner is a frozen dataclass. `Parameters` gives it the checks of its numbers and its
+file; what it says itself is its class attributes and `episodes`, which is the learning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self, cast
+
+from distal.base import checks
+from distal.base.checks import InputError, text, unit_interval
+from distal.base.files import read_json, to_json, write_text
+from distal.model.settings import Settings
+from distal.tasks.episode import Episode, Task, W
+
+LONGEST_NAME = 200
+
+
+class Learner(Protocol):
+    """What happens between two episodes, as everything but its own file sees it.
+
+    `genes` are the numbers of discrete genes (each -1, 0 or 1) and of continuous ones (each
+    in [0, 1]); None if there is nothing to evolve. `ignores` names the readings that mean
+    nothing to the learner. `key` is the field of its parameters in the JSON of a result. A
+    learner that is `bare` stands inside other files without format and version.
+    """
+
+    kind: ClassVar[str]
+    label: ClassVar[str]
+    key: ClassVar[str]
+    bare: ClassVar[bool]
+    file_format: ClassVar[str]
+    version: ClassVar[int]
+    names: ClassVar[tuple[str, ...]]
+    genes: ClassVar[tuple[int, int] | None]
+    ignores: ClassVar[tuple[str, ...]]
+
+    @property
+    def name(self) -> str:
+        """Its own name, or nothing."""
+
+    @property
+    def alpha_h(self) -> float:
+        """The scale of recurrent sums in the network, which chance beside it takes over."""
+
+    @property
+    def alpha_o(self) -> float:
+        """The scale of feedback sums, likewise."""
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers among its parameters, by name."""
+
+    def named(self, name: str) -> Self:
+        """Return the same learner with another name."""
+
+    @classmethod
+    def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:
+        """Return the learner that genes stand for."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what its file holds."""
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict` returns."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read its file."""
+
+    def save(self, path: str | Path) -> None:
+        """Write its file."""
+
+    def episodes(
+        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    ) -> Iterator[Episode[W]]:
+        """Train one network, without end; yield each episode as it ends."""
+
+
+class Parameters:
+    """Numbers from 0 to 1, a name, genes and a file: what a learner need not write itself.
+
+    Inherit from it in a frozen dataclass that has the fields in `names`, `alpha_h` and
+    `alpha_o` among them, and `name: str = ""`; then add `episodes`.
+
+    Attributes:
+        kind: the word for it on the command line and in files, as "hc".
+        label: what people call one that has no name of its own, as "hill climbing".
+        key: the field of a result's JSON that holds its parameters.
+        bare: whether it stands inside other files without format and version.
+        file_format: the format that its file names.
+        version: the version of that format.
+        names: the names of its numbers, in the order of its continuous genes.
+        genes: how many discrete and continuous genes it has; None: nothing to evolve.
+        ignores: the readings that mean nothing to it.
+    """
+
+    kind: ClassVar[str]
+    label: ClassVar[str]
+    key: ClassVar[str] = "parameters"
+    bare: ClassVar[bool] = False
+    file_format: ClassVar[str]
+    version: ClassVar[int] = 1
+    names: ClassVar[tuple[str, ...]]
+    genes: ClassVar[tuple[int, int] | None] = None
+    ignores: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.names:
+            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
+        own: object = getattr(self, "name")  # noqa: B009 - a field of the dataclass that inherits
+        object.__setattr__(self, "name", text("name", own, LONGEST_NAME))
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers among the parameters, by name."""
+        return {name: getattr(self, name) for name in self.names}
+
+    def named(self, name: str) -> Self:
+        """Return the same learner with another name."""
+        return cast(Self, replace(cast(Any, self), name=name))
+
+    @classmethod
+    def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:
+        """Return the learner with these numbers; one with discrete genes says itself what they mean."""
+        return cls(**dict(zip(cls.names, continuous, strict=True)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the file holds: format, version, a name if there is one, and the numbers."""
+        name: str = getattr(self, "name")  # noqa: B009 - as above
+        own = {"name": name} if name else {}
+        return {"format": self.file_format, "version": self.version, **own, **self.numbers}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict` returns."""
+        others = (field.name for field in fields(cast(Any, cls)))
+        needed = (*cls.names, *(name for name in others if name not in (*cls.names, "name")))
+        return cls(**checks.fields(data, cls.file_format, cls.version, needed, others=("name",)))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a file that `save` or `distal evolve` wrote."""
+        what = f"{cls.file_format.removeprefix('distal-')} file"
+        data = read_json(path, what)
+        try:
+            return cls.from_dict(data)
+        except InputError as error:
+            raise InputError(f"{what} {str(path)!r}: {error}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write a file; an interrupted write leaves the old file as it was."""
+        write_text(checks.path("path", path), to_json(self.to_dict()) + "\n")
