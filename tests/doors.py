@@ -43,7 +43,7 @@ from distal.model.maze import HEADINGS
 from distal.model.settings import READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
-from distal.search.evolve import Fresh, Winner
+from distal.search.results import Fresh, Winner
 from distal.show import film, watch
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.walk import MazeTask, MazeWalk
@@ -562,14 +562,14 @@ def experiments() -> list[Door]:
     return [
         Door("distal.evolve", distal.evolve, EVOLUTION),
         Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on}),
-        Door("distal.search.evolve.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
-        Door("distal.search.evolve.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
+        Door("distal.search.results.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
+        Door("distal.search.results.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
             winner(), **dict.fromkeys(winner(), either)
         )),
-        Door("distal.search.evolve.Fresh.from_dict", Fresh.from_dict, {
+        Door("distal.search.results.Fresh.from_dict", Fresh.from_dict, {
             "data": row({"fitness": 1, "standard_error": 2}, never),
         }),
-        Door("distal.search.evolve.Fresh.of", Fresh.of, {
+        Door("distal.search.results.Fresh.of", Fresh.of, {
             name: row(np.array([1, 2, 4]), some(np.ndarray)) for name in ("own", "chance")
         }),
         Door(
@@ -696,8 +696,8 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.EnvResult", "distal.Evolved",
-            "distal.Reproduction", "distal.ReadingStudy", "distal.search.evolve.Winner",
-            "distal.search.evolve.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
+            "distal.Reproduction", "distal.ReadingStudy", "distal.search.results.Winner",
+            "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
         ),
         MADE_BY_US,
     ),

@@ -74,11 +74,22 @@ def evaluation(
 
 
 def evolution(
-    learner: str, *, runs: int, population: int, generations: int, trials: int, afresh: int, episodes: int
+    learner: str,
+    *,
+    runs: int,
+    population: int,
+    generations: int,
+    trials: int,
+    afresh: int,
+    episodes: int,
+    beside: int = 0,
 ) -> Estimate:
-    """Estimate an evolution: so many trials of each individual, and `afresh` of each run's winner."""
+    """Estimate an evolution: so many trials of each individual, and `afresh` of each run's winner.
+
+    `beside` counts the bytes that the search of each run needs besides its individuals.
+    """
     parts = {
-        "individuals": INDIVIDUAL[learner] * runs * population,
+        "individuals": (INDIVIDUAL[learner] * population + beside) * runs,
         "trials": MEASURED * runs * max(population * trials, afresh) + COLUMN * episodes,
         "generations": GENERATION * runs * (generations + 1),
     }

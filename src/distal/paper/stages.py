@@ -30,7 +30,9 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner
 from distal.model.maze import Maze
 from distal.model.settings import Settings
-from distal.search.evolve import Config, Evolved, Step, evolve, resume
+from distal.search.config import Config
+from distal.search.evolve import Step, evolve, resume
+from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
 
 SECONDS = "seconds.json"  # how long each stage took
@@ -192,8 +194,8 @@ class Stages:
         else:
             evolved = evolve(
                 config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
-                episodes=config.episodes, seed=config.seed, maze=config.maze, out=out,
-                **vars(config.options), **run, **vars(config.settings),
+                episodes=config.episodes, seed=config.seed, search=config.search, maze=config.maze, out=out,
+                **run, **vars(config.settings),
             )  # fmt: skip
         self._took(stage.name, evolved.seconds)
         self._tell(stage, 1)
