@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, instance, integer, number, shown, unit_interval
-from distal.model.draws import MAX_SEED
+from distal.model.draws import MAX_COUNT, MAX_SEED
 
 MAX_GENES = 2**20
 
@@ -145,7 +145,7 @@ class Search(ABC):
         Raises:
             InputError: If it is nothing that `state` can have returned.
         """
-        self.generation = integer("generation", entry(state, "generation"), 0)
+        self.generation = integer("generation", entry(state, "generation"), 0, MAX_COUNT)
         measured = entry(state, "fitness")
         size = len(measured) if isinstance(measured, list) and measured else 1
         self.fitness = np.array(listed("fitness", measured, size, number), np.float64)
