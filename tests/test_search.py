@@ -236,6 +236,24 @@ def test_cma_solves_a_toy_problem_to_its_known_optimum() -> None:
     assert search.best.continuous[0] == pytest.approx([0.3, 0.3], abs=0.01)
 
 
+def test_cma_is_the_librarys_optimizer_seeded_in_every_generation() -> None:
+    from cmaes import CMAwM
+
+    theirs = CMAwM(
+        mean=np.array([0, 0, 0, 0.5, 0.5]), sigma=0.3, steps=np.array([1, 1, 1, 0, 0]), population_size=6,
+        bounds=np.array([[-1, 1]] * 3 + [[0, 1]] * 2), cov=np.diag([9.0, 9, 9, 1, 1]),
+    )  # fmt: skip
+    ours = CMA(population=6).begin(3, 2, 7)
+    for generation in range(20):
+        theirs.reseed_rng(child_seed(7, generation, 0, 20) % 2**32)
+        drawn = [theirs.ask() for _ in range(6)]
+        asked = ours.ask()
+        assert [*asked.discrete[2], *asked.continuous[2]] == drawn[2][0].tolist()
+        fitness = toy(asked)
+        ours.tell(asked, fitness)
+        theirs.tell([(raw, value) for (_, raw), value in zip(drawn, fitness, strict=True)])
+
+
 def test_the_first_generation_of_cma_is_as_wide_as_sigma_says() -> None:
     asked = CMA(population=4_000, sigma=0.1).begin(3, 2, 1).ask()
     assert asked.continuous.mean() == pytest.approx(0.5, abs=0.01)
@@ -244,20 +262,20 @@ def test_the_first_generation_of_cma_is_as_wide_as_sigma_says() -> None:
     assert (asked.discrete != 0).mean() == pytest.approx(0.0956, abs=0.012)
 
 
-def test_cma_begins_afresh_when_it_has_converged_and_also_after_a_restart_of_the_program() -> None:
+def test_cma_begins_afresh_when_it_has_converged_also_from_a_stored_state() -> None:
     whole, parts = (CMA(population=4).begin(0, 1, 3) for _ in range(2))
     assert isinstance(whole, cma.CMASearch)
-    sigmas = []
+    updates = []
     for _ in range(100):
         asked = whole.ask()
         whole.tell(asked, np.ones(len(asked)))  # nothing to be learned: the library stops
-        sigmas.append(whole.state()["distribution"]["updates"])
+        updates.append(whole.state()["distribution"]["updates"])
         asked = parts.ask()
         parts.tell(asked, np.ones(len(asked)))
         state = json.loads(json.dumps(parts.state()))
         parts = CMA(population=4).begin(0, 1, 3)
         parts.restore(state)
-    assert 1 < min(np.flatnonzero(np.array(sigmas) == 1)[1:]) < 100  # it counts its updates from the start
+    assert 1 < min(np.flatnonzero(np.array(updates) == 1)[1:]) < 100  # it counts its updates from the start
     assert parts.state() == whole.state()
 
 

@@ -2,7 +2,8 @@
 
 The runs advance together, one generation at a time, so that one call of the engine
 measures the children of all of them. That changes no run's result: each has its own
-seed, and every evaluation its own trial seeds.
+seed, and every evaluation its own trial seeds. The loop is at the bottom: ask, evaluate,
+tell.
 """
 
 from __future__ import annotations
@@ -356,15 +357,13 @@ def _run(
         if folder is not None:
             folder.append(rows, took, [search.state() for search in searches])
         if progress is not None:
-            best, mean = (
-                [search.best_fitness for search in searches],
-                float(np.mean([row[3] for row in rows])),
-            )
-            progress(Step(generation, config.generations, best, mean, evaluations, took))
+            leaders = [search.best_fitness for search in searches]
+            average = float(np.mean([row[3] for row in rows]))
+            progress(Step(generation, config.generations, leaders, average, evaluations, took))
 
     if winners is None:
         winners = winners_of(config, searches, run)
     if folder is not None:
         folder.finish([winner.to_dict() for winner in winners])
-    best_values, mean_values, worst_values = np.moveaxis(values, (2, 1), (0, 1))
-    return Evolved(config, best_values, mean_values, worst_values, seconds, winners)
+    best, mean, worst = np.moveaxis(values, (2, 1), (0, 1))
+    return Evolved(config, best, mean, worst, seconds, winners)
