@@ -244,12 +244,13 @@ def test_cma_is_the_librarys_optimizer_seeded_in_every_generation() -> None:
         bounds=np.array([[-1, 1]] * 3 + [[0, 1]] * 2), cov=np.diag([9.0, 9, 9, 1, 1]),
     )  # fmt: skip
     ours = CMA(population=6).begin(3, 2, 7)
-    for generation in range(20):
+    for generation in range(60):
         theirs.reseed_rng(child_seed(7, generation, 0, 20) % 2**32)
         drawn = [theirs.ask() for _ in range(6)]
         asked = ours.ask()
         assert [*asked.discrete[2], *asked.continuous[2]] == drawn[2][0].tolist()
-        fitness = toy(asked)
+        # A gene that should be 0 has the margin on both sides, and its scale changes.
+        fitness = np.abs(asked.discrete).sum(axis=1) + np.abs(asked.continuous - 0.3).sum(axis=1)
         ours.tell(asked, fitness)
         theirs.tell([(raw, value) for (_, raw), value in zip(drawn, fitness, strict=True)])
 
