@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from distal.base.colours import LIGHT
 from distal.engines import Batch, Runner, Trials
 from distal.paper import figures
-from distal.search.evolve import Config, next_generation, run_seed
-from distal.search.genetic import Evolution
+from distal.search.config import Config
+from distal.search.evolve import next_generation, run_seed
 
 ROOT = Path(__file__).parent.parent
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
@@ -57,7 +57,7 @@ class _Nothing:
 def breeding() -> float:
     """Measure what a generation of fifteen runs costs besides its trials, in seconds."""
     config = Config("dsp")
-    runs = [Evolution(*config.genes, run_seed(config, k), config.options) for k in range(config.runs)]
+    runs = [config.search.begin(*config.genes, run_seed(config, k)) for k in range(config.runs)]
     run = Runner("cpu", None, _Nothing())
     seconds = []
     for _ in range(12):

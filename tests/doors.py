@@ -43,7 +43,9 @@ from distal.model.maze import HEADINGS
 from distal.model.settings import READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
-from distal.search.evolve import Fresh, Winner
+from distal.search.genetic import GeneticSearch
+from distal.search.registry import register
+from distal.search.results import Fresh, Winner
 from distal.show import film, watch
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.walk import MazeTask, MazeWalk
@@ -382,6 +384,24 @@ def unregistering(kind: Any) -> None:
         learners.KINDS.pop("sleeper", None)
 
 
+def search() -> GeneticSearch:
+    """Return a search before its first generation."""
+    return distal.GeneticAlgorithm(population=3, elite_count=1).begin(2, 1, 0)
+
+
+def restored(**state: object) -> None:
+    """Let a search go on from a state."""
+    search().restore(state)
+
+
+@cache
+def told() -> dict[str, Any]:
+    """Return the state of a search after its first generation."""
+    made = search()
+    made.tell(made.ask(), np.array([2.0, 1.0, 3.0]))
+    return made.state()
+
+
 def env() -> MazeEnv:
     """Return an environment in which an episode has begun."""
     made = MazeEnv(SMALL, goal=1, max_steps=3)
@@ -455,21 +475,35 @@ EVALUATION: Rows = {
     **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
     "keep_weights": row(True, flag), "chance": row(True, flag),
 }  # fmt: skip
-EVOLUTION: Rows = {
-    "learner": row("dsp", words("dsp", "hc")),
-    "runs": row(1, whole(1, 2**20, quick=3)),
-    "generations": row(1, whole(0, 2**32 - 1, quick=3)),
+GENETIC: Rows = {
     "population": row(3, whole(2, 2**20, quick=3)),
     "elite_count": row(1, whole(0, 2)),
     **{name: row(0.5, share) for name in ("crossover", "mutation", "deviation")},
     "elites": row("remeasured", words("remeasured", "kept")),
+}
+# More elites than the population of 3 are one thing that None may mean.
+SHORT_FORM: Rows = {
+    name: (make, lambda given, says=says: EITHER if given is None else says(given))  # type: ignore[misc]
+    for name, (make, says) in GENETIC.items()
+}
+GENES: Rows = {
+    "discrete": row(2, whole(0, 2**20, quick=10)), "continuous": row(1, whole(0, 2**20, quick=10)),
+    "seed": SEED,
+}  # fmt: skip
+EVOLUTION: Rows = {
+    "learner": row("dsp", words("dsp", "hc")),
+    "runs": row(1, whole(1, 2**20, quick=3)),
+    "generations": row(1, whole(0, 2**32 - 1, quick=3)),
+    **SHORT_FORM,
+    "search": row(None, none_or(never)),
     **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
     **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
     "out": row(None, none_or(new_folder)),
 }  # fmt: skip
 REPORTING: Rows = {
     "scale": row("quick", words("quick", "paper")),
-    **{name: EVOLUTION[name] for name in ("elites", "force", "maze", "progress", "seed", *CREW, *SETTINGS)},
+    **{name: EVOLUTION[name] for name in ("force", "maze", "progress", "seed", *CREW, *SETTINGS)},
+    "elites": GENETIC["elites"],
     "out": row(None, none_or(any_folder)),
 }
 WATCHING: Rows = {
@@ -600,14 +634,31 @@ def experiments() -> list[Door]:
     return [
         Door("distal.evolve", distal.evolve, EVOLUTION),
         Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on}),
-        Door("distal.search.evolve.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
-        Door("distal.search.evolve.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
+        Door("distal.GeneticAlgorithm", distal.GeneticAlgorithm, GENETIC),
+        Door("distal.GeneticAlgorithm.begin", distal.GeneticAlgorithm().begin, GENES),
+        Door("distal.CMA", distal.CMA, {
+            "population": row(4, whole(4, 2**20)),
+            "sigma": row(0.5, lambda given: WRONG if _number(given) == 0 else share(given)),
+        }),
+        Door("distal.CMA.begin", distal.CMA().begin, GENES),
+        Door("distal.search.protocol.Search", GeneticSearch, GENES),
+        Door("distal.search.protocol.Search.tell", method(search, "tell"), {
+            "genotypes": (lambda: search().ask(), never), "fitness": row(np.ones(3), never),
+        }),
+        Door("distal.search.protocol.Search.restore", method(search, "restore"), {"state": (told, never)}),
+        Door("distal.search.protocol.Search.restore", restored, fields_of(
+            told(), generation=whole(0, 2**32 - 1)
+        )),
+        Door("distal.search.protocol.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
+        Door("distal.search.registry.register", register, {"kind": row(distal.CMA, never)}),
+        Door("distal.search.results.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
+        Door("distal.search.results.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
             winner(), **dict.fromkeys(winner(), either)
         )),
-        Door("distal.search.evolve.Fresh.from_dict", Fresh.from_dict, {
+        Door("distal.search.results.Fresh.from_dict", Fresh.from_dict, {
             "data": row({"fitness": 1, "standard_error": 2}, never),
         }),
-        Door("distal.search.evolve.Fresh.of", Fresh.of, {
+        Door("distal.search.results.Fresh.of", Fresh.of, {
             name: row(np.array([1, 2, 4]), some(np.ndarray)) for name in ("own", "chance")
         }),
         Door(
@@ -742,8 +793,8 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.EnvResult", "distal.Evolved",
-            "distal.Reproduction", "distal.ReadingStudy", "distal.search.evolve.Winner",
-            "distal.search.evolve.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
+            "distal.Reproduction", "distal.ReadingStudy", "distal.search.results.Winner",
+            "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
         ),
         MADE_BY_US,
     ),
@@ -755,6 +806,7 @@ NO_DOOR = {
         ("distal.Rule.episodes", "distal.HillClimbing.episodes", "distal.Chance.episodes"),
         "called by learners.episodes, which is the door",
     ),
+    "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
     "distal.engines.cluster.Cluster.shutdown": "needs a cluster; takes what any executor's takes",

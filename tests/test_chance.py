@@ -34,7 +34,7 @@ from distal.base.significance import paired, paired_superiority
 from distal.cli import main, terminal
 from distal.learners import chance
 from distal.model import network
-from distal.search.evolve import Fresh
+from distal.search.results import Fresh
 from distal.tasks.walk import MazeTask
 from tests.strategies import chances, mazes, seeds, settings_of
 from tests.test_maze import T

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from distal import InputError
 from distal.search import genetic as evolution
-from distal.search.genetic import Evolution, Genotypes, Options
+from distal.search.genetic import GeneticAlgorithm, GeneticSearch
+from distal.search.protocol import Genotypes
 
 
 def genotypes(discrete: list[list[int]], continuous: list[list[float]]) -> Genotypes:
@@ -100,7 +101,7 @@ def test_offspring_mutate_at_the_papers_rates() -> None:
     parents = genotypes([[0] * 32] * 2, [[0.5] * 4] * 2)
     fitness = np.array([1.0, 2.0])
     (drawn,) = evolution.chances([3], 7, 5000, *genes(parents))
-    children = evolution.offspring(parents, fitness, drawn, Options())
+    children = evolution.offspring(parents, fitness, drawn, GeneticAlgorithm())
     changed = (children.discrete != 0).mean()  # 0.15 redrawn, two thirds of them to another value
     assert changed == pytest.approx(0.1, abs=4.5 * math.sqrt(0.09 / 160_000))
     noise = children.continuous - 0.5
@@ -111,7 +112,7 @@ def test_offspring_mutate_at_the_papers_rates() -> None:
 def test_half_of_the_children_come_from_crossover() -> None:
     parents = genotypes([[0] * 32] * 2, [[0.0] * 4, [1.0] * 4])
     fitness = np.array([1.0, 1.0])  # both parents are equally likely
-    options = Options(mutation=0, deviation=0)
+    options = GeneticAlgorithm(mutation=0, deviation=0)
     (drawn,) = evolution.chances([3], 1, 20_000, *genes(parents))
     children = evolution.offspring(parents, fitness, drawn, options)
     mixed = np.ptp(children.continuous, axis=1) > 0
@@ -129,7 +130,7 @@ def toy(genes: Genotypes) -> NDArray[np.float64]:
 
 
 def test_a_toy_problem_is_solved_to_its_known_optimum() -> None:
-    run = Evolution(discrete=8, continuous=2, seed=5, options=Options(deviation=0.05))
+    run = GeneticSearch(discrete=8, continuous=2, seed=5, options=GeneticAlgorithm(deviation=0.05))
     for _ in range(200):
         asked = run.ask()
         run.tell(asked, toy(asked))
@@ -140,7 +141,7 @@ def test_a_toy_problem_is_solved_to_its_known_optimum() -> None:
 
 
 def test_kept_elites_pass_unchanged_with_the_fitness_they_had() -> None:
-    run = Evolution(discrete=32, continuous=4, seed=1, options=Options(elites="kept"))
+    run = GeneticSearch(discrete=32, continuous=4, seed=1, options=GeneticAlgorithm(elites="kept"))
     asked = run.ask()
     assert len(asked) == 14
     fitness = np.arange(14.0)[::-1].copy()
@@ -156,7 +157,7 @@ def test_kept_elites_pass_unchanged_with_the_fitness_they_had() -> None:
 
 
 def test_by_default_the_elites_are_measured_again_and_the_winner_is_of_the_last_generation() -> None:
-    run = Evolution(discrete=2, continuous=1, seed=1)
+    run = GeneticSearch(discrete=2, continuous=1, seed=1)
     first = run.ask()
     run.tell(first, np.arange(14.0))
     asked = run.ask()
@@ -172,7 +173,7 @@ def test_by_default_the_elites_are_measured_again_and_the_winner_is_of_the_last_
 
 
 def test_an_elite_is_as_old_as_its_first_appearance() -> None:
-    run = Evolution(discrete=2, continuous=1, seed=1)
+    run = GeneticSearch(discrete=2, continuous=1, seed=1)
     run.tell(run.ask(), np.arange(14.0))
     for _ in range(3):
         run.tell(run.ask(), np.arange(14.0))  # the first elite stays the best
@@ -183,7 +184,7 @@ def test_an_elite_is_as_old_as_its_first_appearance() -> None:
 
 
 def test_a_run_goes_on_from_its_state_as_if_nothing_had_happened() -> None:
-    whole, parts = (Evolution(discrete=6, continuous=2, seed=9) for _ in range(2))
+    whole, parts = (GeneticSearch(discrete=6, continuous=2, seed=9) for _ in range(2))
     for _ in range(12):
         asked = whole.ask()
         whole.tell(asked, toy(asked))
@@ -191,17 +192,17 @@ def test_a_run_goes_on_from_its_state_as_if_nothing_had_happened() -> None:
         asked = parts.ask()
         parts.tell(asked, toy(asked))
         state = json.loads(json.dumps(parts.state()))
-        parts = Evolution(discrete=6, continuous=2, seed=9)
+        parts = GeneticSearch(discrete=6, continuous=2, seed=9)
         parts.restore(state)
     assert parts.state() == whole.state()
 
 
 def test_a_genotype_may_have_no_discrete_part() -> None:
-    run = Evolution(discrete=0, continuous=3, seed=2)
+    run = GeneticSearch(discrete=0, continuous=3, seed=2)
     for _ in range(3):
         asked = run.ask()
         run.tell(asked, toy(asked))
-    again = Evolution(discrete=0, continuous=3, seed=2)
+    again = GeneticSearch(discrete=0, continuous=3, seed=2)
     again.restore(json.loads(json.dumps(run.state())))
     assert again.ask().continuous.tolist() == run.ask().continuous.tolist()
 
@@ -218,4 +219,4 @@ def test_a_genotype_may_have_no_discrete_part() -> None:
 )
 def test_bad_options_are_refused(options: dict[str, float], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        Options(**options)  # type: ignore[arg-type]
+        GeneticAlgorithm(**options)  # type: ignore[arg-type]

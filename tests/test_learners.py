@@ -21,7 +21,8 @@ from distal.engines.spread import Spread
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, Parameters
 from distal.model import draws, network
-from distal.search.evolve import Config, run_seed
+from distal.search.config import Config
+from distal.search.evolve import run_seed
 from distal.show import film, watch
 from distal.tasks.episode import Episode, Task, W, run_episode
 from distal.tasks.walk import MazeTask
@@ -265,9 +266,7 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("registered")
 def test_the_page_refuses_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"the page .* no code for learners of kind 'jumps'; make a film"
-    ):
+    with pytest.raises(InputError, match=r"the page .* no code for learners of kind 'jumps'; make a film"):
         watch.write_page(tmp_path / "page.html", JUMPS, maze=MAZE)
     with pytest.raises(InputError, match="no code for learners of kind 'jumps'"):
         watch.watch("hc", JUMPS, maze=MAZE)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from distal import HillClimbing, InputError, Rule, evolve, learn, reproduce, resume
+from distal import GeneticAlgorithm, HillClimbing, InputError, Rule, evolve, learn, reproduce, resume
 from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, summary
@@ -287,8 +287,7 @@ def test_a_folder_of_version_0_1_goes_on_as_it_was_begun(tmp_path: Path) -> None
     assert resume(tmp_path).config.settings.trace_pre == "previous"
     assert (tmp_path / "config.json").read_bytes() == before
     evolved = resume(tmp_path, generations=4)
-    assert evolved.config.options.elites == "kept"
-    assert evolved.config.options.elite_count == 4
+    assert evolved.config.search == GeneticAlgorithm(elites="kept", elite_count=4)
     assert (tmp_path / "generations.csv").read_bytes() == (old / "longer.csv").read_bytes()
     with (old / "winners_longer.csv").open() as file:
         for winner, expected in zip(evolved.winners, csv.DictReader(file), strict=True):

@@ -25,15 +25,20 @@ from distal.model.maze import Maze, triple_t_maze
 from distal.model.settings import Settings
 from distal.paper.experiments import Reproduction, reproduce
 from distal.paper.reading_study import ReadingStudy, study_readings
-from distal.search.evolve import Evolved, evolve, resume
+from distal.search.cma import CMA
+from distal.search.evolve import evolve, resume
+from distal.search.genetic import GeneticAlgorithm
+from distal.search.results import Evolved
 from distal.tasks import registration
 
 __all__ = [
+    "CMA",
     "Behaviour",
     "Chance",
     "Difference",
     "EnvResult",
     "Evolved",
+    "GeneticAlgorithm",
     "HillClimbing",
     "InputError",
     "Maze",

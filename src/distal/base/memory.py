@@ -75,11 +75,22 @@ def evaluation(
 
 
 def evolution(
-    genes: int, *, runs: int, population: int, generations: int, trials: int, afresh: int, episodes: int
+    genes: int,
+    *,
+    runs: int,
+    population: int,
+    generations: int,
+    trials: int,
+    afresh: int,
+    episodes: int,
+    beside: int = 0,
 ) -> Estimate:
-    """Estimate an evolution: genes and trials of each individual, and `afresh` of its winner."""
+    """Estimate an evolution: genes and trials of each individual, and `afresh` of each run's winner.
+
+    `beside` counts the bytes that the search of each run needs besides its individuals.
+    """
     parts = {
-        "individuals": (INDIVIDUAL + GENE * genes) * runs * population,
+        "individuals": ((INDIVIDUAL + GENE * genes) * population + beside) * runs,
         "trials": MEASURED * runs * max(population * trials, afresh) + COLUMN * episodes,
         "generations": GENERATION * runs * (generations + 1),
     }

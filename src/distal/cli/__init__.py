@@ -35,8 +35,10 @@ from distal.model.maze import HEADINGS, Maze, triple_t_maze
 from distal.model.settings import READINGS, Settings, default
 from distal.paper import reading_study
 from distal.paper.experiments import RULES, SCALES, check_memory, claim, estimated_seconds, plan, reproduce
-from distal.search.evolve import Config, estimate, evolve, resume, summary
-from distal.search.genetic import ELITES, Options
+from distal.search.config import UNNAMED, Config
+from distal.search.evolve import estimate, evolve, resume, summary
+from distal.search.genetic import ELITES, GeneticAlgorithm
+from distal.search.registry import ALGORITHMS, algorithm, options_of
 from distal.search.runs import check_new, is_run_folder, read_run
 
 Command = Callable[[argparse.Namespace], None]
@@ -263,6 +265,8 @@ def run_evolve(args: argparse.Namespace) -> None:
     else:
         folder("--out", args.out)
         given["maze"] = _maze(given.pop("maze", None), given.pop("heading", "north"))
+        options = {name: given.pop(name) for name in SEARCH_OPTIONS if name in given}
+        given["search"] = algorithm(given.pop("search", UNNAMED), options)
     _check_evolution(args, given)
     out = args.resume if args.resume is not None else args.out
     hint = f"go on with: distal evolve --resume {shlex.quote(f'./{out}' if out.startswith('-') else out)}"
@@ -296,10 +300,9 @@ def _check_evolution(args: argparse.Namespace, given: dict[str, Any]) -> None:
         read_run(args.resume)
     parts = {
         kind: {name: given[name] for name in kind.__dataclass_fields__ if name in given}
-        for kind in (Config, Options, Settings)
+        for kind in (Config, Settings)
     }
-    options, settings = Options(**parts[Options]), Settings(**parts[Settings])
-    config = Config(**parts[Config], options=options, settings=settings)
+    config = Config(**parts[Config], settings=Settings(**parts[Settings]))
     if args.resume is None:
         estimate(config).check()
         check_new(args.out, config.runs, args.force)
@@ -594,7 +597,7 @@ def _parser() -> Parser:
     reproduction.add_argument(
         "--rules", default="evolved", metavar="WORD", help="evolved, published (evolved)"
     )
-    _add_elites(reproduction, Options.elites)
+    _add_elites(reproduction, GeneticAlgorithm.elites)
     reproduction.add_argument("--out", metavar="DIR", help="folder of the report (reproduction-SCALE)")
     reproduction.add_argument("--force", action="store_true", help=FORCE)
     reproduction.add_argument(
@@ -617,7 +620,7 @@ def _parser() -> Parser:
         metavar="WORD",
         help="quick: five to ten minutes on two cores; paper: for a card, about a minute (quick)",
     )
-    _add_elites(study, Options.elites)
+    _add_elites(study, GeneticAlgorithm.elites)
     study.add_argument("--out", metavar="DIR", help="folder of the report (readings-SCALE)")
     study.add_argument("--force", action="store_true", help=FORCE)
     study.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
@@ -690,7 +693,9 @@ def _add_numbers(command: Parser) -> None:
 
 
 def _add_elites(command: Parser, value: str | None) -> None:
-    command.add_argument("--elites", default=value, metavar="WORD", help=_explained(ELITES, Options.elites))
+    command.add_argument(
+        "--elites", default=value, metavar="WORD", help=_explained(ELITES, GeneticAlgorithm.elites)
+    )
 
 
 def _explained(values: dict[str, str], chosen: str) -> str:
@@ -762,10 +767,11 @@ def _add_watch(command: Parser) -> None:
     _add_settings(command)
 
 
+SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
 # What decides the result of an evolution, and so cannot change when it is resumed.
 EVOLVE_OPTIONS = (
-    "learner", "runs", "generations", "population", "elites", "elite_count", "crossover", "mutation",
-    "deviation", "trials", "episodes", "seed", "maze", "heading", *Settings.__dataclass_fields__,
+    "learner", "runs", "generations", "search", *SEARCH_OPTIONS, "trials", "episodes", "seed", "maze",
+    "heading", *Settings.__dataclass_fields__,
 )  # fmt: skip
 
 
@@ -775,21 +781,27 @@ def _add_evolve(command: Parser) -> None:
     command.add_argument("--learner", metavar="WORD", help=f"{'; '.join(words)} (dsp)")
     command.add_argument("--out", metavar="DIR", help="folder to keep the runs in; needed unless --resume")
     command.add_argument("--resume", metavar="DIR", help="go on with the runs in a folder")
+    command.add_argument(
+        "--search",
+        metavar="WORD",
+        help="ga: the paper's genetic algorithm; cma: CMA-ES with margin, needs the extra cma (ga)",
+    )
     command.add_argument("--force", action="store_true", help=FORCE)
     for name, text in (
         ("runs", "independent runs (15)"),
         ("generations", "generations after the first population (300)"),
         ("population", "individuals (14)"),
-        ("elite-count", "best individuals that are copied unchanged (4)"),
+        ("elite-count", "ga: best individuals that are copied unchanged (4)"),
         ("trials", "trials per final position in an evaluation (5)"),
         ("episodes", "episodes per trial (100)"),
         ("seed", "seed of all random numbers (0)"),
     ):
         command.add_argument(f"--{name}", type=whole, metavar="N", help=text)
     for name, text in (
-        ("crossover", "probability of crossover (0.5)"),
-        ("mutation", "probability that a discrete gene is redrawn (0.15)"),
-        ("deviation", "standard deviation of the noise on continuous genes (0.1)"),
+        ("crossover", "ga: probability of crossover (0.5)"),
+        ("mutation", "ga: probability that a discrete gene is redrawn (0.15)"),
+        ("deviation", "ga: standard deviation of the noise on continuous genes (0.1)"),
+        ("sigma", "cma: first standard deviation, as a share of a gene's range (0.3)"),
     ):
         command.add_argument(f"--{name}", type=number, metavar="X", help=text)
     _add_elites(command, None)

@@ -43,7 +43,8 @@ from distal.learners.rule import (
 from distal.model.maze import Maze
 from distal.model.settings import READINGS
 from distal.paper.stages import Event, Stage
-from distal.search.evolve import Evolved, Fresh, Step
+from distal.search.evolve import Step
+from distal.search.results import Evolved, Fresh
 
 if TYPE_CHECKING:
     from distal.bench import Row
@@ -491,6 +492,11 @@ def _winners(out: Console, best: str) -> tuple[Table, bool]:
     return table, narrow
 
 
+def _search(name: str, elites: str | None) -> str:
+    """Say which search it was; the genetic algorithm by what it did with its elites."""
+    return f"search {name}" if elites is None else f"elites {elites}"
+
+
 def show_evolved(evolved: Evolved, out: str) -> None:
     """Print the winners of an evolution, beside chance."""
     to = console()
@@ -499,7 +505,7 @@ def show_evolved(evolved: Evolved, out: str) -> None:
     name = ours.get(config.learner, f"{KINDS[config.learner].label} parameters")
     to.print(
         f"{name}: {_count(config.runs, 'run')} of {_count(config.generations, 'generation')}, "
-        f"elites {config.options.elites}, seed {config.seed}"
+        f"{_search(config.search.name, getattr(config.search, 'elites', None))}, seed {config.seed}"
     )
     table, narrow = _winners(to, "selected")
     for winner in evolved.winners:
@@ -530,8 +536,8 @@ def show_runs(summaries: list[dict[str, Any]]) -> None:
         go_on = f"to go on: distal evolve --resume {shlex.quote(entry['folder'])}"
         state = "finished" if entry["finished"] else go_on
         out.print(
-            f"{entry['folder']}: learner {entry['learner']}, elites {entry['elites']}, seed {entry['seed']}, "
-            f"generation {done} of {entry['generations']}, {state}",
+            f"{entry['folder']}: learner {entry['learner']}, {_search(entry['search'], entry['elites'])}, "
+            f"seed {entry['seed']}, generation {done} of {entry['generations']}, {state}",
             soft_wrap=True,
         )
         best = "selected" if entry["finished"] else "best fitness"

@@ -29,7 +29,7 @@ from distal.base.significance import (
 from distal.evaluation.learning import Behaviour
 from distal.learners.rule import published_fitness
 from distal.paper.experiments import Reproduction, other_elites, paper_results
-from distal.search.evolve import Evolved, Fresh
+from distal.search.results import Evolved, Fresh
 
 NOT_REPORTED = "–"
 PAPER_TRIALS = 40  # of every test in the paper

@@ -31,13 +31,15 @@ from distal.model import draws
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
 from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
-from distal.search.evolve import Config, Evolved, Fresh, estimate
-from distal.search.genetic import ELITES, Options, first_population
+from distal.search.config import Config
+from distal.search.evolve import estimate
+from distal.search.genetic import ELITES, GeneticAlgorithm, first_population
+from distal.search.results import Evolved, Fresh
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
 MANY = 50  # per final position, where episodes are looked at one by one
-PAPER = Options()  # the paper's genetic algorithm
+PAPER = GeneticAlgorithm()  # the paper's genetic algorithm
 
 # The last number of the part that a test's seeds come from; the first two are rule and test.
 TEST = 7
@@ -269,7 +271,7 @@ def _config(kind: str, scale: Scale, elites: str, seed: int, settings: Settings,
     """Return an evolution of the reproduction."""
     return Config(
         kind, scale.runs, scale.generations, TRIALS, 100, seed,
-        options=replace(PAPER, elites=elites), settings=settings, maze=maze,
+        search=replace(PAPER, elites=elites), settings=settings, maze=maze,
     )  # fmt: skip
 
 

@@ -46,8 +46,10 @@ from distal.model.settings import READINGS, Settings, SettingsDict
 from distal.paper import experiments
 from distal.paper.experiments import PAPER, evolution_episodes
 from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
-from distal.search.evolve import Config, Evolved, Fresh, estimate
+from distal.search.config import Config
+from distal.search.evolve import estimate
 from distal.search.genetic import ELITES
+from distal.search.results import Evolved, Fresh
 
 EPISODES = 100  # of every trial here, as in the paper's evolutions
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
@@ -660,6 +662,6 @@ class _Work:
     def _search(self, kind: str, variant: Variant) -> Search:
         config = Config(
             kind, self.scale.runs, self.scale.generations, experiments.TRIALS, EPISODES, self.seed,
-            options=replace(PAPER, elites=variant.elites), settings=variant.settings, maze=self.maze,
+            search=replace(PAPER, elites=variant.elites), settings=variant.settings, maze=self.maze,
         )  # fmt: skip
         return Search.of(self.stages.evolve(f"evolve_{kind}_{variant.name}", config))

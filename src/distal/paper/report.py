@@ -31,7 +31,8 @@ from distal.model.settings import READINGS
 from distal.paper import figures
 from distal.paper.comparison import NAMES, Line, agreement, behaviours, compare
 from distal.paper.experiments import HOLDS, REPORT, TESTS, Reproduction, other_elites, plan
-from distal.search.evolve import REMEASURED, Evolved
+from distal.search.evolve import REMEASURED
+from distal.search.results import Evolved
 
 
 @dataclass(frozen=True)

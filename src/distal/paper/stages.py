@@ -30,7 +30,9 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner, embedded
 from distal.model.maze import Maze
 from distal.model.settings import Settings
-from distal.search.evolve import Config, Evolved, Step, evolve, resume, summary
+from distal.search.config import Config
+from distal.search.evolve import Step, evolve, resume, summary
+from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
 
 SECONDS = "seconds.json"  # how long each stage took
@@ -202,8 +204,8 @@ class Stages:
         else:
             evolved = evolve(
                 config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
-                episodes=config.episodes, seed=config.seed, maze=config.maze, out=out,
-                **vars(config.options), **run, **vars(config.settings),
+                episodes=config.episodes, seed=config.seed, search=config.search, maze=config.maze, out=out,
+                **run, **vars(config.settings),
             )  # fmt: skip
         if worked or stage.name not in self.seconds:
             self._took(stage.name, evolved.seconds)

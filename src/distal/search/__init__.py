@@ -1,1 +1,1 @@
-"""Which learners to try next: the genetic algorithm, evolutions of many runs, and how they are kept."""
+"""Which learners to try next: the protocol of a search, two searches, evolutions of many runs on disk."""

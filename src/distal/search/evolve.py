@@ -2,7 +2,8 @@
 
 The runs advance together, one generation at a time, so that one call of the engine
 measures the children of all of them. That changes no run's result: each has its own
-seed, and every evaluation its own trial seeds.
+seed, and every evaluation its own trial seeds. The loop is at the bottom: ask, evaluate,
+tell.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 from zlib import crc32
@@ -20,29 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
-from distal._version import __version__
-from distal.base import checks, memory
-from distal.base.checks import (
-    InputError,
-    flag,
-    folder,
-    function,
-    instance,
-    integer,
-    one_of,
-    path,
-    shown,
-    suggestion,
-)
+from distal.base import memory
+from distal.base.checks import InputError, flag, folder, function, instance, integer, path
 from distal.base.memory import Estimate
-from distal.base.significance import SIGNIFICANT, paired, paired_superiority
 from distal.engines import Batch, Runner
 from distal.evaluation.learning import batch_of, checked_maze
-from distal.learners import KINDS, Learner, chance_for, embedded, from_embedded
-from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
+from distal.learners import KINDS, Learner, chance_for
+from distal.model.draws import MAX_COUNT, child_seed, child_seeds
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
-from distal.search.genetic import Evolution, Genotypes, Options, chances, first_population
+from distal.search.config import Config
+from distal.search.genetic import GeneticAlgorithm, first_population
+from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
+from distal.search.results import Evolved, Fresh, Winner
 from distal.search.runs import RunFolder, damaged, read_run
 
 REMEASURED = 400  # trials on which a winner is measured afresh
@@ -50,227 +41,6 @@ REMEASURED = 400  # trials on which a winner is measured afresh
 # Parts of the work, as the last number of a seed's part.
 RUN, EVALUATION, REMEASUREMENT = 4, 5, 6
 NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; those of others follow from their words
-
-
-@dataclass(frozen=True)
-class Config:
-    """Everything that decides the result of an evolution."""
-
-    learner: str = "dsp"
-    runs: int = 15
-    generations: int = 300
-    trials: int = 5  # per final position
-    episodes: int = 100
-    seed: int = 0
-    options: Options = field(default_factory=Options)
-    settings: Settings = field(default_factory=Settings)
-    maze: Maze = field(default_factory=lambda: checked_maze(None))
-
-    def __post_init__(self) -> None:
-        given: object = self.learner
-        evolvable = [kind for kind, cls in KINDS.items() if cls.genes is not None]
-        if isinstance(given, str) and given in KINDS and given not in evolvable:
-            raise InputError(
-                f"learner is {given!r}, which has nothing to evolve; measure it with learn, "
-                f"or evolve {' or '.join(evolvable)}"
-            )
-        object.__setattr__(self, "learner", one_of("learner", given, evolvable))
-        bounds = {
-            "runs": (1, 2**20), "generations": (0, MAX_COUNT), "trials": (1, MAX_COUNT),
-            "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED),
-        }  # fmt: skip
-        for name, (low, high) in bounds.items():
-            object.__setattr__(self, name, integer(name, getattr(self, name), low, high))
-        instance("options", self.options, Options, "an Options")
-        instance("settings", self.settings, Settings, "a Settings")
-        instance("maze", self.maze, Maze, "a Maze")
-
-    @property
-    def genes(self) -> tuple[int, int]:
-        """The number of discrete and of continuous genes."""
-        return KINDS[self.learner].genes or (0, 0)
-
-    def decode(self, genotypes: Genotypes) -> list[Learner]:
-        """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""
-        kind = KINDS[self.learner]
-        pairs = zip(genotypes.discrete.tolist(), genotypes.continuous.tolist(), strict=True)
-        return [kind.from_genes(discrete, continuous) for discrete, continuous in pairs]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the configuration, ready for JSON."""
-        names = ("learner", "runs", "generations", "trials", "episodes", "seed")
-        return {
-            "distal": __version__,
-            **{name: getattr(self, name) for name in names},
-            **asdict(self.options),
-            **asdict(self.settings),
-            "maze": list(self.maze.picture),
-            "heading": self.maze.heading,
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Config:
-        """Read what `to_dict` returns, or returned in version 0.1."""
-        data = dict(data)
-        if "remeasure" in data:  # 0.1: `elites` was their number
-            remeasure = flag("remeasure", data.pop("remeasure"))
-            data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
-        own = ("learner", "runs", "generations", "trials", "episodes", "seed")
-        known = (
-            "distal",
-            *own,
-            *Options.__dataclass_fields__,
-            *Settings.__dataclass_fields__,
-            "maze",
-            "heading",
-        )
-        for name in data:
-            if name not in known:
-                raise InputError(f"unknown field {name!r}{suggestion(name, known)}")
-        if not isinstance(data["maze"], list):
-            raise InputError("the maze is not a list of rows")
-        return cls(
-            **{name: data[name] for name in own},
-            options=Options(**{name: data[name] for name in Options.__dataclass_fields__}),
-            settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
-            maze=Maze(tuple(data["maze"]), data["heading"]),
-        )
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """How a learner does on fresh trials, which selection has not favoured, and chance on the same ones.
-
-    Chance has the learner's scales of recurrent and feedback sums. It is None in a folder
-    of runs that version 0.1 finished.
-    """
-
-    fitness: float
-    standard_error: float
-    chance: float | None = None  # its mean best EP
-    chance_standard_error: float | None = None
-    difference_standard_error: float | None = None  # of fitness − chance, paired
-    p: float | None = None  # paired t-test, two-sided
-    superiority: float | None = None  # the share of trials in which the learner is better, ties half
-
-    @classmethod
-    def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
-        """Compare the best EPs of a learner with those of chance in the same trials."""
-        for name, values in (("own", own), ("chance", chance)):
-            given = instance(name, values, np.ndarray, "an array of best EPs")
-            if given.ndim != 1 or given.dtype.kind not in "iuf":
-                raise InputError(f"{name} is {shown(given)}, expected an array of best EPs")
-        if len(own) != len(chance) or len(own) < 2:
-            raise InputError(
-                f"there are {len(own)} and {len(chance)} trials, expected as many, and two at least"
-            )
-
-        def error(values: NDArray[np.int32]) -> float:
-            return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-        return cls(
-            fitness=float(own.mean()),
-            standard_error=error(own),
-            chance=float(chance.mean()),
-            chance_standard_error=error(chance),
-            difference_standard_error=error(own - chance),
-            p=paired(own, chance),
-            superiority=paired_superiority(own, chance),
-        )
-
-    @classmethod
-    def from_dict(cls, data: object) -> Fresh:
-        """Read the numbers by name."""
-        expected = "the numbers of fresh trials, by name"
-        given = instance("fresh", data, dict, expected)
-        needed = ("fitness", "standard_error")
-        if not set(needed) <= set(given) <= set(cls.__dataclass_fields__):
-            raise InputError(f"fresh is {shown(data)}, expected {expected}")
-        numbers: dict[str, Any] = {
-            name: None if value is None and name not in needed else checks.number(name, value)
-            for name, value in given.items()
-        }
-        return cls(**numbers)
-
-    @property
-    def difference(self) -> float | None:
-        """The mean difference from chance; negative is better than chance."""
-        return None if self.chance is None else self.fitness - self.chance
-
-    @property
-    def beats_chance(self) -> bool | None:
-        """Whether it is better than chance, at the paper's level of 0.05."""
-        if self.p is None or self.difference is None:
-            return None
-        return self.p < SIGNIFICANT and self.difference < 0
-
-
-@dataclass(frozen=True)
-class Winner:
-    """The best individual of a run's last generation.
-
-    With kept elites it is the individual with the lowest fitness ever measured.
-    """
-
-    run: int
-    learner: Learner
-    generation: int  # in which it first appeared
-    selected: float  # the fitness that selected it, hence optimistic
-    fresh: Fresh
-
-    @property
-    def remeasured(self) -> float:
-        """The fitness on fresh trials."""
-        return self.fresh.fitness
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of the fitness on fresh trials."""
-        return self.fresh.standard_error
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the winner, ready for JSON."""
-        fresh = asdict(self.fresh)
-        return {
-            "run": self.run,
-            "generation": self.generation,
-            "selected": self.selected,
-            "remeasured": fresh.pop("fitness"),
-            **fresh,
-            "learner": embedded(self.learner),
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Winner:
-        """Read what `to_dict` returns."""
-        instance("winner", data, dict, "what Winner.to_dict returns")
-        needed = ("run", "generation", "selected", "remeasured", "learner")
-        for name in needed:
-            if name not in data:
-                raise InputError(f"field {name!r} of a winner is missing")
-        given = {name: data[name] for name in Fresh.__dataclass_fields__ if name in data}
-        return cls(
-            run=integer("run", data["run"], 1),
-            learner=from_embedded(data["learner"]),
-            generation=integer("generation", data["generation"], 0),
-            selected=checks.number("selected", data["selected"]),
-            fresh=Fresh.from_dict({**given, "fitness": data["remeasured"]}),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Evolved:
-    """The outcome of an evolution: fitness of every generation, and the winners.
-
-    `best`, `mean` and `worst` are those of the population, (runs, generations + 1).
-    """
-
-    config: Config
-    best: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    worst: NDArray[np.float64]
-    seconds: float
-    winners: tuple[Winner, ...]
 
 
 @dataclass(frozen=True)
@@ -293,12 +63,13 @@ def evolve(
     trials: int = 5,
     episodes: int = 100,
     seed: int = 0,
-    population: int = 14,
-    elite_count: int = 4,
-    crossover: float = 0.5,
-    mutation: float = 0.15,
-    deviation: float = 0.1,
-    elites: str = Options.elites,
+    search: Algorithm | None = None,
+    population: int | None = None,
+    elite_count: int | None = None,
+    crossover: float | None = None,
+    mutation: float | None = None,
+    deviation: float | None = None,
+    elites: str | None = None,
     maze: Maze | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -310,12 +81,41 @@ def evolve(
 ) -> Evolved:
     """Evolve DSP rules ("dsp"), the parameters of hill climbing ("hc"), or another registered kind.
 
-    `trials` counts per final position. `elites` says whether the `elite_count` best are
-    measured again in every generation ("remeasured") or keep the fitness they were first
-    given ("kept"). `out` names a folder to keep the runs in, so that they can be resumed
-    with `resume`; an existing one is refused unless `force`. `progress` is told of every
-    generation.
+    Args:
+        learner: "dsp" or "hc".
+        runs: Independent runs.
+        generations: After the first population.
+        trials: For each final position, in an evaluation.
+        episodes: Of each trial.
+        seed: Of all random numbers.
+        search: Which search, with its options; the paper's `GeneticAlgorithm()` if left out.
+        population: Short for `search=GeneticAlgorithm(population=…)`, as the five that follow.
+        elite_count: So many of the best are copied unchanged.
+        crossover: Probability that a child has two parents.
+        mutation: Probability that a discrete gene is redrawn.
+        deviation: Standard deviation of the noise on continuous genes.
+        elites: Whether the elites are measured again in every generation ("remeasured") or
+            keep the fitness they were first given ("kept").
+        maze: The triple T-maze if left out.
+        out: A folder to keep the runs in, so that `resume` can go on; refused if it is
+            there already.
+        force: Begin anew in a folder that is there.
+        engine: "cpu", "gpu", "reference" or "auto".
+        workers: How much to run at once.
+        executor: Whose workers do the work instead.
+        progress: Told of every generation.
+        **settings: As in `Settings`.
+
+    Returns:
+        The fitness of every generation, and the winners.
+
+    Raises:
+        InputError: If something is wrong with what was given.
     """
+    options = {
+        "population": population, "elite_count": elite_count, "crossover": crossover, "mutation": mutation,
+        "deviation": deviation, "elites": elites,
+    }  # fmt: skip
     config = Config(
         learner=learner,
         runs=runs,
@@ -323,7 +123,7 @@ def evolve(
         trials=trials,
         episodes=episodes,
         seed=seed,
-        options=Options(population, elite_count, crossover, mutation, deviation, elites),
+        search=_chosen(search, {name: value for name, value in options.items() if value is not None}),
         settings=Settings.of(settings, tuple(inspect.signature(evolve).parameters)),
         maze=checked_maze(maze),
     )
@@ -332,10 +132,11 @@ def evolve(
     function("progress", progress)
     estimate(config).check()
     check_engine(config, run)
+    searches = _begun(config)
     if out is None:
-        return _run(config, _begun(config), run, progress)
+        return _run(config, searches, run, progress)
     with RunFolder.create(folder("out", out), config.to_dict(), force) as kept:
-        return _run(config, _begun(config), run, progress, kept)
+        return _run(config, searches, run, progress, kept)
 
 
 def resume(
@@ -353,10 +154,10 @@ def resume(
     if generations is not None:
         generations = integer("generations", generations, 0, MAX_COUNT)
     with RunFolder.open(path("out", out)) as kept:
-        config, evolutions, winners = _restored(kept.path, kept.config, kept.state)
+        config, searches, winners = _restored(kept.path, kept.config, kept.state)
         history = kept.history()
         if generations is not None and generations != config.generations:
-            integer("generations", generations, max(evolutions[0].generation, 0), MAX_COUNT)
+            integer("generations", generations, max(searches[0].generation, 0), MAX_COUNT)
             config = replace(config, generations=generations)
         estimate(config).check()
         if winners is None or config.generations != kept.config["generations"]:
@@ -365,23 +166,34 @@ def resume(
         if config.generations != kept.config["generations"]:
             kept.extend(config.generations)
             winners = None
-        return _run(config, evolutions, run, progress, kept, history, kept.seconds(), winners)
+        return _run(config, searches, run, progress, kept, history, kept.seconds(), winners)
+
+
+def _chosen(search: Algorithm | None, options: dict[str, Any]) -> Algorithm:
+    """Return the search that was given, or the genetic algorithm with these options."""
+    if search is None:
+        return GeneticAlgorithm(**options)
+    for name in options:
+        raise InputError(
+            f"{name} is given beside search; say search=GeneticAlgorithm({name}=…), or leave one out"
+        )
+    return search
 
 
 def _restored(
     folder: Path, stored: dict[str, Any], state: dict[str, Any] | None
-) -> tuple[Config, list[Evolution], tuple[Winner, ...] | None]:
+) -> tuple[Config, list[Search], tuple[Winner, ...] | None]:
     """Return what a folder holds, all of it checked: configuration, runs, and winners if it is finished."""
     with damaged(folder / "config.json"):
         config = Config.from_dict(stored)
-    evolutions, winners = _begun(config), None
+    searches, winners = _begun(config), None
     if state is None:
-        return config, evolutions, None
+        return config, searches, None
     with damaged(folder / "state.json"):
-        for evolution, entry in zip(evolutions, state["runs"], strict=True):
-            evolution.restore(entry)
-        generation = integer("generation", evolutions[0].generation, 0, config.generations)
-        if any(evolution.generation != generation for evolution in evolutions):
+        for search, entry in zip(searches, state["runs"], strict=True):
+            search.restore(entry)
+        generation = integer("generation", searches[0].generation, 0, config.generations)
+        if any(search.generation != generation for search in searches):
             raise InputError("its runs are in different generations")
         if state["winners"] is not None:
             if generation < config.generations:
@@ -392,45 +204,46 @@ def _restored(
                 integer("run of a winner", winner.run, run, run)
                 integer("generation of a winner", winner.generation, 0, generation)
                 instance("winner", winner.learner, kind, f"a learner of kind {config.learner}")
-    return config, evolutions, winners
+    return config, searches, winners
 
 
-def _begun(config: Config) -> list[Evolution]:
+def _begun(config: Config) -> list[Search]:
     """Return the runs of an evolution before their first generation."""
-    return [Evolution(*config.genes, run_seed(config, k), config.options) for k in range(config.runs)]
+    return [config.search.begin(*config.genes, run_seed(config, k)) for k in range(config.runs)]
 
 
 def estimate(config: Config) -> Estimate:
     """Estimate the memory that an evolution needs."""
-    finals = len(config.maze.finals)
+    finals, beside = len(config.maze.finals), config.search._memory(sum(config.genes))
     return memory.evolution(
-        sum(config.genes), runs=config.runs, population=config.options.population,
+        sum(config.genes), runs=config.runs, population=config.search.population,
         generations=config.generations, trials=config.trials * finals, episodes=config.episodes,
-        afresh=_trials_afresh(config) * finals,
+        afresh=_trials_afresh(config) * finals, beside=beside,
     )  # fmt: skip
 
 
 def summary(out: str | Path) -> dict[str, Any]:
     """Return what a folder of runs holds, without changing it."""
     stored, state, _ = read_run(out)
-    config, evolutions, winners = _restored(Path(out), stored, state)
+    config, searches, winners = _restored(Path(out), stored, state)
     names = ("remeasured", "standard_error", "chance", "p", "superiority")
-    found = [winner.to_dict() for winner in winners] if winners else [{} for _ in evolutions]
+    found = [winner.to_dict() for winner in winners] if winners else [{} for _ in searches]
     return {
         "learner": config.learner,
         "seed": config.seed,
-        "elites": config.options.elites,
+        "search": config.search.name,
+        "elites": getattr(config.search, "elites", None),
         "generations": config.generations,
-        "done": evolutions[0].generation if state else None,
+        "done": searches[0].generation if state else None,
         "finished": winners is not None,
         "runs": [
             {
                 "run": number,
-                "best": evolution.best_fitness,
-                "found_in_generation": evolution.best_generation,
+                "best": search.best_fitness,
+                "found_in_generation": search.best_generation,
                 **{name: winner.get(name) for name in names},
             }
-            for number, (evolution, winner) in enumerate(zip(evolutions, found, strict=True), start=1)
+            for number, (search, winner) in enumerate(zip(searches, found, strict=True), start=1)
             if state
         ],
     }
@@ -470,24 +283,6 @@ def check_engine(config: Config, run: Runner) -> None:
     run.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
 
 
-def next_generation(config: Config, evolutions: list[Evolution], run: Runner) -> int:
-    """Advance all runs by one generation; return the number of evaluations it took."""
-    first, options = evolutions[0], config.options
-    seeds_of_runs = [evolution.seed for evolution in evolutions]
-    children = options.population - options.elite_count
-    drawn = chances(seeds_of_runs, first.generation + 1, children, *config.genes)
-    asked = [evolution.ask(own) for evolution, own in zip(evolutions, drawn, strict=True)]
-    n = len(asked[0])
-    learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
-    run_seeds = np.array(seeds_of_runs, np.uint64)
-    parts = [[first.generation + 1, individual, EVALUATION] for individual in range(n)]
-    seeds = child_seeds(run_seeds[:, None], np.array(parts)[None]).ravel()
-    fitness = measure(config, learners, seeds, config.trials, run).mean(axis=1)
-    for k, evolution in enumerate(evolutions):
-        evolution.tell(asked[k], fitness[k * n : (k + 1) * n])
-    return len(learners)
-
-
 def measured_afresh(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
 ) -> list[Fresh]:
@@ -503,44 +298,58 @@ def _trials_afresh(config: Config) -> int:
     return -(-REMEASURED // len(config.maze.finals))
 
 
-def winners_of(config: Config, evolutions: list[Evolution], run: Runner) -> tuple[Winner, ...]:
+def winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:
     """Return every run's winner, measured afresh."""
-    learners = [config.decode(e.best)[0] for e in evolutions if e.best is not None]
-    seeds = np.array([child_seed(e.seed, 0, 0, REMEASUREMENT) for e in evolutions], np.uint64)
+    learners = [config.decode(search.told()[2])[0] for search in searches]
+    seeds = np.array([child_seed(search.seed, 0, 0, REMEASUREMENT) for search in searches], np.uint64)
     winners = []
-    for number, (evolution, learner, fresh) in enumerate(
-        zip(evolutions, learners, measured_afresh(config, learners, seeds, run), strict=True), start=1
+    for number, (search, learner, fresh) in enumerate(
+        zip(searches, learners, measured_afresh(config, learners, seeds, run), strict=True), start=1
     ):
         if not learner.bare:  # a climber has no name in our files
             learner = learner.named(f"run {number}, seed {config.seed}")  # noqa: PLW2901
-        winners.append(Winner(number, learner, evolution.best_generation, evolution.best_fitness, fresh))
+        winners.append(Winner(number, learner, search.best_generation, search.best_fitness, fresh))
     return tuple(winners)
 
 
-def _rows(evolutions: list[Evolution]) -> Iterator[tuple[Any, ...]]:
-    """Yield what is recorded of the current generation, a row a run."""
-    for run, evolution in enumerate(evolutions, start=1):
-        assert evolution.fitness is not None  # noqa: S101 - told at least once
-        assert evolution.population is not None  # noqa: S101
-        leader = int(np.argmin(evolution.fitness))
-        genes = [
-            *evolution.population.discrete[leader].tolist(),
-            *evolution.population.continuous[leader].tolist(),
-        ]
-        fitness = evolution.fitness
-        yield (
-            run,
-            evolution.generation,
-            float(fitness[leader]),
-            float(fitness.mean()),
-            float(fitness.max()),
-            " ".join(map(str, genes)),
-        )
+def _rows(searches: list[Search]) -> Iterator[tuple[Any, ...]]:
+    """Yield what is recorded of the current generation, one row for each run."""
+    for run, search in enumerate(searches, start=1):
+        population, fitness, _ = search.told()
+        leader = int(np.argmin(fitness))
+        genes = [*population.discrete[leader].tolist(), *population.continuous[leader].tolist()]
+        best, mean, worst = float(fitness[leader]), float(fitness.mean()), float(fitness.max())
+        yield run, search.generation, best, mean, worst, " ".join(map(str, genes))
+
+
+# ------------------------------------------------------------------ the loop
+
+
+def evaluate(
+    config: Config, searches: list[Search], asked: list[Genotypes], run: Runner
+) -> list[NDArray[np.float64]]:
+    """Return the fitness of what each run asked for: one call of the engine for all of them."""
+    counts = [len(genotypes) for genotypes in asked]
+    generation = searches[0].generation + 1
+    parts = [[generation, individual, EVALUATION] for count in counts for individual in range(count)]
+    seeds = child_seeds(np.repeat(np.array([s.seed for s in searches], np.uint64), counts), parts)
+    learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
+    fitness = measure(config, learners, seeds, config.trials, run).mean(axis=1)
+    return np.split(fitness, np.cumsum(counts)[:-1])
+
+
+def next_generation(config: Config, searches: list[Search], run: Runner) -> int:
+    """Advance all runs by one generation; return the number of evaluations it took."""
+    asked = ask_all(searches)
+    measured = evaluate(config, searches, asked, run)
+    for search, genotypes, fitness in zip(searches, asked, measured, strict=True):
+        search.tell(genotypes, fitness)
+    return sum(map(len, asked))
 
 
 def _run(
     config: Config,
-    evolutions: list[Evolution],
+    searches: list[Search],
     run: Runner,
     progress: Callable[[Step], None] | None,
     folder: RunFolder | None = None,
@@ -553,30 +362,23 @@ def _run(
     if history is not None:
         values[: len(history)] = history
 
-    while evolutions[0].generation < config.generations:
+    while searches[0].generation < config.generations:
         began = time.perf_counter()
-        evaluations = next_generation(config, evolutions, run)
-        rows = list(_rows(evolutions))
+        evaluations = next_generation(config, searches, run)
+        rows = list(_rows(searches))
         took = time.perf_counter() - began
-        generation = evolutions[0].generation
+        generation = searches[0].generation
         values[generation] = [row[2:5] for row in rows]
         seconds += took
         if folder is not None:
-            folder.append(rows, took, [evolution.state() for evolution in evolutions])
+            folder.append(rows, took, [search.state() for search in searches])
         if progress is not None:
-            progress(
-                Step(
-                    generation=generation,
-                    generations=config.generations,
-                    best=[evolution.best_fitness for evolution in evolutions],
-                    mean=float(np.mean([row[3] for row in rows])),
-                    evaluations=evaluations,
-                    seconds=took,
-                )
-            )
+            leaders = [search.best_fitness for search in searches]
+            average = float(np.mean([row[3] for row in rows]))
+            progress(Step(generation, config.generations, leaders, average, evaluations, took))
 
     if winners is None:
-        winners = winners_of(config, evolutions, run)
+        winners = winners_of(config, searches, run)
     if folder is not None:
         folder.finish([winner.to_dict() for winner in winners])
     best, mean, worst = np.moveaxis(values, (2, 1), (0, 1))

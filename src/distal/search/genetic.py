@@ -1,53 +1,24 @@
-"""The genetic algorithm (the paper's section "Genetic Algorithm"). It knows nothing of mazes.
+"""The genetic algorithm (the paper's section "Genetic Algorithm"): operators first, the run at the bottom.
 
-A genotype has a discrete part, values in {-1, 0, 1}, and a continuous part, values
-in [0, 1]. Fitness is minimised. Ask for the genotypes to measure, tell their
-fitness; one ask and tell is a generation. Every random number is a function of the
-run's seed, the generation and the child, so a run can stop and go on anywhere.
+Every random number is a function of the run's seed, the generation and the child, so
+a run can stop and go on anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, integer, number, one_of, unit_interval
+from distal.base.checks import InputError, integer, one_of, unit_interval
 from distal.model import draws
+from distal.search.protocol import Algorithm, Genotypes, Search, listed
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 FIRST, PARENTS, REDRAW, DEVIATE = 16, 17, 18, 19
-
-
-@dataclass(frozen=True, eq=False)
-class Genotypes:
-    """Genotypes as two arrays with one row each."""
-
-    discrete: NDArray[np.int8]  # (n, discrete genes), in {-1, 0, 1}
-    continuous: NDArray[np.float64]  # (n, continuous genes), in [0, 1]
-
-    def __len__(self) -> int:
-        return len(self.discrete)
-
-    def __getitem__(self, rows: Any) -> Genotypes:
-        """Select rows, as an array is indexed by a slice or a list."""
-        return Genotypes(self.discrete[rows], self.continuous[rows])
-
-    @property
-    def length(self) -> int:
-        """The number of genes, discrete and continuous together."""
-        return int(self.discrete.shape[1] + self.continuous.shape[1])
-
-    @classmethod
-    def joined(cls, *parts: Genotypes) -> Genotypes:
-        """Put genotypes under each other."""
-        return cls(
-            np.concatenate([part.discrete for part in parts]),
-            np.concatenate([part.continuous for part in parts]),
-        )
 
 
 # What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
@@ -58,14 +29,28 @@ ELITES = {
 
 
 @dataclass(frozen=True)
-class Options:
-    """The settings of the genetic algorithm; the defaults are the paper's."""
+class GeneticAlgorithm(Algorithm):
+    """The paper's genetic algorithm; the defaults are the paper's.
 
+    Args:
+        population: Individuals.
+        elite_count: So many of the best are copied unchanged.
+        crossover: Probability that a child has two parents.
+        mutation: Probability that a discrete gene is redrawn.
+        deviation: Standard deviation of the noise on continuous genes.
+        elites: Whether the elites are measured again in every generation ("remeasured") or
+            keep the fitness they were first given ("kept").
+
+    Raises:
+        InputError: If an option is out of its range.
+    """
+
+    name: ClassVar[str] = "ga"
     population: int = 14
     elite_count: int = 4
     crossover: float = 0.5
-    mutation: float = 0.15  # probability that a discrete gene is redrawn
-    deviation: float = 0.1  # standard deviation of the noise on continuous genes
+    mutation: float = 0.15
+    deviation: float = 0.1
     elites: str = next(iter(ELITES))
 
     def __post_init__(self) -> None:
@@ -78,6 +63,10 @@ class Options:
         object.__setattr__(self, "elites", one_of("elites", self.elites, ELITES))
         for name in ("crossover", "mutation", "deviation"):
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
+
+    def begin(self, discrete: int, continuous: int, seed: int) -> GeneticSearch:
+        """Return the search of a run, before its first generation."""
+        return GeneticSearch(discrete, continuous, seed, self)
 
 
 # ------------------------------------------------------------------ operators
@@ -168,7 +157,7 @@ def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, contin
 
 
 def offspring(
-    parents: Genotypes, fitness: NDArray[np.float64], drawn: Chances, options: Options
+    parents: Genotypes, fitness: NDArray[np.float64], drawn: Chances, options: GeneticAlgorithm
 ) -> Genotypes:
     """Make children: selection, crossover, mutation."""
     first, second, whether, where = drawn.parents.T
@@ -183,125 +172,83 @@ def offspring(
     )
 
 
-# ------------------------------------------------------------------ the loop
+# ------------------------------------------------------------------ a run
 
 
 @dataclass(eq=False)
-class Evolution:
-    """One run: ask for genotypes, tell their fitness, again and again."""
+class GeneticSearch(Search):
+    """One run of the genetic algorithm.
 
-    discrete: int
-    continuous: int
-    seed: int
-    options: Options = field(default_factory=Options)
-    generation: int = -1  # of the current population; −1 before the first was measured
-    population: Genotypes | None = None
-    fitness: NDArray[np.float64] | None = None
-    born: NDArray[np.int64] | None = None  # the generation in which each individual first appeared
-    # The leader, one row: the best of the current generation, which is the winner if this is the last one.
-    # With kept elites: the lowest fitness ever measured, which is the same while there are elites.
-    best: Genotypes | None = None
-    best_fitness: float = float("inf")
-    best_generation: int = -1  # in which it first appeared
+    Its leader is the best of the current generation. With kept elites it is the lowest
+    fitness ever measured, which is the same while there are elites.
+    """
+
+    options: GeneticAlgorithm = field(default_factory=GeneticAlgorithm)
+    # The generation in which each individual first appeared.
+    born: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
 
     @property
     def remeasured(self) -> bool:
         """Whether the elites are measured again in every generation."""
         return self.options.elites == "remeasured"
 
-    def ask(self, drawn: Chances | None = None) -> Genotypes:
-        """Return the genotypes to measure for the next generation; `drawn` saves it from drawing."""
-        if self.population is None or self.fitness is None:
-            return first_population(self.options.population, self.discrete, self.continuous, self.seed)
-        if drawn is None:
-            n = self.options.population - self.options.elite_count
-            (drawn,) = chances([self.seed], self.generation + 1, n, self.discrete, self.continuous)
-        children = offspring(self.population, self.fitness, drawn, self.options)
-        return Genotypes.joined(self._elites(), children) if self.remeasured else children
+    def ask(self) -> Genotypes:
+        """Return the genotypes to measure: a first population, then children, and elites if remeasured."""
+        (asked,) = self._ask_together([self])
+        return asked
 
-    def tell(self, asked: Genotypes, fitness: NDArray[np.float64]) -> None:
+    @classmethod
+    def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
+        """Draw for all runs at once, which is much faster than one after another."""
+        first, options = searches[0], searches[0].options
+        if first.population is None:
+            genes = (first.discrete, first.continuous)
+            return [first_population(options.population, *genes, search.seed) for search in searches]
+        children = options.population - options.elite_count
+        seeds = [search.seed for search in searches]
+        drawn = chances(seeds, first.generation + 1, children, first.discrete, first.continuous)
+        return [search._next(own) for search, own in zip(searches, drawn, strict=True)]
+
+    def _next(self, drawn: Chances) -> Genotypes:
+        population, fitness, _ = self.told()
+        children = offspring(population, fitness, drawn, self.options)
+        return Genotypes.joined(population[self._elites()], children) if self.remeasured else children
+
+    def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Take the fitness of what was asked for: it becomes the next generation, with the elites."""
-        self.generation += 1
-        if self.population is None or self.fitness is None or self.born is None:
-            population, measured = asked, fitness
-            born = np.zeros(len(asked), np.int64)
-        else:
-            elites = self._ranking()
-            children = len(asked) - (len(elites) if self.remeasured else 0)
-            born = np.concatenate([self.born[elites], np.full(children, self.generation)])
-            if self.remeasured:
-                population, measured = asked, fitness
-            else:
-                population = Genotypes.joined(self._elites(), asked)
+        self._check(genotypes, fitness)
+        population, measured, born = genotypes, fitness, np.zeros(0, np.int64)
+        if self.population is not None and self.fitness is not None:
+            elites = self._elites()
+            born = self.born[elites]
+            if not self.remeasured:
+                population = Genotypes.joined(self.population[elites], genotypes)
                 measured = np.concatenate([self.fitness[elites], fitness])
-        self.population, self.fitness, self.born = population, measured, born
+        if len(population) != self.options.population:
+            raise InputError(f"{len(genotypes)} genotypes are told, expected those that ask returned")
+        self.generation += 1
+        self.population, self.fitness = population, measured
+        self.born = np.concatenate([born, np.full(len(population) - len(born), self.generation)])
         leader = int(np.argmin(measured))
         if self.remeasured or measured[leader] < self.best_fitness:
-            self.best, self.best_fitness = population[[leader]], float(measured[leader])
-            self.best_generation = int(born[leader])
+            self._lead(leader, int(self.born[leader]))
 
-    def _ranking(self) -> NDArray[np.int64]:
+    def _elites(self) -> NDArray[np.int64]:
         """Return the places of the elites, the best first; the first of equals."""
-        assert self.fitness is not None  # noqa: S101 - only called with a population
-        return np.argsort(self.fitness, kind="stable")[: self.options.elite_count]
-
-    def _elites(self) -> Genotypes:
-        assert self.population is not None  # noqa: S101
-        return self.population[self._ranking()]
+        _, fitness, _ = self.told()
+        return np.argsort(fitness, kind="stable")[: self.options.elite_count]
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to go on, ready for JSON."""
-        assert self.population is not None  # noqa: S101
-        assert self.fitness is not None  # noqa: S101
-        assert self.born is not None  # noqa: S101
-        assert self.best is not None  # noqa: S101
-        return {
-            "generation": self.generation,
-            "fitness": self.fitness.tolist(),
-            "born": self.born.tolist(),
-            "discrete": self.population.discrete.tolist(),
-            "continuous": self.population.continuous.tolist(),
-            "best": {
-                "fitness": self.best_fitness,
-                "generation": self.best_generation,
-                "discrete": self.best.discrete[0].tolist(),
-                "continuous": self.best.continuous[0].tolist(),
-            },
-        }
+        state = super().state()
+        first = {name: state.pop(name) for name in ("generation", "fitness")}
+        return {**first, "born": self.born.tolist(), **state}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from what `state` returned; refuse what it cannot have returned."""
+        super().restore(state)
         size = self.options.population
-        self.generation = integer("generation", state["generation"], 0)
-        self.fitness = np.array(_list("fitness", state["fitness"], size, number), np.float64)
-        self.population = self._genotypes(state["discrete"], state["continuous"], size)
+        listed("fitness", state["fitness"], size, lambda name, value: value)
         # Version 0.1 did not keep it; then all that is known is that they are there now.
-        born = _list("born", state.get("born", [self.generation] * size), size, self._generation)
+        born = listed("born", state.get("born", [self.generation] * size), size, self._past)
         self.born = np.array(born, np.int64)
-        best = state["best"]
-        self.best = self._genotypes([best["discrete"]], [best["continuous"]], 1)
-        self.best_fitness = number("the best fitness", best["fitness"])
-        self.best_generation = self._generation("the generation of the best", best["generation"])
-
-    def _generation(self, name: str, value: object) -> int:
-        return integer(name, value, 0, self.generation)
-
-    def _genotypes(self, discrete: object, continuous: object, n: int) -> Genotypes:
-        def change(name: str, value: object) -> int:
-            return integer(name, value, -1, 1)
-
-        changes = _list("discrete", discrete, n, lambda name, row: _list(name, row, self.discrete, change))
-        numbers = _list(
-            "continuous", continuous, n, lambda name, row: _list(name, row, self.continuous, unit_interval)
-        )
-        return Genotypes(
-            np.array(changes, np.int8).reshape(n, self.discrete),
-            np.array(numbers, np.float64).reshape(n, self.continuous),
-        )
-
-
-def _list(name: str, values: object, length: int, check: Callable[[str, object], Any]) -> list[Any]:
-    """Return a list of so many values, each checked."""
-    if not isinstance(values, list) or len(values) != length:
-        raise InputError(f"{name} is not a list of {length}")
-    return [check(name, value) for value in values]

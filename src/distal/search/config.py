@@ -1,0 +1,116 @@
+"""The configuration of an evolution: everything that decides its result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from distal._version import __version__
+from distal.base.checks import InputError, flag, instance, integer, one_of, shown, suggestion
+from distal.evaluation.learning import checked_maze
+from distal.learners import KINDS, Learner
+from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.maze import Maze
+from distal.model.settings import Settings
+from distal.search.genetic import GeneticAlgorithm
+from distal.search.protocol import Algorithm, Genotypes
+from distal.search.registry import ALGORITHMS, algorithm, options_of
+
+UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
+OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
+FIELDS = ("distal", *OWN, "search", *Settings.__dataclass_fields__, "maze", "heading")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that decides the result of an evolution."""
+
+    learner: str = "dsp"
+    runs: int = 15
+    generations: int = 300
+    trials: int = 5  # per final position
+    episodes: int = 100
+    seed: int = 0
+    search: Algorithm = field(default_factory=GeneticAlgorithm)
+    settings: Settings = field(default_factory=Settings)
+    maze: Maze = field(default_factory=lambda: checked_maze(None))
+
+    def __post_init__(self) -> None:
+        given: object = self.learner
+        evolvable = [kind for kind, cls in KINDS.items() if cls.genes is not None]
+        if isinstance(given, str) and given in KINDS and given not in evolvable:
+            raise InputError(
+                f"learner is {given!r}, which has nothing to evolve; measure it with learn, "
+                f"or evolve {' or '.join(evolvable)}"
+            )
+        object.__setattr__(self, "learner", one_of("learner", given, evolvable))
+        bounds = {
+            "runs": (1, 2**20), "generations": (0, MAX_COUNT), "trials": (1, MAX_COUNT),
+            "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED),
+        }  # fmt: skip
+        for name, (low, high) in bounds.items():
+            object.__setattr__(self, name, integer(name, getattr(self, name), low, high))
+        self._check_search()
+        instance("settings", self.settings, Settings, "a Settings")
+        instance("maze", self.maze, Maze, "a Maze")
+
+    def _check_search(self) -> None:
+        """Refuse a search that a file could not name, or whose options would stand for something else."""
+        given: object = self.search
+        kind = type(given)
+        if not isinstance(given, Algorithm):
+            raise InputError(f"search is {shown(given)}, expected an algorithm as GeneticAlgorithm()")
+        if kind not in ALGORITHMS.values():
+            raise InputError(
+                f"the search {kind.__name__} is not registered; use distal.search.registry.register"
+            )
+        for option in self.search.to_dict():
+            if option in FIELDS:
+                raise InputError(
+                    f"the search {self.search.name} has an option {option!r}; call it something else"
+                )
+
+    @property
+    def genes(self) -> tuple[int, int]:
+        """The number of discrete and of continuous genes."""
+        return KINDS[self.learner].genes or (0, 0)
+
+    def decode(self, genotypes: Genotypes) -> list[Learner]:
+        """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""
+        kind = KINDS[self.learner]
+        pairs = zip(genotypes.discrete.tolist(), genotypes.continuous.tolist(), strict=True)
+        return [kind.from_genes(discrete, continuous) for discrete, continuous in pairs]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration, ready for JSON."""
+        return {
+            "distal": __version__,
+            **{name: getattr(self, name) for name in OWN},
+            **({} if self.search.name == UNNAMED else {"search": self.search.name}),
+            **self.search.to_dict(),
+            **asdict(self.settings),
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Config:
+        """Read what `to_dict` returns, or returned in version 0.1."""
+        data = dict(data)
+        if "remeasure" in data:  # 0.1: `elites` was their number
+            remeasure = flag("remeasure", data.pop("remeasure"))
+            data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
+        name = one_of("search", data.get("search", UNNAMED), ALGORITHMS)
+        options = options_of(ALGORITHMS[name])
+        known = (*FIELDS, *options)
+        for field_name in data:
+            if field_name not in known:
+                raise InputError(f"unknown field {field_name!r}{suggestion(field_name, known)}")
+        if not isinstance(data["maze"], list):
+            raise InputError("the maze is not a list of rows")
+        return cls(
+            **{name: data[name] for name in OWN},
+            search=algorithm(name, {option: data[option] for option in options}),
+            settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
+            maze=Maze(tuple(data["maze"]), data["heading"]),
+        )

@@ -1,0 +1,260 @@
+"""What a search is: it says which genotypes to try next. It knows nothing of mazes and learners.
+
+A genotype has a discrete part, values in {-1, 0, 1}, and a continuous part, values
+in [0, 1]. Fitness is minimised. An `Algorithm` holds the options of a search and begins
+a `Search` for every run of an evolution. Ask a search for the genotypes to measure,
+tell it their fitness; one ask and tell is a generation.
+
+A new search is a file with these two classes and a line in `registry`:
+
+    @dataclass(eq=False)
+    class Walk(Search):
+        def ask(self) -> Genotypes: ...
+
+    @dataclass(frozen=True)
+    class RandomWalk(Algorithm):
+        name: ClassVar[str] = "walk"
+        population: int = 14
+
+        def begin(self, discrete: int, continuous: int, seed: int) -> Walk:
+            return Walk(discrete, continuous, seed)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base.checks import InputError, instance, integer, number, shown, unit_interval
+from distal.model.draws import MAX_COUNT, MAX_SEED
+
+MAX_GENES = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Genotypes:
+    """Genotypes as two arrays with one row each."""
+
+    discrete: NDArray[np.int8]  # (n, discrete genes), in {-1, 0, 1}
+    continuous: NDArray[np.float64]  # (n, continuous genes), in [0, 1]
+
+    def __len__(self) -> int:
+        return len(self.discrete)
+
+    def __getitem__(self, rows: Any) -> Genotypes:
+        """Select rows, as an array is indexed by a slice or a list."""
+        return Genotypes(self.discrete[rows], self.continuous[rows])
+
+    @property
+    def length(self) -> int:
+        """The number of genes, discrete and continuous together."""
+        return int(self.discrete.shape[1] + self.continuous.shape[1])
+
+    @classmethod
+    def joined(cls, *parts: Genotypes) -> Genotypes:
+        """Put genotypes under each other."""
+        return cls(
+            np.concatenate([part.discrete for part in parts]),
+            np.concatenate([part.continuous for part in parts]),
+        )
+
+
+@dataclass(eq=False)
+class Search(ABC):
+    """One run of a search: ask for genotypes, tell their fitness, again and again.
+
+    Every random number should be a function of the seed, the generation and the place in
+    it (`distal.model.draws`); then a run can stop and go on anywhere. A search that keeps
+    more than its current generation extends `tell`, `state` and `restore`.
+
+    Attributes:
+        discrete: The number of discrete genes.
+        continuous: The number of continuous genes.
+        seed: Of this run.
+        generation: Of the current population, from 0; −1 before the first was told.
+        population: The current generation, or None.
+        fitness: Of the population.
+        best: The leader, one row, or None: the winner if this is the last generation.
+        best_fitness: The fitness that made it the leader.
+        best_generation: In which it first appeared.
+    """
+
+    discrete: int
+    continuous: int
+    seed: int
+    generation: int = field(default=-1, init=False)
+    population: Genotypes | None = field(default=None, init=False)
+    fitness: NDArray[np.float64] | None = field(default=None, init=False)
+    best: Genotypes | None = field(default=None, init=False)
+    best_fitness: float = field(default=float("inf"), init=False)
+    best_generation: int = field(default=-1, init=False)
+
+    def __post_init__(self) -> None:
+        self.discrete = integer("discrete", self.discrete, 0, MAX_GENES)
+        self.continuous = integer("continuous", self.continuous, 0, MAX_GENES)
+        self.seed = integer("seed", self.seed, 0, MAX_SEED)
+        if not self.discrete + self.continuous:
+            raise InputError("discrete and continuous are 0, expected at least one gene")
+
+    @abstractmethod
+    def ask(self) -> Genotypes:
+        """Return the genotypes to measure for the next generation, at least one; change nothing."""
+
+    def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
+        """Take the fitness of what was asked for: it becomes the current generation, its best the leader.
+
+        Args:
+            genotypes: What `ask` returned.
+            fitness: Of each, lower is better.
+
+        Raises:
+            InputError: If there is not one finite fitness for each genotype.
+        """
+        self._check(genotypes, fitness)
+        self.generation += 1
+        self.population, self.fitness = genotypes, fitness
+        self._lead(int(np.argmin(fitness)), self.generation)
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that is needed to go on, ready for JSON."""
+        population, fitness, best = self.told()
+        return {
+            "generation": self.generation,
+            "fitness": fitness.tolist(),
+            "discrete": population.discrete.tolist(),
+            "continuous": population.continuous.tolist(),
+            "best": {
+                "fitness": self.best_fitness,
+                "generation": self.best_generation,
+                "discrete": best.discrete[0].tolist(),
+                "continuous": best.continuous[0].tolist(),
+            },
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` returned.
+
+        Args:
+            state: As it was, or as JSON brings it back.
+
+        Raises:
+            InputError: If it is nothing that `state` can have returned.
+        """
+        self.generation = integer("generation", entry(state, "generation"), 0, MAX_COUNT)
+        measured = entry(state, "fitness")
+        size = len(measured) if isinstance(measured, list) and measured else 1
+        self.fitness = np.array(listed("fitness", measured, size, number), np.float64)
+        self.population = self._genotypes(entry(state, "discrete"), entry(state, "continuous"), size)
+        best = entry(state, "best")
+        self.best = self._genotypes([entry(best, "discrete")], [entry(best, "continuous")], 1)
+        self.best_fitness = number("the best fitness", entry(best, "fitness"))
+        self.best_generation = self._past("the generation of the best", entry(best, "generation"))
+
+    def told(self) -> tuple[Genotypes, NDArray[np.float64], Genotypes]:
+        """Return population, fitness and best.
+
+        Raises:
+            InputError: If nothing was told yet.
+        """
+        if self.population is None or self.fitness is None or self.best is None:
+            raise InputError("the search was told nothing yet; ask, measure and tell first")
+        return self.population, self.fitness, self.best
+
+    @classmethod
+    def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
+        """Return what each run of an evolution asks for; override it where together is faster."""
+        return [search.ask() for search in searches]
+
+    def _check(self, genotypes: object, fitness: object) -> None:
+        """Refuse what `tell` cannot take."""
+        count = len(instance("genotypes", genotypes, Genotypes, "what ask returned"))
+        given = instance("fitness", fitness, np.ndarray, f"an array of {count} numbers")
+        if given.shape != (count,) or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
+            raise InputError(f"fitness is {shown(given)}, expected an array of {count} finite numbers")
+
+    def _lead(self, leader: int, generation: int) -> None:
+        """Make an individual of the current generation the leader, which appeared in some generation."""
+        assert self.population is not None  # noqa: S101 - only called with a population
+        assert self.fitness is not None  # noqa: S101
+        self.best, self.best_fitness = self.population[[leader]], float(self.fitness[leader])
+        self.best_generation = generation
+
+    def _past(self, name: str, value: object) -> int:
+        """Return a generation, if it can have been."""
+        return integer(name, value, 0, self.generation)
+
+    def _genotypes(self, discrete: object, continuous: object, n: int) -> Genotypes:
+        def change(name: str, value: object) -> int:
+            return integer(name, value, -1, 1)
+
+        changes = listed("discrete", discrete, n, lambda name, row: listed(name, row, self.discrete, change))
+        numbers = listed(
+            "continuous", continuous, n, lambda name, row: listed(name, row, self.continuous, unit_interval)
+        )
+        return Genotypes(
+            np.array(changes, np.int8).reshape(n, self.discrete),
+            np.array(numbers, np.float64).reshape(n, self.continuous),
+        )
+
+
+class Algorithm(ABC):
+    """A search algorithm and its options: a frozen dataclass that JSON can hold.
+
+    Attributes:
+        name: The word for it on the command line and in files.
+        population: The most genotypes that a generation of a run measures.
+    """
+
+    name: ClassVar[str]
+    population: int
+
+    @abstractmethod
+    def begin(self, discrete: int, continuous: int, seed: int) -> Search:
+        """Return the search of a run, before its first generation.
+
+        Args:
+            discrete: The number of discrete genes.
+            continuous: The number of continuous genes.
+            seed: Of the run.
+        """
+
+    def _memory(self, genes: int) -> int:
+        """Return how many bytes a run takes besides its individuals; override it if they are many."""
+        return 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options by name, ready for JSON."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+def ask_all(searches: Sequence[Search]) -> list[Genotypes]:
+    """Return what each of the runs of an evolution, all in one generation, asks for; check its shape."""
+    asked = type(searches[0])._ask_together(searches)
+    for search, genotypes in zip(searches, asked, strict=True):
+        given = instance("what ask returned", genotypes, Genotypes, "Genotypes")
+        shapes = (given.discrete.shape, given.continuous.shape)
+        if not len(given) or shapes != ((len(given), search.discrete), (len(given), search.continuous)):
+            raise InputError(
+                f"ask returned arrays of the shapes {shapes[0]} and {shapes[1]}, expected rows of "
+                f"{search.discrete} discrete and {search.continuous} continuous genes"
+            )
+    return asked
+
+
+def entry(state: object, name: str) -> Any:
+    """Return an entry of a state; refuse a state that has it not."""
+    if not isinstance(state, dict) or name not in state:
+        raise InputError(f"{name!r} is missing")
+    return state[name]
+
+
+def listed(name: str, values: object, length: int, check: Callable[[str, object], Any]) -> list[Any]:
+    """Return a list of so many values, each checked."""
+    if not isinstance(values, list) or len(values) != length:
+        raise InputError(f"{name} is not a list of {length}")
+    return [check(name, value) for value in values]

@@ -1,0 +1,151 @@
+"""What comes out of an evolution: the winners, measured on fresh trials beside chance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base import checks
+from distal.base.checks import InputError, instance, integer, shown
+from distal.base.significance import SIGNIFICANT, paired, paired_superiority
+from distal.learners import Learner, embedded, from_embedded
+from distal.search.config import Config
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """How a learner does on fresh trials, which selection has not favoured, and chance on the same ones.
+
+    Chance has the learner's scales of recurrent and feedback sums. It is None in a folder
+    of runs that version 0.1 finished.
+    """
+
+    fitness: float
+    standard_error: float
+    chance: float | None = None  # its mean best EP
+    chance_standard_error: float | None = None
+    difference_standard_error: float | None = None  # of fitness − chance, paired
+    p: float | None = None  # paired t-test, two-sided
+    superiority: float | None = None  # the share of trials in which the learner is better, ties half
+
+    @classmethod
+    def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
+        """Compare the best EPs of a learner with those of chance in the same trials."""
+        for name, values in (("own", own), ("chance", chance)):
+            given = instance(name, values, np.ndarray, "an array of best EPs")
+            if given.ndim != 1 or given.dtype.kind not in "iuf":
+                raise InputError(f"{name} is {shown(given)}, expected an array of best EPs")
+        if len(own) != len(chance) or len(own) < 2:
+            raise InputError(
+                f"there are {len(own)} and {len(chance)} trials, expected as many, and two at least"
+            )
+
+        def error(values: NDArray[np.int32]) -> float:
+            return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+        return cls(
+            fitness=float(own.mean()),
+            standard_error=error(own),
+            chance=float(chance.mean()),
+            chance_standard_error=error(chance),
+            difference_standard_error=error(own - chance),
+            p=paired(own, chance),
+            superiority=paired_superiority(own, chance),
+        )
+
+    @classmethod
+    def from_dict(cls, data: object) -> Fresh:
+        """Read the numbers by name."""
+        expected = "the numbers of fresh trials, by name"
+        given = instance("fresh", data, dict, expected)
+        needed = ("fitness", "standard_error")
+        if not set(needed) <= set(given) <= set(cls.__dataclass_fields__):
+            raise InputError(f"fresh is {shown(data)}, expected {expected}")
+        numbers: dict[str, Any] = {
+            name: None if value is None and name not in needed else checks.number(name, value)
+            for name, value in given.items()
+        }
+        return cls(**numbers)
+
+    @property
+    def difference(self) -> float | None:
+        """The mean difference from chance; negative is better than chance."""
+        return None if self.chance is None else self.fitness - self.chance
+
+    @property
+    def beats_chance(self) -> bool | None:
+        """Whether it is better than chance, at the paper's level of 0.05."""
+        if self.p is None or self.difference is None:
+            return None
+        return self.p < SIGNIFICANT and self.difference < 0
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The best individual of a run's last generation.
+
+    With kept elites it is the individual with the lowest fitness ever measured.
+    """
+
+    run: int
+    learner: Learner
+    generation: int  # in which it first appeared
+    selected: float  # the fitness that selected it, hence optimistic
+    fresh: Fresh
+
+    @property
+    def remeasured(self) -> float:
+        """The fitness on fresh trials."""
+        return self.fresh.fitness
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the fitness on fresh trials."""
+        return self.fresh.standard_error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the winner, ready for JSON."""
+        fresh = asdict(self.fresh)
+        return {
+            "run": self.run,
+            "generation": self.generation,
+            "selected": self.selected,
+            "remeasured": fresh.pop("fitness"),
+            **fresh,
+            "learner": embedded(self.learner),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Winner:
+        """Read what `to_dict` returns."""
+        instance("winner", data, dict, "what Winner.to_dict returns")
+        needed = ("run", "generation", "selected", "remeasured", "learner")
+        for name in needed:
+            if name not in data:
+                raise InputError(f"field {name!r} of a winner is missing")
+        given = {name: data[name] for name in Fresh.__dataclass_fields__ if name in data}
+        return cls(
+            run=integer("run", data["run"], 1),
+            learner=from_embedded(data["learner"]),
+            generation=integer("generation", data["generation"], 0),
+            selected=checks.number("selected", data["selected"]),
+            fresh=Fresh.from_dict({**given, "fitness": data["remeasured"]}),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Evolved:
+    """The outcome of an evolution: fitness of every generation, and the winners.
+
+    `best`, `mean` and `worst` are those of the population, (runs, generations + 1).
+    """
+
+    config: Config
+    best: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    worst: NDArray[np.float64]
+    seconds: float
+    winners: tuple[Winner, ...]
