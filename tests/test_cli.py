@@ -345,11 +345,11 @@ def test_colours_go_on_working(evil: Path) -> None:
 
 
 def test_a_report_of_another_machine_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
-    from distal.cli import terminal
+    from distal.cli.bench import show_change
 
     earlier = {"distal": EVIL, "date": EVIL, "machine": {"processor": EVIL, "cores": 2}}
     for to_stderr in (False, True):
-        terminal.show_change([], earlier, to_stderr)
+        show_change([], earlier, to_stderr)
         text = "".join(capsys.readouterr())
         assert text.count(SHOWN) == 3
         assert not obeyed(text)
@@ -361,7 +361,7 @@ def test_errors_are_one_line_whatever_they_hold(
     from distal.engines.spread import WorkError
 
     for error in (distal.InputError(EVIL), WorkError(EVIL), KeyboardInterrupt(EVIL)):
-        monkeypatch.setattr("distal.cli.terminal.show_maze", Mock(side_effect=error))
+        monkeypatch.setattr("distal.cli.maze.show_maze", Mock(side_effect=error))
         assert main(["maze"]) > 0
         err = capsys.readouterr().err
         assert SHOWN in err

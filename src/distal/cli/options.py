@@ -1,0 +1,140 @@
+"""Options that several commands share, and what is made of them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from distal import engines
+from distal.base.checks import InputError
+from distal.cli.parser import Parser, number, whole
+from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, chance, find_learner, hill_climbing
+from distal.learners.chance import Chance
+from distal.learners.hill_climbing import HillClimbing
+from distal.model.maze import HEADINGS, Maze, triple_t_maze
+from distal.model.settings import READINGS, Settings, default
+from distal.search.genetic import ELITES, Options
+
+LEARNER = "paper:1 to paper:15, evolved:1 to evolved:15, hc, chance, or a rule or climber file"
+
+
+def add_seed(command: Parser) -> None:
+    """Add the seed."""
+    command.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
+
+
+def add_heading(command: Parser, default: str | None = "north") -> None:
+    """Add the heading at the start."""
+    command.add_argument(
+        "--heading", default=default, metavar="H", help=f"start heading: {', '.join(HEADINGS)} (north)"
+    )
+
+
+def add_resample(command: Parser) -> None:
+    """Add how often weights are drawn afresh."""
+    command.add_argument(
+        "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
+    )
+
+
+def add_settings(command: Parser, given_only: bool = False, remark: str = "") -> None:
+    """Add network, maze and readings; with `given_only` an option that is left out is None."""
+    defaults = Settings()
+
+    def unless_given(value: Any) -> Any:
+        return None if given_only else value
+
+    for name, text in (("hidden", "hidden neurons"), ("steps", "steps per episode")):
+        value = getattr(defaults, name)
+        command.add_argument(
+            f"--{name}", type=whole, default=unless_given(value), metavar="N", help=f"{text} ({value})"
+        )
+    command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
+    add_heading(command, unless_given("north"))
+    readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
+    for name, values in READINGS.items():
+        readings.add_argument(
+            f"--{name.replace('_', '-')}",
+            dest=name,
+            default=unless_given(default(name)),
+            metavar="WORD",
+            help=_explained(values, default(name)),
+        )
+
+
+def add_numbers(command: Parser) -> None:
+    """Add the numbers of the learners that need no file."""
+    for name in hill_climbing.NUMBERS:
+        text = f"of the learner hc ({getattr(DEFAULT_CLIMBER, name):g})"
+        if name in chance.NUMBERS:
+            text += f" or chance ({getattr(DEFAULT_CHANCE, name):g})"
+        command.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="X", help=f"{text}, 0 to 1")
+
+
+def add_elites(command: Parser, value: str | None) -> None:
+    """Add what becomes of the elites."""
+    command.add_argument("--elites", default=value, metavar="WORD", help=_explained(ELITES, Options.elites))
+
+
+def _explained(values: dict[str, str], chosen: str) -> str:
+    """Return the values of a reading with what they mean, and the default."""
+    return "; ".join(f"{value}: {text}" for value, text in values.items()) + f" ({chosen})"
+
+
+def add_report(command: Parser, out: str) -> None:
+    """Add what the commands that write a report share; `out` is what the help calls its folder."""
+    add_elites(command, Options.elites)
+    command.add_argument("--out", metavar="DIR", help=f"folder of the report ({out})")
+    add_force(command)
+    add_seed(command)
+    add_settings(command)
+    add_engine(command)
+
+
+def add_engine(command: Parser) -> None:
+    """Add what runs the trials."""
+    names = ", ".join((*engines.ENGINES, engines.AUTO))
+    command.add_argument(
+        "--engine", default=engines.DEFAULT, metavar="NAME", help=f"{names} ({engines.DEFAULT})"
+    )
+    command.add_argument(
+        "--workers", type=whole, metavar="N", help="how much to run at once (the engine's choice)"
+    )
+    command.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="let a Dask cluster do the work: tcp://…, a scheduler file, or local:N for N processes here",
+    )
+
+
+def add_force(command: Parser) -> None:
+    """Add what allows a folder to be overwritten."""
+    command.add_argument(
+        "--force",
+        action="store_true",
+        help="begin anew: remove the files in the folder that its manifest names, no others",
+    )
+
+
+def maze(file: str | None, heading: str) -> Maze:
+    """Return the maze in a file, or the triple T-maze."""
+    return Maze.from_file(file, heading) if file is not None else Maze(triple_t_maze().picture, heading)
+
+
+def settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return network, steps and readings as they were given."""
+    return {name: getattr(args, name) for name in Settings.__dataclass_fields__}
+
+
+def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
+    """Return the learners that names stand for; `hc` and `chance` take their numbers from the options."""
+    given = {name: getattr(args, name) for name in hill_climbing.NUMBERS if getattr(args, name) is not None}
+    owners = {name: ("hc", "chance") if name in chance.NUMBERS else ("hc",) for name in given}
+    for name, words in owners.items():
+        if not set(words) & set(names):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is for {' and '.join(words)} alone; other learners have their own")
+    climber = HillClimbing(**{**DEFAULT_CLIMBER.to_dict(), **given})
+    scales = {name: value for name, value in given.items() if name in chance.NUMBERS}
+    by_chance = Chance(**{**DEFAULT_CHANCE.to_dict(), **scales})
+    return [find_learner(name, climber, by_chance) for name in names if name is not None]
