@@ -291,7 +291,7 @@ def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compil
     tmp_path: Path,
 ) -> None:
     package = tmp_path / "distal"
-    shutil.copytree(Path(cpu.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(cache.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
 
     def place() -> str:
@@ -313,11 +313,11 @@ def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compil
 
 def test_every_file_that_a_kernel_takes_something_from_is_watched() -> None:
     taken = set()
-    for source in ("engines/kernels.py", "engines/lanes.py"):
+    for source in ("engines/cpu/kernels.py", "engines/cpu/lanes.py"):
         for node in ast.walk(ast.parse((cache.PACKAGE / source).read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("distal."):
                 taken.add(node.module.removeprefix("distal.").replace(".", "/") + ".py")
-    assert taken - {"engines/cache.py"} <= set(cache.SOURCES)
+    assert taken - {"engines/cpu/cache.py"} <= set(cache.SOURCES)
 
 
 def test_other_compilers_mean_another_place(monkeypatch: pytest.MonkeyPatch) -> None:

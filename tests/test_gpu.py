@@ -324,7 +324,7 @@ class Nowhere:
             raise ImportError(f"{name} is not here", name=name)
 
 sys.meta_path.insert(0, Nowhere())
-import distal, distal.engines.gpu, distal.evolving, distal.experiments, distal.spread
+import distal, distal.engines.gpu, distal.engines.spread, distal.search.evolve, distal.paper.experiments
 print(distal.learn("paper:1", episodes=1, trials=1, steps=5, engine="reference").fitness)
 evolved = distal.evolve("hc", runs=1, generations=0, trials=1, episodes=1, steps=5, engine="reference")
 print(len(evolved.winners))

@@ -263,7 +263,8 @@ SMALL = {{"maze": distal.Maze({T.picture!r}), "steps": 2, "hidden": 1}}
 
 MEASURE = """
 import gc, re, sys
-from distal import cli, memory
+from distal import cli
+from distal.base import memory
 
 def number(field):
     return 1024 * int(re.search(rf"{field}:\\s*(\\d+)", open("/proc/self/status").read())[1])

@@ -49,7 +49,7 @@ SCRIPT = """
 import json, sys
 import distal
 from distal.cli import _parser
-from distal.walk import MazeTask
+from distal.tasks.walk import MazeTask
 options = {"trials": 1, "episodes": 6, "steps": 30, "keep_ep": True, "chance": False}
 one, other = (distal.learn("paper:1", engine=engine, **options) for engine in ("cpu", "reference"))
 args = _parser().parse_args(["learn", "paper:1"])
@@ -68,7 +68,7 @@ def test_the_order_of_words_in_one_place_decides_every_default(tmp_path: Path) -
     shutil.copytree(
         Path(distal.__file__).parent, tmp_path / "distal", ignore=shutil.ignore_patterns("__pycache__")
     )
-    path = tmp_path / "distal" / "settings.py"
+    path = tmp_path / "distal" / "model" / "settings.py"
     text = path.read_text()
     place = text.index("def default(")
     turned = "READINGS = {name: dict(reversed(values.items())) for name, values in READINGS.items()}\n\n\n"

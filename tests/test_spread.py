@@ -305,7 +305,7 @@ def test_a_worker_of_another_version_is_refused_at_once_with_both_versions(
 ) -> None:
     other = tmp_path / "other"
     shutil.copytree(ROOT / "src", other, ignore=shutil.ignore_patterns("__pycache__"))
-    init = other / "distal" / "__init__.py"
+    init = other / "distal" / "_version.py"
     init.write_text(init.read_text().replace(distal.__version__, "0.0.9"))
     processes.add_workers(1, PYTHONPATH=str(other))
     from distributed import Client

@@ -13,7 +13,7 @@ from distal.base.machine import check_start
 
 check_start()
 
-from distal._version import __version__
+from distal._version import __version__ as __version__
 from distal.base.checks import InputError
 from distal.evaluation.environments import EnvResult, learn_env
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
@@ -42,7 +42,6 @@ __all__ = [
     "Result",
     "Rule",
     "Settings",
-    "__version__",
     "climb",
     "evolve",
     "find_learner",
