@@ -37,8 +37,8 @@ from distal.learners import chance
 from distal.model import network
 from distal.search.evolve import Fresh
 from distal.tasks.walk import MazeTask
+from tests.mazes import T
 from tests.strategies import chances, mazes, seeds, settings_of
-from tests.test_maze import T
 
 
 @given(chances, mazes(6), settings_of(5, 12), seeds)

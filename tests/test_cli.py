@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -17,8 +16,9 @@ import pytest
 import distal
 from distal import published_rule
 from distal.cli import main
+from tests.command_line import output, output_json, refusal
+from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started, wait_until
-from tests.test_maze import T
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
 
@@ -28,32 +28,6 @@ def maze_file(tmp_path: Path) -> str:
     path = tmp_path / "a maze.txt"
     path.write_text(str(T) + "\n")
     return str(path)
-
-
-def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(arguments) == 0
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    return captured.out
-
-
-def output_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(output(capsys, *arguments, "--json"))
-    return data
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the one line on stderr of a command that ends with exit code 2."""
-    try:
-        code = main(arguments)
-    except SystemExit as leave:
-        code = leave.code  # type: ignore[assignment]
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    assert captured.err.endswith("\n")
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 def test_maze_draws_the_triple_t_maze_with_its_distances(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from distal.show import film
 from distal.show.film import Scene
 from distal.show.pixels import SCALE
 from distal.tasks.walk import MazeTask, MazeWalk
-from tests.test_maze import T
+from tests.mazes import T
 
 
 def trial(learner: Learner, goal: int = 3, **settings: object) -> Batch:

@@ -26,7 +26,7 @@ from distal.engines import reference, spread
 from distal.evaluation.learning import Behaviour, batch_of
 from distal.model.network import Weights
 from distal.show import watch
-from tests.test_maze import T
+from tests.mazes import T
 
 MiB = 2**20
 SMALL: dict[str, Any] = {"maze": T, "steps": 2, "hidden": 1}

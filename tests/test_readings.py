@@ -39,9 +39,7 @@ from distal.paper.reading_study import (
 )
 from distal.paper.stages import Event
 from distal.search import evolve as evolving
-from tests import test_watch
 
-browser = test_watch.browser
 reading_report = pytest.importorskip("distal.paper.reading_report", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parent.parent / "docs"

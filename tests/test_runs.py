@@ -20,8 +20,8 @@ from distal import HillClimbing, InputError, Rule, evolve, learn, reproduce, res
 from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, summary
+from tests.mazes import T
 from tests.processes import DISTAL, started
-from tests.test_maze import T
 
 SMALL: dict[str, Any] = {
     "runs": 2,
