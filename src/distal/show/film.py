@@ -21,8 +21,8 @@ from distal.base.files import check_target, write_bytes
 from distal.engines import Batch
 from distal.learners import KINDS, kind_of
 from distal.model.network import Weights
-from distal.show.pixels import SCALE, Frame, draw
 from distal.tasks.episode import run_episode
+from distal.tasks.pixels import SCALE, Frame, draw
 from distal.tasks.walk import MazeTask, MazeWalk
 
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
