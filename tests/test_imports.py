@@ -69,6 +69,9 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, bool]]:
         yield from ((name, late or inner) for name, inner in imports(node))
 
 
+IMPORTS = {module: list(imports(tree)) for module, tree in MODULES.items()}
+
+
 def place(module: str) -> int:
     """Return where the package of a module stands in the order."""
     front = module in ("distal", "distal.__main__")
@@ -78,16 +81,16 @@ def place(module: str) -> int:
 def test_a_module_imports_only_from_its_own_package_and_those_before_it() -> None:
     assert [
         f"{module} imports {name}"
-        for module, tree in MODULES.items()
-        for name, _ in imports(tree)
+        for module, found in IMPORTS.items()
+        for name, _ in found
         if name in MODULES and place(name) > place(module)
     ] == []
 
 
 def test_no_module_imports_itself_through_others() -> None:
     graph = {
-        module: {name for name, late in imports(tree) if name in MODULES and name != module and not late}
-        for module, tree in MODULES.items()
+        module: {name for name, late in found if name in MODULES and name != module and not late}
+        for module, found in IMPORTS.items()
     }
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
 
@@ -95,8 +98,8 @@ def test_no_module_imports_itself_through_others() -> None:
 def test_what_is_imported_in_a_function_has_a_reason() -> None:
     late = {
         (module.removeprefix("distal."), name if name in MODULES else name.split(".")[0])
-        for module, tree in MODULES.items()
-        for name, inside in imports(tree)
+        for module, found in IMPORTS.items()
+        for name, inside in found
         if inside
     }
     assert late == set(LATE)
