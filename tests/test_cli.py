@@ -132,6 +132,15 @@ def test_without_json_learn_and_climb_print_a_readable_table(
     assert "hill climbing, sigma 0.2" in output(capsys, "climb", *parameters, *SHORT, "--maze", maze_file)
 
 
+def test_one_of_a_thing_is_written_in_the_singular(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    corridor = tmp_path / "corridor.txt"
+    corridor.write_text("####\n#S0#\n####\n")
+    text = output(capsys, "learn", "hc", "--maze", str(corridor), "--trials", "1", "--episodes", "1")
+    assert "\n1 trial (1 for each of 1 final position), 1 episode, seed 0" in text
+
+
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys)
     assert text.startswith("usage: distal")
@@ -206,7 +215,7 @@ def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
     assert (process.returncode, out, err) == (130, "", "distal: interrupted\n")
 
 
-def test_ctrl_c_during_an_evolution_says_how_to_go_on(tmp_path: Path) -> None:
+def test_ctrl_c_during_an_evolution_says_how_to_continue(tmp_path: Path) -> None:
     with started(*DISTAL, "evolve", "--generations", "100000", "--out", tmp_path / "a run") as process:
         wait_until((tmp_path / "a run" / "state.json").exists)
         interrupt(process)
@@ -214,7 +223,7 @@ def test_ctrl_c_during_an_evolution_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert (
         err.splitlines()[-1]
-        == f"distal: interrupted; go on with: distal evolve --resume '{tmp_path / 'a run'}'"
+        == f"distal: interrupted; continue with: distal evolve --resume '{tmp_path / 'a run'}'"
     )
 
 

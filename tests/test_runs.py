@@ -224,7 +224,7 @@ def test_rows_beyond_the_state_are_cut_off(finished: Path, tmp_path: Path) -> No
 
 def test_nothing_is_overwritten_without_force(finished: Path, tmp_path: Path) -> None:
     before = contents(finished)
-    with pytest.raises(InputError, match="is not empty; go on with --resume, begin anew with --force"):
+    with pytest.raises(InputError, match="is not empty; continue with --resume, start over with --force"):
         evolve("dsp", **SMALL, out=finished)
     assert contents(finished) == before
     foreign = tmp_path / "foreign"

@@ -292,7 +292,7 @@ def test_when_the_scheduler_is_lost_one_line_says_so_and_the_run_is_resumed_loca
     assert command.returncode == 1
     last = error.strip().splitlines()[-1]
     assert last.startswith(
-        f"distal: error: the Dask scheduler at '{processes.address}' is gone; go on with: "
+        f"distal: error: the Dask scheduler at '{processes.address}' is gone; continue with: "
     )
     assert "Traceback" not in error
     assert main(["evolve", "--resume", str(out)]) == 0
@@ -329,7 +329,9 @@ def test_an_interrupt_cancels_the_work_and_leaves_no_process_behind(tmp_path: Pa
         wait_until(lambda: not members(command.pid), 5)
     assert command.returncode == 130
     assert (
-        error.strip().splitlines()[-1].startswith("distal: interrupted; go on with: distal evolve --resume")
+        error.strip()
+        .splitlines()[-1]
+        .startswith("distal: interrupted; continue with: distal evolve --resume")
     )
     assert "Traceback" not in error
 

@@ -187,7 +187,7 @@ def python(script: str, **variables: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment for another process that shall import this very package."""
+    """Return the environment for another process, which is to import this very package."""
     path = str(Path(__file__).parents[2])
     return {
         **os.environ,

@@ -13,11 +13,11 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from distal._version import __version__
-from distal.base.checks import InputError, folder
+from distal.base.checks import InputError, counted, folder
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.runs import SINCE, winners_table
-from distal.cli.terminal import PlainConsole, console, count, print_json, spread, tell
+from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
 from distal.cli.work import cluster_of, on_workers, resumable
 from distal.model.settings import Settings
 from distal.search.evolve import Config, Evolved, Step, estimate, evolve, resume
@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
         "--learner", metavar="WORD", help="dsp: rules; hc: parameters of hill climbing (dsp)"
     )
     command.add_argument("--out", metavar="DIR", help="folder to keep the runs in; needed unless --resume")
-    command.add_argument("--resume", metavar="DIR", help="go on with the runs in a folder")
+    command.add_argument("--resume", metavar="DIR", help="continue the runs in a folder")
     options.add_force(command)
     for name, text in (
         ("runs", "independent runs (15)"),
@@ -71,13 +71,13 @@ def run(args: argparse.Namespace) -> None:
                 option = f"--{name.replace('_', '-')}"
                 raise InputError(f"{option} cannot be given with --resume; only --generations can")
     elif args.out is None:
-        raise InputError("no folder for the runs; name one with --out DIR (or go on with --resume DIR)")
+        raise InputError("no folder for the runs; name one with --out DIR (or continue with --resume DIR)")
     else:
         folder("--out", args.out)
         given["maze"] = options.maze(given.pop("maze", None), given.pop("heading", "north"))
     _check_evolution(args, given)
     out = args.resume if args.resume is not None else args.out
-    hint = f"go on with: distal evolve --resume {shlex.quote(out)}"
+    hint = f"continue with: distal evolve --resume {shlex.quote(out)}"
     with (
         resumable(hint, Path(out) / "config.json"),
         cluster_of(args) as cluster,
@@ -150,7 +150,7 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
     config = evolved.config
     name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[config.learner]
     to.print(
-        f"{name}: {count(config.runs, 'run')} of {count(config.generations, 'generation')}, "
+        f"{name}: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}, "
         f"elites {config.options.elites}, seed {config.seed}"
     )
     table, narrow = winners_table(to, "selected")
@@ -166,7 +166,7 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
     to.print(table)
     for line in (
         SINCE,
-        "selected: the fitness that made it the winner, hence optimistic",
+        "selected: the fitness that made it the winner, so it is optimistic",
         "re-measured: on fresh trials; chance: random weights on the same trials; ± standard error",
         "p: paired t-test; P(better): share of trials that are better than chance's",
     ):

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from distal._version import __version__
 from distal.base import memory
-from distal.base.checks import InputError
+from distal.base.checks import InputError, counted
 from distal.base.files import check_target, write_pieces
 from distal.cli import options
 from distal.cli.maze import perfect_agent
@@ -143,8 +143,8 @@ def show_result(result: Result) -> None:
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
     out.print(_described(result), style="bold", soft_wrap=True)
     out.print(
-        f"{n} trials ({result.trials} for each of {len(maze.finals)} final positions), "
-        f"{result.episodes:,} episodes{resampled}, seed {result.seed}, engine {result.engine}"
+        f"{counted(n, 'trial')} ({result.trials} for each of {counted(len(maze.finals), 'final position')}), "
+        f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
     settings = result.settings
     kind = kind_of(result.learner)

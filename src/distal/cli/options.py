@@ -98,12 +98,12 @@ def add_engine(command: Parser) -> None:
         "--engine", default=engines.DEFAULT, metavar="NAME", help=f"{names} ({engines.DEFAULT})"
     )
     command.add_argument(
-        "--workers", type=whole, metavar="N", help="how much to run at once (the engine's choice)"
+        "--workers", type=whole, metavar="N", help="threads of the cpu engine (one per core)"
     )
     command.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="let a Dask cluster do the work: tcp://…, a scheduler file, or local:N for N processes here",
+        help="run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes on this machine",
     )
 
 
@@ -112,7 +112,7 @@ def add_force(command: Parser) -> None:
     command.add_argument(
         "--force",
         action="store_true",
-        help="begin anew: remove the files in the folder that its manifest names, no others",
+        help="start over: remove the files that the folder's manifest names, and no others",
     )
 
 

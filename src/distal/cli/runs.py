@@ -48,8 +48,8 @@ def show_runs(summaries: list[dict[str, Any]]) -> None:
     out = console()
     for entry in summaries:
         done = entry["done"] if entry["done"] is not None else "none"
-        go_on = f"to go on: distal evolve --resume {shlex.quote(entry['folder'])}"
-        state = "finished" if entry["finished"] else go_on
+        unfinished = f"continue with: distal evolve --resume {shlex.quote(entry['folder'])}"
+        state = "finished" if entry["finished"] else unfinished
         out.print(
             f"{entry['folder']}: learner {entry['learner']}, elites {entry['elites']}, seed {entry['seed']}, "
             f"generation {done} of {entry['generations']}, {state}",

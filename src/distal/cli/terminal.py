@@ -116,8 +116,3 @@ def new_table(*columns: str | Text, wrap: bool = False) -> Table:
 def spread(mean: float, error: float | None, sign: bool = False) -> str:
     """Write a mean with its standard error, if there is one."""
     return f"{mean:{'+' if sign else ''}.2f}" + (f" ± {error:.2f}" if error is not None else "")
-
-
-def count(number: int, what: str) -> str:
-    """Write a number of things: 1 run, 2 runs."""
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from distal import engines
-from distal.base.checks import InputError
-from distal.cli.terminal import PlainConsole, count, new_table, tell
+from distal.base.checks import InputError, counted
+from distal.cli.terminal import PlainConsole, new_table, tell
 from distal.engines.spread import WorkError
 from distal.paper.stages import Event, Stage
 
@@ -48,12 +48,12 @@ def cluster_of(args: argparse.Namespace) -> Iterator[Executor | None]:
 def _show_cluster(cluster: Cluster) -> None:
     """Print which cluster does the work, on stderr."""
     dashboard = "" if cluster.dashboard is None else f", dashboard {cluster.dashboard}"
-    tell(f"cluster {cluster.address}: {count(cluster.workers, 'worker')}{dashboard}")
+    tell(f"cluster {cluster.address}: {counted(cluster.workers, 'worker')}{dashboard}")
 
 
 def on_workers(cluster: Executor | None) -> str:
     """Say how many workers a cluster has now, for the end of a line; nothing without a cluster."""
-    return "" if cluster is None else f"  on {count(getattr(cluster, 'workers', 0), 'worker')}"
+    return "" if cluster is None else f"  on {counted(getattr(cluster, 'workers', 0), 'worker')}"
 
 
 @contextmanager

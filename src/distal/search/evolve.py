@@ -504,7 +504,7 @@ def winners_of(config: Config, evolutions: list[Evolution], run: Runner) -> tupl
 
 
 def _rows(evolutions: list[Evolution]) -> Iterator[tuple[Any, ...]]:
-    """Yield what is recorded of the current generation, a row a run."""
+    """Yield what is recorded of the current generation, one row per run."""
     for run, evolution in enumerate(evolutions, start=1):
         assert evolution.fitness is not None  # noqa: S101 - told at least once
         assert evolution.population is not None  # noqa: S101

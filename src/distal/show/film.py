@@ -29,7 +29,7 @@ AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
 HOLD = 18  # frames that the end stands still
 MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # side by side; episodes
-MAX_SCALE = 100  # pixels a cell
+MAX_SCALE = 100  # pixels per cell
 
 Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
