@@ -343,48 +343,47 @@ def rule_table() -> Drawing:
 
 
 ROOMS = (
-    ("the system", ("maze", "network", "traces", "rule")),
-    ("an episode", ("walk", "episode")),
-    ("between episodes", ("learners: dsp, hill_climbing, chance",)),
-    ("many trials", ("engines", "spread, cluster")),
-    ("a measurement", ("evaluation", "foreign")),
-    ("evolution", ("evolution", "evolving", "runs")),
-    ("long work", ("stages",)),
-    ("paper, readings", ("experiments, comparison", "reading_study")),
-    ("what is shown", ("figures", "report, reading_report", "watch", "film, pixels")),
-    ("a person", ("terminal", "cli")),
+    ("model/", "the system", ("maze", "network", "traces", "settings", "draws")),
+    ("tasks/", "an episode", ("walk", "episode", "tables", "environment")),
+    ("learners/", "between episodes", ("dsp, rule", "hill_climbing", "chance")),
+    ("engines/", "many trials", ("reference", "cpu", "gpu", "spread, cluster")),
+    ("evaluation/", "a measurement", ("learning", "environments")),
+    ("search/", "evolution", ("genetic", "evolve", "runs")),
+    ("paper/", "the paper, readings", ("experiments", "reading_study", "reports")),
+    ("show/", "what is shown", ("watch", "film")),
+    ("cli/", "what a person types", ("one file per command",)),
 )
 CARRIED = (
-    "picture, weights, counts, 32 rows",
+    "picture, weights, counts",
     "Episode: walk, activations, EP",
     "a stream of episodes",
     "Batch → Trials",
     "Result: curves, fitness, chance",
     "Evolved: winners, on disk",
-    "parts, each kept when it is done",
     "Reproduction, ReadingStudy",
-    "pages, pictures, films",
+    "pages and films",
 )
 
 BESIDE = (
-    ("draws", "random numbers"),
-    ("settings", "the readings"),
+    ("base/", "under all of it"),
     ("checks", "errors that help"),
-    ("files", "written whole"),
+    ("files, folders", "written whole"),
+    ("memory", "refuses too much"),
+    ("interrupts", "Ctrl-C"),
     ("significance", "tests, intervals"),
     ("colours", "one for each thing"),
-    ("interrupts", "Ctrl-C"),
     ("machine", "where it ran"),
+    ("bench/", "how fast it is"),
 )
-FOR_OTHERS = (("environment", "for Gymnasium"), ("bench", "how fast it is"))
 
 
 def rooms() -> Drawing:
-    """Draw the rooms of the package and what goes from one to the next."""
-    d = Drawing(720, 16 + 62 * len(ROOMS), "The rooms of the package, from the system to what a person types")
-    for level, (about, names) in enumerate(ROOMS):
+    """Draw the packages and what each hands to the next."""
+    d = Drawing(720, 16 + 62 * len(ROOMS), "The packages, from the system to what a person types")
+    for level, (package, about, names) in enumerate(ROOMS):
         y = 16 + 62 * level
-        d.text(140, y + 24, about, "small soft", "end")
+        d.text(140, y + 16, package, "mono small", "end")
+        d.text(140, y + 32, about, "small soft", "end")
         spare = 408 - sum(7.3 * len(name) for name in names)  # shared by the boxes of a level
         x = 156.0
         for name in names:
@@ -396,18 +395,10 @@ def rooms() -> Drawing:
             d.arrow([(352, y + 40), (352, y + 61)])
             d.text(364, y + 54, CARRIED[level], "small soft", "start")
     d.line([(578, 16), (578, 62 * len(ROOMS) - 8)], "s-line", 1)
-    d.text(592, 36, "beside all of it", "small soft", "start")
-    y = 66
-    for name, about in BESIDE:
+    for place, (name, about) in enumerate(BESIDE):
+        y = 32 + 56 * place
         d.text(592, y, name, "mono small", "start")
         d.text(592, y + 16, about, "small soft", "start")
-        y += 44
-    d.text(592, y + 28, "for others", "small soft", "start")
-    y += 58
-    for name, about in FOR_OTHERS:
-        d.text(592, y, name, "mono small", "start")
-        d.text(592, y + 16, about, "small soft", "start")
-        y += 44
     return d
 
 

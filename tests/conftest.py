@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -22,6 +24,9 @@ settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 COMPARED = pytest.StashKey[int]()  # batches that a card and another engine have both run
 
 
@@ -36,6 +41,20 @@ def assert_equal_trials(ours: Trials, theirs: Trials) -> None:
         assert mine is not None
         assert other is not None
         assert mine.tobytes() == other.tobytes()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start a browser; skip where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(names)}")
+    with playwright.sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from distal import InputError, bench
 from distal.bench import Row
@@ -15,16 +19,70 @@ from distal.cli import main
 ROOT = Path(__file__).parent.parent
 
 
-def test_a_quick_run_measures_every_row_that_takes_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+def timed(jobs: Sequence[Callable[[], object]], repeats: int) -> NDArray[np.float64]:
+    """Say that the first job takes one second, the second two, and so on; run none of them."""
+    return np.repeat(np.arange(1.0, len(jobs) + 1)[:, np.newaxis], repeats, axis=1)
+
+
+@pytest.fixture
+def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("distal.bench", "distal.bench.cpu", "distal.bench.cluster"):
+        importlib.import_module(module)
+        monkeypatch.setattr(f"{module}.alternating", timed)
+
+
+@pytest.mark.usefixtures("no_clock")
+def test_the_ratios_of_a_quick_run_are_of_the_right_things_the_right_way_round(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distal.bench.cpu.available_cores", lambda: 2)
     assert main(["bench", "--quick", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    names = [row["name"] for row in data["results"]]
-    assert names == [
-        "dsp_episode", "against_reference", "climbing_episode", "chance", "every_ep", "two_workers",
-        "hidden_40", "hidden_80", "hidden_160",
-    ]  # fmt: skip
-    assert all(row["value"] is None or row["value"] > 0 for row in data["results"])
+    assert {row["name"]: row["value"] for row in data["results"]} == {
+        "dsp_episode": pytest.approx(1e6 / (15 * 40 * 100)),  # µs: a second for all rules, trials, episodes
+        "against_reference": pytest.approx((15 * 40) / 4),  # it takes as long for four trials
+        "climbing_episode": 2,
+        "chance": 2,
+        "every_ep": 2,
+        "two_workers": 0.5,
+        "hidden_40": 2,
+        "hidden_80": 3,
+        "hidden_160": 4,
+    }
+    two = next(row for row in data["results"] if row["name"] == "two_workers")
+    assert "two threads of bare arithmetic do 1.50 times the work" in two["note"]  # 2 · 3 s / 4 s
     assert {"processor", "cores", "memory_gib", "python", "numba"} <= set(data["machine"])
+
+
+class Threads(ThreadPoolExecutor):
+    """Two threads in the place of a cluster."""
+
+    workers = 2
+
+    def __init__(self, address: str) -> None:
+        super().__init__(self.workers)
+
+
+@pytest.mark.usefixtures("no_clock")
+def test_a_cluster_is_compared_with_one_process_on_as_many_cores_and_on_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def once(jobs: Sequence[Callable[[], object]], repeats: int) -> NDArray[np.float64]:
+        jobs[1]()
+        return timed(jobs, repeats)
+
+    monkeypatch.setattr("distal.bench.cluster.Cluster", Threads)
+    monkeypatch.setattr("distal.bench.cluster.alternating", once)
+    monkeypatch.setattr("distal.bench.cluster.available_cores", lambda: 2)
+    monkeypatch.setattr(
+        "distal.bench.cluster.generation", lambda learners, trials=1: bench.generation(learners, trials=1)
+    )
+    rows = {row.name: row for row in bench.run(quick=True, cluster="local:2")}
+    assert list(rows) == ["overhead", "efficiency", "speedup", "episode", "task"]
+    assert rows["efficiency"].value == 3 / 2  # the threads of one process take 3 s, the cluster 2 s
+    assert rows["speedup"].value == 1 / 2  # one core takes 1 s
+    assert rows["episode"].value == pytest.approx(1e6 / (60 * 8 * 100))
+    assert (rows["task"].value or 0) > 0
 
 
 def test_targets_are_floors_or_ceilings() -> None:
@@ -97,14 +155,6 @@ def test_the_document_shows_the_run_that_is_kept(measured: str, page: str) -> No
             )
         assert f"| {row['what']} | {value} | {target} |" in document
         assert not row["note"] or f"- {row['name']}: {row['note']}." in document
-
-
-def test_a_quick_run_measures_a_cluster(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
-    assert main(["bench", "--cluster", "local:1", "--quick", "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["results"]}
-    assert list(rows) == ["overhead", "efficiency", "speedup", "episode", "task"]
-    assert all(row["value"] > 0 for row in rows.values())
 
 
 def test_the_document_names_the_last_tests_on_a_card() -> None:

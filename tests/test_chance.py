@@ -31,13 +31,14 @@ from distal import (
     published_rule,
 )
 from distal.base.significance import paired, paired_superiority
+from distal.cli import learn as learn_command
 from distal.cli import main, terminal
 from distal.learners import chance
 from distal.model import network
 from distal.search.results import Fresh
 from distal.tasks.walk import MazeTask
+from tests.mazes import T
 from tests.strategies import chances, mazes, seeds, settings_of
-from tests.test_maze import T
 
 
 @given(chances, mazes(6), settings_of(5, 12), seeds)
@@ -240,18 +241,18 @@ def test_one_screen_says_whether_a_rule_beats_chance_and_keeps_what_it_found(
 def test_the_verdict_has_three_words(
     capsys: pytest.CaptureFixture[str], own: list[int], verdict: str
 ) -> None:
-    terminal.show_result(result_of([[value] for value in own], [[100], [102], [102], [101]]))
+    learn_command.show_result(result_of([[value] for value in own], [[100], [102], [102], [101]]))
     assert f"Beats chance: {verdict}" in capsys.readouterr().out
 
 
 def test_a_terminal_of_80_columns_shows_every_number(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal, "console", lambda: terminal._Console(width=80))
+    monkeypatch.setattr(learn_command, "console", lambda: terminal.PlainConsole(width=80))
     rule = replace(published_rule(1), name="run 15, seed 10")
     for learner in ("evolved:1", rule, "hc", "chance"):
         result = learn(learner, trials=2, episodes=10_000, keep_ep=True)
-        terminal.show_result(result)
+        learn_command.show_result(result)
         text = capsys.readouterr().out
         assert "…" not in text
         tables = [line.rstrip() for line in text.splitlines() if line.startswith(" ")]
@@ -264,7 +265,7 @@ def test_a_terminal_of_80_columns_shows_every_number(
 def test_every_final_position_has_chance_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     result = learn("evolved:1", trials=3)
     assert result.chance is not None
-    terminal.show_result(result)
+    learn_command.show_result(result)
     text = capsys.readouterr().out
     rows = [line.split() for line in text.splitlines()]
     assert ["final", "position", "distance", "mean", "best", "EP", "chance", "reached", "chance"] in rows
@@ -273,7 +274,7 @@ def test_every_final_position_has_chance_beside_it(capsys: pytest.CaptureFixture
         numbers = [f"{own.mean():.2f}", f"{by_chance.mean():.2f}"]
         shares = [f"{(own < 100).mean():.0%}", f"{(by_chance < 100).mean():.0%}"]
         assert [symbol, str(result.maze.start_distances[g]), *numbers, *shares] in rows
-    terminal.show_result(replace(result, chance=None))
+    learn_command.show_result(replace(result, chance=None))
     assert "chance" not in capsys.readouterr().out
 
 

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -17,8 +16,9 @@ import pytest
 import distal
 from distal import published_rule
 from distal.cli import main
+from tests.command_line import output, output_json, refusal
+from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started, wait_until
-from tests.test_maze import T
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
 
@@ -28,32 +28,6 @@ def maze_file(tmp_path: Path) -> str:
     path = tmp_path / "a maze.txt"
     path.write_text(str(T) + "\n")
     return str(path)
-
-
-def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(arguments) == 0
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    return captured.out
-
-
-def output_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(output(capsys, *arguments, "--json"))
-    return data
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the one line on stderr of a command that ends with exit code 2."""
-    try:
-        code = main(arguments)
-    except SystemExit as leave:
-        code = leave.code  # type: ignore[assignment]
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    assert captured.err.endswith("\n")
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 def test_maze_draws_the_triple_t_maze_with_its_distances(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,6 +132,15 @@ def test_without_json_learn_and_climb_print_a_readable_table(
     assert "hill climbing, sigma 0.2" in output(capsys, "climb", *parameters, *SHORT, "--maze", maze_file)
 
 
+def test_one_of_a_thing_is_written_in_the_singular(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    corridor = tmp_path / "corridor.txt"
+    corridor.write_text("####\n#S0#\n####\n")
+    text = output(capsys, "learn", "hc", "--maze", str(corridor), "--trials", "1", "--episodes", "1")
+    assert "\n1 trial (1 for each of 1 final position), 1 episode, seed 0" in text
+
+
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys)
     assert text.startswith("usage: distal")
@@ -232,7 +215,7 @@ def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
     assert (process.returncode, out, err) == (130, "", "distal: interrupted\n")
 
 
-def test_ctrl_c_during_an_evolution_says_how_to_go_on(tmp_path: Path) -> None:
+def test_ctrl_c_during_an_evolution_says_how_to_continue(tmp_path: Path) -> None:
     with started(*DISTAL, "evolve", "--generations", "100000", "--out", tmp_path / "a run") as process:
         wait_until((tmp_path / "a run" / "state.json").exists)
         interrupt(process)
@@ -240,7 +223,7 @@ def test_ctrl_c_during_an_evolution_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert (
         err.splitlines()[-1]
-        == f"distal: interrupted; go on with: distal evolve --resume '{tmp_path / 'a run'}'"
+        == f"distal: interrupted; continue with: distal evolve --resume '{tmp_path / 'a run'}'"
     )
 
 
@@ -345,11 +328,11 @@ def test_colours_go_on_working(evil: Path) -> None:
 
 
 def test_a_report_of_another_machine_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
-    from distal.cli import terminal
+    from distal.cli.bench import show_change
 
     earlier = {"distal": EVIL, "date": EVIL, "machine": {"processor": EVIL, "cores": 2}}
     for to_stderr in (False, True):
-        terminal.show_change([], earlier, to_stderr)
+        show_change([], earlier, to_stderr)
         text = "".join(capsys.readouterr())
         assert text.count(SHOWN) == 3
         assert not obeyed(text)
@@ -361,7 +344,7 @@ def test_errors_are_one_line_whatever_they_hold(
     from distal.engines.spread import WorkError
 
     for error in (distal.InputError(EVIL), WorkError(EVIL), KeyboardInterrupt(EVIL)):
-        monkeypatch.setattr("distal.cli.terminal.show_maze", Mock(side_effect=error))
+        monkeypatch.setattr("distal.cli.maze.show_maze", Mock(side_effect=error))
         assert main(["maze"]) > 0
         err = capsys.readouterr().err
         assert SHOWN in err

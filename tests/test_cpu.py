@@ -30,9 +30,9 @@ from distal.model.maze import HEADINGS, TURNS
 from distal.model.settings import READINGS
 from distal.tasks.tables import maze_tables
 from tests.conftest import assert_equal_trials
+from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started
 from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of
-from tests.test_maze import T
 
 
 def assert_same(batch: Batch, workers: int = 1) -> Trials:

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 import distal
-from distal.show.pixels import SCALE
+from distal.tasks.pixels import SCALE
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

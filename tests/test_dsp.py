@@ -20,9 +20,9 @@ from distal.model.network import Weights
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, run_episode
 from distal.tasks.walk import MazeTask, MazeWalk
+from tests.mazes import T
+from tests.reflex import reflex, walk
 from tests.strategies import mazes, rules, seeds, settings_of
-from tests.test_episode import reflex, walk
-from tests.test_maze import T
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from distal import InputError, Maze, triple_t_maze
 from distal.base.colours import LIGHT
 from distal.model.maze import ACTIONS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
+from tests.mazes import T
 from tests.strategies import mazes
-from tests.test_maze import T
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 

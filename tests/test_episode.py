@@ -11,25 +11,11 @@ from distal.model import draws, network
 from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT, Maze
 from distal.model.network import Weights
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, choose, run_episode
-from distal.tasks.walk import MazeTask, MazeWalk, episodic_performance
+from distal.tasks.episode import choose, run_episode
+from distal.tasks.walk import MazeTask, episodic_performance
+from tests.mazes import T
+from tests.reflex import reflex, walk
 from tests.strategies import mazes, seeds, settings_of, unit
-from tests.test_maze import T
-
-
-def reflex() -> Weights:
-    """Turn left where there is a wall ahead, else go straight: one hidden neuron that is the front sensor."""
-    weights = Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
-    weights.w_hi[0, 1] = 1
-    weights.w_oh[LEFT, 0] = 1
-    weights.w_oh[STRAIGHT, 1] = 0.5
-    return weights
-
-
-def walk(weights: Weights, maze: Maze, goal: int, **settings: object) -> Episode[MazeWalk]:
-    chosen = Settings(**{"hidden": len(weights.hidden), **settings})  # type: ignore[arg-type]
-    task = MazeTask(maze, goal, chosen.steps, chosen.blocked)
-    return run_episode(weights, np.float32(0.5), np.float32(0.5), task, chosen, seed=0, episode=0)
 
 
 def test_the_goal_ends_the_episode_and_ep_is_the_steps_taken() -> None:

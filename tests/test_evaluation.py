@@ -16,8 +16,8 @@ from distal import HillClimbing, InputError, Maze, Rule, Settings, climb, engine
 from distal.engines import Batch, reference
 from distal.evaluation.learning import Result
 from distal.model.draws import child_seed
+from tests.mazes import T
 from tests.strategies import climbers, mazes, rules, seeds, settings_of
-from tests.test_maze import T
 
 
 def result_of(best: list[list[int]], steps: int = 100) -> Result:

@@ -20,9 +20,9 @@ from distal.model.draws import child_seed
 from distal.model.maze import LEFT, STOP, STRAIGHT
 from distal.show import film
 from distal.show.film import Scene
-from distal.show.pixels import SCALE
+from distal.tasks.pixels import SCALE
 from distal.tasks.walk import MazeTask, MazeWalk
-from tests.test_maze import T
+from tests.mazes import T
 
 
 def trial(learner: Learner, goal: int = 3, **settings: object) -> Batch:

@@ -28,7 +28,7 @@ from distal.paper.reading_study import Scale as ReadingScale
 from distal.paper.stages import Event, _stored_curves
 from distal.search import runs
 from distal.search.evolve import Step, summary
-from tests.test_maze import T
+from tests.mazes import T
 
 SMALL: dict[str, Any] = {
     "runs": 2, "generations": 2, "trials": 1, "episodes": 5, "steps": 8, "maze": T, "hidden": 5,

@@ -27,8 +27,9 @@ from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model.settings import READINGS
 from distal.paper.experiments import random_learners
+from tests.batches import fading_rules, random_batch, random_settings
 from tests.conftest import assert_equal_trials
-from tests.test_gpu import fading_rules, random_batch, random_settings, wide_maze
+from tests.mazes import wide_maze
 
 HERE = Path(__file__).parent
 KERNEL = Path(gpu.__file__).with_name("trials.cu")

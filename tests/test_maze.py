@@ -12,20 +12,10 @@ from hypothesis import strategies as st
 from distal import InputError, Maze, triple_t_maze
 from distal.base.colours import LIGHT
 from distal.model.maze import FINALS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
+from tests.mazes import T
 from tests.strategies import mazes
 
 NORTH, EAST, SOUTH, WEST = range(4)
-
-# A single T: start (3,2), stem (2,2), junction (1,2), final positions (1,1) and (1,3).
-T = Maze.from_text(
-    """
-#####
-#0.1#
-##.##
-##S##
-#####
-"""
-)
 
 
 def test_the_triple_t_maze_equals_its_picture() -> None:

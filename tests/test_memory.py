@@ -27,7 +27,7 @@ from distal.engines import reference, spread
 from distal.evaluation.learning import Behaviour, batch_of
 from distal.model.network import Weights
 from distal.show import watch
-from tests.test_maze import T
+from tests.mazes import T
 
 MiB = 2**20
 SMALL: dict[str, Any] = {"maze": T, "steps": 2, "hidden": 1}
@@ -194,11 +194,11 @@ DOORS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "generations": (
         "1M",
         lambda out: distal.evolve(runs=1, generations=99_000, out=out, **SMALL),
-        "1 runs of 99,000 generations need",
+        "1 run of 99,000 generations needs",
     ),
     "reproduce": ("10M", lambda out: distal.reproduce(out=out), "most of it for curves, .* fewer final"),
     "study": ("2M", lambda out: distal.study_readings(out=out), "most of it for pairs, .* fewer final"),
-    "learn_env": ("10K", lambda out: foreign(trials=1, episodes=1000), "1 trials of 1,000 episodes need"),
+    "learn_env": ("10K", lambda out: foreign(trials=1, episodes=1000), "1 trial of 1,000 episodes needs"),
     "vector": ("10K", lambda out: vector(100), "100 agents need"),
     "watch": ("500K", lambda out: watch.write_page(out, "chance", episodes=1000, **SMALL), "fewer episodes"),
     "scenes": ("50K", lambda out: scenes(), "10,000 episodes need"),
@@ -250,7 +250,7 @@ def test_a_longer_evolution_is_refused_before_its_folder_is_changed(
     distal.evolve(runs=1, generations=1, episodes=1, out=tmp_path / "out", **SMALL)
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     monkeypatch.setenv(memory.SETTING, "5M")
-    with pytest.raises(InputError, match="1 runs of 1,000,000 generations need"):
+    with pytest.raises(InputError, match="1 run of 1,000,000 generations needs"):
         distal.resume(tmp_path / "out", generations=1_000_000)
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
 
@@ -494,7 +494,7 @@ def test_a_small_address_space_is_an_exception_in_python() -> None:
 def test_more_threads_than_the_address_space_holds_are_refused() -> None:
     script = "import distal; distal.learn('paper:1', trials=200, episodes=1, workers=1000)"
     done = in_process(script, limit=3000)
-    assert "InputError: engine cpu with 1000 workers needs 7.8 GiB of address space" in done.stderr
+    assert "InputError: engine cpu with 1,000 workers needs 7.8 GiB of address space" in done.stderr
 
 
 def test_a_small_file_takes_little_however_large_it_may_be(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ import pytest
 import distal
 from distal import InputError, Maze, ReadingStudy, Settings, study_readings
 from distal.base.colours import DARK, LIGHT
-from distal.cli import main, terminal
+from distal.cli import main
+from distal.cli.readings import show_readings
 from distal.evaluation import learning as evaluation
 from distal.learners import chance_for
 from distal.model.draws import child_seed
@@ -38,9 +39,7 @@ from distal.paper.reading_study import (
 )
 from distal.paper.stages import Event
 from distal.search import evolve as evolving
-from tests import test_watch
 
-browser = test_watch.browser
 reading_report = pytest.importorskip("distal.paper.reading_report", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -464,7 +463,7 @@ def test_the_papers_numbers_are_left_out_with_another_maze_or_network(
     assert kept.is_papers
     study = dataclasses.replace(kept, scale=SCALES["quick"], **changed)
     assert not study.is_papers
-    terminal.show_readings(study, "page")
+    show_readings(study, "page")
     said = everything(study) + capsys.readouterr().out
     for text in (
         "the paper has",
@@ -485,7 +484,7 @@ def test_the_papers_numbers_are_left_out_with_another_maze_or_network(
 def test_tables_of_a_full_study_fit_the_terminal(
     kept: ReadingStudy, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    terminal.show_readings(kept, "page")
+    show_readings(kept, "page")
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
 
 

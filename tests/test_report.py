@@ -28,7 +28,6 @@ from distal.paper import comparison, experiments, figures, report
 from distal.paper.comparison import Line, compare
 from distal.paper.experiments import Reproduction, Scale, reproduce
 from distal.paper.stages import Event
-from tests import test_watch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -579,7 +578,6 @@ def test_results_json_holds_all_numbers(tiny: tuple[Reproduction, Path]) -> None
 # ------------------------------------------------------------------ in a browser
 
 
-browser = test_watch.browser
 Open = Callable[..., "Opened"]
 
 

@@ -20,8 +20,8 @@ from distal import GeneticAlgorithm, HillClimbing, InputError, Rule, evolve, lea
 from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, summary
+from tests.mazes import T
 from tests.processes import DISTAL, started
-from tests.test_maze import T
 
 SMALL: dict[str, Any] = {
     "runs": 2,
@@ -224,7 +224,7 @@ def test_rows_beyond_the_state_are_cut_off(finished: Path, tmp_path: Path) -> No
 
 def test_nothing_is_overwritten_without_force(finished: Path, tmp_path: Path) -> None:
     before = contents(finished)
-    with pytest.raises(InputError, match="is not empty; go on with --resume, begin anew with --force"):
+    with pytest.raises(InputError, match="is not empty; continue with --resume, start over with --force"):
         evolve("dsp", **SMALL, out=finished)
     assert contents(finished) == before
     foreign = tmp_path / "foreign"

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import distal
@@ -35,8 +34,8 @@ from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread, WorkError, run_block
 from distal.evaluation.learning import batch_of
 from distal.paper.experiments import random_learners
+from tests.mazes import T
 from tests.processes import DISTAL, interrupt, members, started, wait_until
-from tests.test_maze import T
 
 ROOT = Path(__file__).parent.parent
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
@@ -293,7 +292,7 @@ def test_when_the_scheduler_is_lost_one_line_says_so_and_the_run_is_resumed_loca
     assert command.returncode == 1
     last = error.strip().splitlines()[-1]
     assert last.startswith(
-        f"distal: error: the Dask scheduler at '{processes.address}' is gone; go on with: "
+        f"distal: error: the Dask scheduler at '{processes.address}' is gone; continue with: "
     )
     assert "Traceback" not in error
     assert main(["evolve", "--resume", str(out)]) == 0
@@ -330,7 +329,9 @@ def test_an_interrupt_cancels_the_work_and_leaves_no_process_behind(tmp_path: Pa
         wait_until(lambda: not members(command.pid), 5)
     assert command.returncode == 130
     assert (
-        error.strip().splitlines()[-1].startswith("distal: interrupted; go on with: distal evolve --resume")
+        error.strip()
+        .splitlines()[-1]
+        .startswith("distal: interrupted; continue with: distal evolve --resume")
     )
     assert "Traceback" not in error
 
@@ -494,7 +495,17 @@ def test_a_scheduler_that_does_not_answer_is_refused(
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in capsys.readouterr().err
 
 
-@given(st.integers(1, 2**31))
-@hypothesis_settings(max_examples=3)
-def test_without_a_card_engine_gpu_and_a_cluster_do_not_go_together(seed: int) -> None:
-    assert main(["learn", "paper:1", "--engine", "gpu", "--cluster", "local:1", "--seed", str(seed)]) == 2
+@pytest.mark.parametrize("command", ["learn paper:1", "evolve --out new", "bench"])
+def test_a_cluster_is_refused_for_engine_gpu_even_where_there_is_a_card(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def begun(*args: object) -> None:
+        raise AssertionError("a cluster was started")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("distal.engines.gpu._problem", lambda: None)
+    monkeypatch.setattr("distal.engines.cluster.Cluster.__init__", begun)
+    assert main([*command.split(), "--engine", "gpu", "--cluster", "local:1"]) == 2
+    said = capsys.readouterr().err
+    assert said == "distal: error: --cluster spreads work over processors; leave out --engine gpu\n"
+    assert not list(tmp_path.iterdir())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,8 +26,8 @@ from distal.model.maze import HEADINGS, Maze, triple_t_maze
 from distal.model.settings import READINGS, Settings
 from distal.show import watch
 from distal.show.watch import Watched
-from tests.test_cli import output, output_json, refusal
-from tests.test_maze import T
+from tests.command_line import output, output_json, refusal
+from tests.mazes import T
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -47,19 +46,6 @@ RING = Maze.from_text(
 """,
     "west",
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(names)}")
-    with playwright.sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")

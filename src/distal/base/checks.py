@@ -35,6 +35,11 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
+def counted(number: int, thing: str) -> str:
+    """Return a number of things: 1 run, 2 runs."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def suggestion(value: object, allowed: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the nearest allowed spelling, or nothing."""
     if not isinstance(value, str) or len(value) > SHOWN:

@@ -27,7 +27,7 @@ _OPENING = (
 
 
 def to_json(data: object, indent: int = 0) -> str:
-    """Return JSON to be read by people too: one line a field, lists of numbers on one line."""
+    """Return JSON to be read by people too: one line per field, lists of numbers on one line."""
     inner, outer = " " * (indent + 1), " " * indent
     if isinstance(data, dict) and data:
         fields = [f"{inner}{_scalar(str(key))}: {to_json(value, indent + 1)}" for key, value in data.items()]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from distal.base import machine
-from distal.base.checks import InputError
+from distal.base.checks import InputError, counted
 
 SETTING = "DISTAL_MEMORY"
 UNLIMITED = "unlimited"
@@ -54,8 +54,9 @@ class Estimate:
         if free is None or self.total <= free:
             return
         largest = max(self.parts, key=lambda part: self.parts[part])
+        need = "needs" if self.what.startswith("1 ") else "need"
         raise InputError(
-            f"{self.what} need about {size(self.total)} of memory, most of it for {largest}, "
+            f"{self.what} {need} about {size(self.total)} of memory, most of it for {largest}, "
             f"{size(free)} are free; {self.instead}, or set {SETTING}={UNLIMITED}"
         )
 
@@ -71,7 +72,7 @@ def evaluation(
         "weights": EP * weights * trials,
         "JSON": listed * curves * cells,
     }
-    return Estimate(f"{trials:,} trials of {episodes:,} episodes", parts, instead)
+    return Estimate(f"{counted(trials, 'trial')} of {counted(episodes, 'episode')}", parts, instead)
 
 
 def evolution(
@@ -94,9 +95,11 @@ def evolution(
         "trials": MEASURED * runs * max(population * trials, afresh) + COLUMN * episodes,
         "generations": GENERATION * runs * (generations + 1),
     }
-    what = f"{runs:,} runs of {population:,} individuals with {trials:,} trials each"
+    asked = counted(runs, "run")
     if max(parts, key=lambda part: parts[part]) == "generations":
-        return Estimate(f"{runs:,} runs of {generations:,} generations", parts, "ask for fewer of them")
+        what = f"{asked} of {counted(generations, 'generation')}"
+        return Estimate(what, parts, "ask for fewer of them")
+    what = f"{asked} of {counted(population, 'individual')} with {counted(trials, 'trial')} each"
     return Estimate(what, parts, "ask for fewer runs or trials, or a smaller population")
 
 

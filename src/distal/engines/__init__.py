@@ -1,4 +1,4 @@
-"""Engines run many independent trials. All take the same arguments and give the same bits."""
+"""Engines run many independent trials. All take the same arguments and give identical results."""
 
 from distal.engines.batch import MAX_WORKERS, Batch, Engine, Progress, Trials, checked_workers
 from distal.engines.registry import AUTO, DEFAULT, ENGINES, load, machine_of, resolve

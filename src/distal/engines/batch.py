@@ -141,7 +141,7 @@ class Trials:
 
 
 @contextmanager
-def naming(batch: Batch, trial: int) -> Iterator[None]:
+def named_in_errors(batch: Batch, trial: int) -> Iterator[None]:
     """Let an exception say in which trial it happened."""
     try:
         yield

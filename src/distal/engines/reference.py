@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from distal import learners
 from distal.base.checks import instance
-from distal.engines.batch import Batch, Progress, Trials, checked_call, naming
+from distal.engines.batch import Batch, Progress, Trials, checked_call, named_in_errors
 from distal.model.network import Weights
 from distal.tasks.episode import Episode
 from distal.tasks.walk import MazeTask, MazeWalk
@@ -33,7 +33,7 @@ def run_trial(
 ) -> tuple[NDArray[np.int32], Weights]:
     """Run one trial; return the EP of every episode and the weights of the first best one."""
     ep = np.empty(batch.episodes, np.int32)
-    with naming(batch, trial):
+    with named_in_errors(batch, trial):
         stream = episodes(batch, trial)
         best = next(stream)
         for number, episode in enumerate(chain([best], stream)):

@@ -34,7 +34,7 @@ POLL = 0.2  # seconds between looks at the executor's health
 
 
 class WorkError(RuntimeError):
-    """Work that could not be done, through no fault of what was asked for."""
+    """Work failed for reasons outside the request: a lost cluster, a crashed worker."""
 
 
 class WrongVersion(Exception):  # noqa: N818 - it travels from a worker and is told by name

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from distal import learners
 from distal.base import memory
-from distal.base.checks import InputError, function, instance, integer, number, sequence, shown
+from distal.base.checks import InputError, counted, function, instance, integer, number, sequence, shown
 from distal.engines import Progress
 from distal.evaluation.learning import checked_numbers
 from distal.learners import Learner, checked_learner, name_of
@@ -160,7 +160,7 @@ class EnvResult:
         first, last = self.ep[:, 0].mean(), self.ep[:, -1].mean()
         cut = f"\n{self.cut:,} of {self.ep.size:,} episodes were cut off after {self.settings.steps} steps"
         return (
-            f"{name}: {trials} trials of {episodes:,} episodes, seed {self.seed}\n"
+            f"{name}: {counted(trials, 'trial')} of {counted(episodes, 'episode')}, seed {self.seed}\n"
             f"fitness  {self.fitness:.2f}, the mean best EP\n"
             f"mean EP  {first:.2f} in the first episode, {last:.2f} in the last{cut if self.cut else ''}"
         )
@@ -244,7 +244,7 @@ def _check_memory(trials: int, episodes: int, hidden: int, inputs: int, outputs:
         "weights": 4 * (hidden * incoming(hidden, inputs, outputs) + outputs * (hidden + 1)) * trials,
         "trials": memory.TRIAL * trials,
     }
-    what = f"{trials:,} trials of {episodes:,} episodes"
+    what = f"{counted(trials, 'trial')} of {counted(episodes, 'episode')}"
     memory.Estimate(what, parts, "ask for fewer trials or episodes").check()
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal.base import memory
-from distal.base.checks import InputError, flag, function, instance, integer
+from distal.base.checks import InputError, counted, flag, function, instance, integer
 from distal.base.significance import SIGNIFICANT, paired
 from distal.engines import Batch, Progress
 from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
@@ -260,9 +260,9 @@ class Result:
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
         curve = ", ".join(f"{value:.2f} at {mark:,}" for mark, value in self.checkpoints.items())
+        asked = f"{counted(len(self.best), 'trial')} of {counted(self.episodes, 'episode')}"
         lines = [
-            f"{name_of(self.learner)}: {len(self.best)} trials of {self.episodes:,} episodes, "
-            f"seed {self.seed}",
+            f"{name_of(self.learner)}: {asked}, seed {self.seed}",
             f"fitness  {_with_error(self.fitness, self.standard_error)}",
         ]
         difference = self.difference
@@ -317,8 +317,8 @@ def learn(
         resample: draw fresh weights every so many episodes.
         seed: of all random numbers.
         maze: the triple T-maze if left out.
-        engine: "cpu", "gpu", "reference" or "auto"; all give the same bits.
-        workers: how much is run at once, or how many workers the executor has if it does not say.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
+        workers: threads of the cpu engine, or the executor's workers if it does not say how many it has.
         executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
         keep_ep: keep the EP of every episode, as `Result.ep`.
         keep_weights: keep the weights of the first episode that had the best EP.

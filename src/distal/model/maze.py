@@ -60,7 +60,7 @@ class Maze:
 
     @classmethod
     def from_text(cls, text: str, heading: str = "north") -> Maze:
-        """Read a maze from its picture, one row a line; blank lines around it are ignored."""
+        """Read a maze from its picture, one row per line; blank lines around it are ignored."""
         if not isinstance(text, str):
             raise InputError(f"the picture of a maze is {shown(text)}, expected text")
         lines = [line.rstrip() for line in text.split("\n")]

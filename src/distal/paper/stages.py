@@ -136,7 +136,7 @@ class Claim:
             ]
             raise InputError(
                 f"folder {str(folder)!r} holds {self.holds} with other options ({', '.join(words)}); "
-                "name another with --out, or begin anew with --force"
+                "name another with --out, or start over with --force"
             )
 
     def _older(self, folder: Path) -> Sequence[str] | None:

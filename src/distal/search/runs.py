@@ -69,7 +69,8 @@ def check_new(out: str | Path, runs: int, force: bool) -> None:
     known = known_files(path, HOLDS, run_files(runs), _older)
     if not force and any((path / name).exists() for name in known):
         raise InputError(
-            f"folder {str(out)!r} is not empty; go on with --resume, begin anew with --force, or name another"
+            f"folder {str(out)!r} is not empty; "
+            "continue with --resume, start over with --force, or name another"
         )
 
 

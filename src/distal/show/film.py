@@ -21,15 +21,15 @@ from distal.base.files import check_target, write_bytes
 from distal.engines import Batch
 from distal.learners import KINDS, kind_of
 from distal.model.network import Weights
-from distal.show.pixels import SCALE, Frame, draw
 from distal.tasks.episode import run_episode
+from distal.tasks.pixels import SCALE, Frame, draw
 from distal.tasks.walk import MazeTask, MazeWalk
 
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
 HOLD = 18  # frames that the end stands still
 MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # side by side; episodes
-MAX_SCALE = 100  # pixels a cell
+MAX_SCALE = 100  # pixels per cell
 
 Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 

@@ -27,7 +27,7 @@ from distal.base.checks import InputError, function, integer, path, shown
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import check_target, write_text
 from distal.engines import Batch, Progress, reference
-from distal.engines.batch import naming
+from distal.engines.batch import named_in_errors
 from distal.evaluation.learning import batch_of, checked_maze, checked_numbers
 from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
 from distal.learners.chance import Chance
@@ -219,7 +219,7 @@ def watch(
     report = _shared(progress, eps.size, eps.size + CHANCE_COST * len(chance) * chance.episodes)
     random = engines.runner("cpu").run(chance, progress=lambda episodes: report(CHANCE_COST * episodes))
     for curve, batch in zip(eps, batches, strict=True):
-        with naming(batch, 0):
+        with named_in_errors(batch, 0):
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
                 report(1)

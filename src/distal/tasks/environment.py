@@ -119,7 +119,7 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
             lines[row] = lines[row][:column] + ARROWS[walk.headings[-1]] + lines[row][column + 1 :]
             goal = self.maze.symbols[walk.task.goal]
             return "\n".join([*lines, f"goal {goal}, step {walk.steps}, EP {walk.ep}"]) + "\n"
-        from distal.show import pixels  # noqa: PLC0415 - imports Pillow
+        from distal.tasks import pixels  # noqa: PLC0415 - imports Pillow
 
         return pixels.draw(self.maze, walk.task.goal, walk.cells, walk.headings[-1])
 

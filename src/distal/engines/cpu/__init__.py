@@ -19,9 +19,16 @@ from numba.core import config, event
 from numpy.typing import NDArray
 
 from distal.base import memory
-from distal.base.checks import InputError
+from distal.base.checks import InputError, counted
 from distal.base.machine import available_cores
-from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call, naming
+from distal.engines.batch import (
+    Batch,
+    Progress,
+    Trials,
+    check_supported,
+    checked_call,
+    named_in_errors,
+)
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.numbers import learner_numbers, not_compiled, packed_changes
@@ -59,7 +66,7 @@ def run(
     job = _Job(batch, keep_weights, keep_ep)
     job.compile()
     workers = min(workers or available_cores(), len(batch))
-    memory.check_address_space(f"engine cpu with {workers} workers", memory.STACK * workers)
+    memory.check_address_space(f"engine cpu with {counted(workers, 'worker')}", memory.STACK * workers)
     blocks = list(shares(len(batch), workers))
     counters = np.zeros((len(blocks), CACHE_LINE), np.int64)
     reported = 0
@@ -163,7 +170,7 @@ class _Job:
         try:
             self.kernel(first, last, *self._arguments(), counter)
         except Exception as error:
-            with naming(self.batch, int(counter[1])):
+            with named_in_errors(self.batch, int(counter[1])):
                 raise error
 
     def compile(self) -> None:

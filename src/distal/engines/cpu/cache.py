@@ -67,7 +67,7 @@ def kept() -> Iterator[bool]:
     finally:
         numba.config.CACHE_DIR = before
     if ours is None:
-        _log.warning("no folder can be written to: the cpu engine is compiled anew in every run")
+        _log.warning("no folder can be written to: the cpu engine is compiled again in every run")
 
 
 def _forget(ours: Path) -> None:

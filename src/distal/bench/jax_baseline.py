@@ -6,7 +6,7 @@ readings, float32, JAX's own random numbers, so its results agree with Distal's 
 distribution, not in bits. Every step of every episode is simulated; traces come
 from one batched matrix product per episode.
 
-    python benchmarks/jax_baseline.py        one generation: 14 random rules × 40 trials × 100 episodes
+    python -m distal.bench.jax_baseline      one generation: 14 random rules × 40 trials × 100 episodes
 
 Prints one JSON object: seconds per run (compilation excluded), mean best EP, and
 the device. Takes about a minute on two cores.
@@ -18,6 +18,7 @@ import argparse
 import json
 import statistics
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -26,13 +27,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-import distal
+from distal.learners.rule import Rule
+from distal.model.maze import Maze, triple_t_maze
 from distal.paper.experiments import random_learners
 
 HIDDEN, STEPS = 20, 100
 
 
-def maze_arrays(maze: distal.Maze) -> dict[str, Any]:
+def maze_arrays(maze: Maze) -> dict[str, Any]:
     """Return the maze as arrays: walls, start, finals, distances."""
     return {
         "walls": jnp.asarray(maze.walls),
@@ -118,15 +120,13 @@ def trial(maze: dict[str, Any], episodes: int, delta_w: Any, numbers: Any, goal:
     return lax.scan(one, first, None, length=episodes)[0][3]
 
 
-def generation(
-    rules: tuple[distal.Rule, ...], trials: int, episodes: int
-) -> tuple[Any, tuple[Any, Any, Any]]:
-    """Return a compiled function and its arguments for one generation."""
-    maze = maze_arrays(distal.triple_t_maze())
+def generation(rules: tuple[Rule, ...], trials: int, episodes: int) -> Callable[[int], Any]:
+    """Return a function that runs one generation from a seed, compiled."""
+    maze = maze_arrays(triple_t_maze())
     per = trials * 8
     delta_w = np.repeat(np.array([rule.delta_w for rule in rules], np.float32), per, axis=0)
-    numbers = [[rule.eta, rule.theta, rule.alpha_h, rule.alpha_o] for rule in rules]
-    numbers = np.repeat(np.array(numbers, np.float32), per, axis=0)
+    own = [[rule.eta, rule.theta, rule.alpha_h, rule.alpha_o] for rule in rules]
+    numbers = np.repeat(np.array(own, np.float32), per, axis=0)
     goals = np.tile(np.arange(8, dtype=np.int32), len(rules) * trials)
     run = jax.jit(jax.vmap(partial(trial, maze, episodes)))
 
@@ -134,12 +134,13 @@ def generation(
         keys = jax.random.split(jax.random.key(seed), len(goals))
         return run(delta_w, numbers, goals, keys).block_until_ready()
 
-    return call, (delta_w, numbers, goals)
+    return call
 
 
 def measure(n_rules: int = 14, trials: int = 5, episodes: int = 100, repeats: int = 3) -> dict[str, Any]:
     """Time a generation of random rules; the first, compiling run is not counted."""
-    call, _ = generation(random_learners("dsp", 0, n_rules), trials, episodes)
+    rules = tuple(rule for rule in random_learners("dsp", 0, n_rules) if isinstance(rule, Rule))
+    call = generation(rules, trials, episodes)
     best = call(0)
     seconds = []
     for repeat in range(repeats):

@@ -14,7 +14,7 @@ from distal.model.maze import START, WALL, Cell, Maze
 
 Frame: TypeAlias = NDArray[np.uint8]  # (height, width, 3)
 
-SCALE = 12  # pixels a cell
+SCALE = 12  # pixels per cell
 TRAIL = 0.6  # how much of the agent's colour its trail has
 
 

@@ -1,0 +1,114 @@
+"""`distal bench`: measure an engine."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from distal import bench, engines
+from distal.base.checks import one_of
+from distal.base.machine import machine
+from distal.bench import Row
+from distal.cli.parser import Commands, add_command
+from distal.cli.terminal import NARROWEST, PlainConsole, console, new_table, print_json
+from distal.cli.work import check_cluster
+from distal.engines import gpu
+
+T = TypeVar("T")
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = add_command(
+        commands,
+        "bench",
+        run,
+        "measure an engine",
+        "Measure an engine: ratios against something in the same run, medians of repeats. The cpu engine "
+        "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes.",
+    )
+    command.add_argument("--engine", default=engines.DEFAULT, metavar="NAME", help="cpu, gpu (cpu)")
+    command.add_argument(
+        "--cluster", metavar="ADDRESS", help="measure a Dask cluster instead: tcp://…, a file, or local:N"
+    )
+    command.add_argument(
+        "--quick", action="store_true", help="few repeats, and only the rows that take seconds"
+    )
+    command.add_argument(
+        "--against", metavar="FILE", help="also print the change since the run that wrote FILE"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure an engine."""
+    args.engine = one_of("engine", engines.resolve(args.engine), ("cpu", "gpu"))
+    check_cluster(args)
+    card = gpu.describe() if args.engine == "gpu" else None
+    earlier = bench.load_report(args.against) if args.against is not None else None
+    measured = bench.run(args.engine, quick=args.quick, cluster=args.cluster)
+    rows = list(_spinning(measured, "measuring"))
+    if args.json:
+        print_json(bench.report(rows, card))
+    else:
+        show_bench(rows, machine(), card)
+    if earlier is not None:
+        show_change(bench.compare(rows, earlier), earlier, to_stderr=args.json)
+
+
+def _spinning(rows: Iterable[T], label: str) -> Iterator[T]:
+    """Pass rows on as they come, with a spinner on stderr while one is being made, if it is a terminal."""
+    err = PlainConsole(stderr=True)
+    if not err.is_terminal:
+        yield from rows
+        return
+    with err.status(f"{label} ...") as status:
+        for count, row in enumerate(rows, start=1):
+            status.update(f"{label} ... {count} done")
+            yield row
+
+
+def show_bench(rows: list[Row], machine: dict[str, Any], card: dict[str, Any] | None = None) -> None:
+    """Print the rows of a benchmark and the machine they were measured on."""
+    out = console()
+    if card is not None:
+        out.print(
+            f"{card['card']}, {card['multiprocessors']} multiprocessors, {card['memory_gib']} GiB; "
+            f"CUDA {card['driver_cuda']}, NVRTC {card['nvrtc']}, CuPy {card['cupy']}",
+            soft_wrap=True,
+        )
+    memory = f"{machine['memory_gib']} GiB"
+    versions = ", ".join(
+        f"{name} {machine[name]}" for name in ("python", "numpy", "numba", "jax") if machine[name]
+    )
+    out.print(
+        f"{machine['processor']}, {machine['cores']} cores, {memory}, {machine['system']}; {versions}",
+        soft_wrap=True,
+    )
+    table = new_table("what", "measured", "target", "met", wrap=True)
+    for row in rows:
+        target = f"{'≥' if row.at_least else '≤'} {row.target:,.4g}" if row.target is not None else ""
+        met = {True: "yes", False: "no", None: ""}[row.met]
+        value = f"{row.value:,.4g} {row.unit}" if row.value is not None else "not measured"
+        table.add_row(row.what, value, target, met)
+    out.print(table)
+    for row in rows:
+        if row.note:
+            out.print(f"{row.name}: {row.note}", style="dim")
+
+
+def show_change(
+    compared: list[tuple[Row, float | None, str]], earlier: dict[str, Any], to_stderr: bool
+) -> None:
+    """Print what has changed since an earlier benchmark."""
+    out = PlainConsole(stderr=True, width=NARROWEST) if to_stderr else console()
+    then = earlier["machine"]
+    out.print(
+        f"Against {earlier['distal']} of {earlier['date']}: {then['processor']}, {then['cores']} cores",
+        soft_wrap=True,
+    )
+    table = new_table("measurement", "then", "now", "change")
+    for row, value, verdict in compared:
+        cells = (f"{number:,.4g} {row.unit}" if number is not None else "–" for number in (value, row.value))
+        table.add_row(row.name, *cells, verdict)
+    out.print(table)

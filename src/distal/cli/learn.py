@@ -1,0 +1,232 @@
+"""`distal learn` and `distal climb`: train fresh networks, beside chance."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from distal._version import __version__
+from distal.base import memory
+from distal.base.checks import InputError, counted
+from distal.base.files import check_target, write_pieces
+from distal.cli import options
+from distal.cli.maze import perfect_agent
+from distal.cli.parser import Commands, Parser, add_command, number, whole
+from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
+from distal.cli.work import cluster_of
+from distal.evaluation.learning import KEPT, Behaviour, Difference, Result, checked_numbers, learn
+from distal.learners import DEFAULT_CLIMBER, Learner, kind_of, name_of
+from distal.learners.chance import Chance
+from distal.learners.hill_climbing import HillClimbing
+from distal.model.settings import READINGS, Settings
+
+NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
+MARKS = 6  # checkpoints of a curve that 80 columns hold
+
+
+def add(commands: Commands) -> None:
+    """Add both commands."""
+    command = add_command(
+        commands,
+        "learn",
+        run,
+        "train fresh networks with a rule, beside chance",
+        "Train fresh networks with a rule and show how well they do, beside chance: random weights in every "
+        "episode, in trials with the same seeds.",
+    )
+    command.add_argument("rule", metavar="RULE", help=options.learner_help())
+    options.add_numbers(command)
+    _add_evaluation(command)
+
+    text = "train fresh networks by hill climbing, beside chance"
+    climbing = add_command(commands, "climb", run_climb, text)
+    for name, scaled in (("sigma", "noise"), ("alpha_h", "recurrent sums"), ("alpha_o", "feedback sums")):
+        climbing.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=number,
+            metavar="X",
+            help=f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)",
+        )
+    climbing.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="these three from a file that distal evolve --learner hc wrote",
+    )
+    _add_evaluation(climbing, "; m-ties, trace-pre and normalise do not apply here")
+
+
+def _add_evaluation(command: Parser, remark: str = "") -> None:
+    command.add_argument("--no-chance", action="store_true", help="skip chance; halves the time")
+    command.add_argument(
+        "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
+    )
+    command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
+    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
+    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials per final position (5)")
+    options.add_seed(command)
+    options.add_resample(command)
+    options.add_settings(command, remark=remark)
+    options.add_engine(command)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Train with a rule or another learner."""
+    (learner,) = options.learners(args, args.rule)
+    _evaluate(learner, args, "learning")
+
+
+def run_climb(args: argparse.Namespace) -> None:
+    """Train by hill climbing."""
+    given = {name: getattr(args, name) for name in ("sigma", "alpha_h", "alpha_o")}
+    if args.file is not None:
+        if any(value is not None for value in given.values()):
+            raise InputError(
+                "--sigma, --alpha-h and --alpha-o come from the file; leave them out, or the file"
+            )
+        climber = HillClimbing.load(args.file)
+    elif all(value is None for value in given.values()):
+        climber = DEFAULT_CLIMBER
+    else:
+        for name, value in given.items():
+            if value is None:
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(
+                    f"{option} is missing: give --sigma, --alpha-h and --alpha-o, a climber file, or none"
+                )
+        climber = HillClimbing(**given)
+    _evaluate(climber, args, "climbing")
+
+
+def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
+    """Run a learner and show what came out."""
+    if args.curves and not args.json:
+        raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
+    if args.csv is not None:
+        check_target(args.csv)
+    maze = options.maze(args.maze, args.heading)
+    checked_numbers(args.episodes, args.trials, args.seed, args.resample)
+    settings = options.settings(args)
+    Settings(**settings)
+    beside = not args.no_chance and learner.kind != Chance.kind
+    total = args.episodes * args.trials * len(maze.finals) * (1 + beside)
+    less = [*(["add --no-chance"] if beside else []), *(["leave out --curves"] if args.curves else [])]
+    memory.evaluation(
+        args.trials * len(maze.finals), args.episodes, curves=2 * (1 + beside),
+        listed=args.curves * (memory.LISTED if args.steps <= 100 else memory.LISTED_LARGE),
+        instead=", ".join(["ask for fewer trials or episodes", *less]),
+    ).check()  # fmt: skip
+    with cluster_of(args) as cluster, progress(label, total) as advance:
+        result = learn(
+            learner, maze=maze, episodes=args.episodes, trials=args.trials, resample=args.resample,
+            seed=args.seed, engine=args.engine, workers=args.workers, executor=cluster, progress=advance,
+            keep_ep=True, chance=beside, **settings,
+        )  # fmt: skip
+    if args.csv is not None:
+        write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
+    if args.json:
+        print_json({"version": __version__, **result.to_dict(args.curves)})
+    else:
+        show_result(result)
+
+
+def show_result(result: Result) -> None:
+    """Print an evaluation in 80 columns: numbers beside chance, curve, final positions, and the verdicts."""
+    out = console()
+    maze, n = result.maze, len(result.best)
+    resampled = f", resampled every {result.resample:,}" if result.resample else ""
+    out.print(_described(result), style="bold", soft_wrap=True)
+    out.print(
+        f"{counted(n, 'trial')} ({result.trials} for each of {counted(len(maze.finals), 'final position')}), "
+        f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
+    )
+    settings = result.settings
+    kind = kind_of(result.learner)
+    readings = ", ".join(
+        f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
+    )
+    out.print(f"{settings.hidden} hidden neurons, {settings.steps} steps; {readings}", style="dim")
+    columns = [one for one in (result, result.chance) if one is not None]
+    names = [Text("\n".join(textwrap.wrap(visible(name_of(one.learner)), NAME))) for one in columns]
+    beside = ["difference"] * (len(columns) > 1)
+    table = new_table(Text("lower EP is better\n± standard error"), *names, *beside, wrap=True)
+    difference = result.difference
+    gap = [] if difference is None else [spread(difference.mean, difference.standard_error, sign=True)]
+    table.add_row(
+        "fitness: mean best EP", *(spread(one.fitness, one.standard_error) for one in columns), *gap
+    )
+    table.add_row("trials that reached the goal", *(f"{one.reached:.1%}" for one in columns))
+    found = [behaviour for one in columns if (behaviour := one.behaviour) is not None]
+    if found:
+        _add_behaviour(table, found)
+    table.add_row("perfect agent", f"{perfect_agent(maze):.2f}")
+    out.print(table)
+    marks = list(result.checkpoints)[-MARKS:]
+    curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
+    for one in columns:
+        curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:.2f}" for mark in marks))
+    out.print(curve)
+    _show_finals(out, columns)
+    for line in _verdicts(kind, difference, found):
+        out.print(line)
+
+
+def _described(result: Result) -> str:
+    """Name a learner; one without a name of its own with its numbers."""
+    learner = result.learner
+    if learner.name:
+        return learner.name
+    return ", ".join([learner.label, *(f"{key} {value:g}" for key, value in learner.numbers.items())])
+
+
+def _add_behaviour(table: Table, found: list[Behaviour]) -> None:
+    """Add what the episodes themselves show."""
+    first = (one.median_first for one in found)
+    kept = (one.retained for one in found)
+    for what, cells in (
+        ("their first success, median", ["–" if one is None else f"{one:g}" for one in first]),
+        ("episodes that reached it", [f"{one.reached:.2%}" for one in found]),
+        ("reached in the first tenth", [f"{one.reached_first_tenth:.2%}" for one in found]),
+        ("reached in the last tenth", [f"{one.reached_last_tenth:.2%}" for one in found]),
+        ("reached after first success", ["–" if one is None else f"{one:.2%}" for one in kept]),
+        ("mean EP of the first tenth", [f"{one.first_tenth:.2f}" for one in found]),
+        ("mean EP of the last tenth", [f"{one.last_tenth:.2f}" for one in found]),
+    ):
+        table.add_row(what, *cells)
+
+
+def _show_finals(out: Console, columns: list[Result]) -> None:
+    """Print how well each final position was reached, by a learner and by chance if it is there."""
+    result = columns[0]
+    heads = [head for what in ("mean best EP", "reached") for head in (what, "chance")[: len(columns)]]
+    table = new_table("final position", "distance", *heads)
+    for g, symbol in enumerate(result.maze.symbols):
+        finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
+        best = (f"{final.mean():.2f}" for final in finals)
+        reached = (f"{(final < result.settings.steps).mean():.0%}" for final in finals)
+        table.add_row(symbol, str(result.maze.start_distances[g]), *best, *reached)
+    out.print(table)
+
+
+def _verdicts(kind: str, difference: Difference | None, found: list[Behaviour]) -> Iterator[str]:
+    """Say whether a learner beats chance, and whether it keeps what it found."""
+    if difference is not None:
+        word = "not shown"
+        if difference.decided:
+            word = "yes" if difference.mean < 0 else "no, it is worse"
+        yield f"Beats chance: {word} (p = {difference.p:.2g}, paired t-test)."
+    if found and kind != "chance":
+        retained = found[0].retained
+        if retained is None:
+            word = "it never reached the goal" if not found[0].first_reached.any() else "too late to tell"
+        else:
+            again = f"{retained:.1%} of the episodes after the first success reach the goal again"
+            word = f"{'yes' if found[0].keeps else 'no'}, {again} (yes from {KEPT:.0%})"
+            if kind == "hc":
+                word += "; the climb itself keeps its best weights, each episode tries a change to them"
+        yield f"Keeps what it found: {word}."

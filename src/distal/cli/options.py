@@ -1,0 +1,151 @@
+"""Options that several commands share, and what is made of them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from distal import engines
+from distal.base.checks import InputError
+from distal.cli.parser import Parser, number, whole
+from distal.learners import DEFAULTS, Learner, find_learner
+from distal.model.maze import HEADINGS, Maze, triple_t_maze
+from distal.model.settings import READINGS, Settings, default
+from distal.search.genetic import ELITES, GeneticAlgorithm
+
+
+def learner_help() -> str:
+    """Return what a learner can be called."""
+    return f"paper:1 to paper:15, evolved:1 to evolved:15, {', '.join(DEFAULTS)}, or the file of a learner"
+
+
+def add_seed(command: Parser) -> None:
+    """Add the seed."""
+    command.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
+
+
+def add_heading(command: Parser, default: str | None = "north") -> None:
+    """Add the heading at the start."""
+    command.add_argument(
+        "--heading", default=default, metavar="H", help=f"start heading: {', '.join(HEADINGS)} (north)"
+    )
+
+
+def add_resample(command: Parser) -> None:
+    """Add how often weights are drawn afresh."""
+    command.add_argument(
+        "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
+    )
+
+
+def add_settings(command: Parser, given_only: bool = False, remark: str = "") -> None:
+    """Add network, maze and readings; with `given_only` an option that is left out is None."""
+    defaults = Settings()
+
+    def unless_given(value: Any) -> Any:
+        return None if given_only else value
+
+    for name, text in (("hidden", "hidden neurons"), ("steps", "steps per episode")):
+        value = getattr(defaults, name)
+        command.add_argument(
+            f"--{name}", type=whole, default=unless_given(value), metavar="N", help=f"{text} ({value})"
+        )
+    command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
+    add_heading(command, unless_given("north"))
+    readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
+    for name, values in READINGS.items():
+        readings.add_argument(
+            f"--{name.replace('_', '-')}",
+            dest=name,
+            default=unless_given(default(name)),
+            metavar="WORD",
+            help=_explained(values, default(name)),
+        )
+
+
+def add_numbers(command: Parser) -> None:
+    """Add the numbers of the learners that need no file."""
+    for name, words in _owners().items():
+        text = " or ".join(f"{word} ({DEFAULTS[word].numbers[name]:g})" for word in words)
+        option = f"--{name.replace('_', '-')}"
+        command.add_argument(option, type=number, metavar="X", help=f"of the learner {text}, 0 to 1")
+
+
+def _owners() -> dict[str, list[str]]:
+    """Return the numbers of the learners that a word stands for, and whose they are."""
+    names = dict.fromkeys(name for learner in DEFAULTS.values() for name in learner.names)
+    return {name: [word for word, one in DEFAULTS.items() if name in one.names] for name in names}
+
+
+def add_elites(command: Parser, value: str | None) -> None:
+    """Add what becomes of the elites."""
+    command.add_argument(
+        "--elites", default=value, metavar="WORD", help=_explained(ELITES, GeneticAlgorithm.elites)
+    )
+
+
+def _explained(values: dict[str, str], chosen: str) -> str:
+    """Return the values of a reading with what they mean, and the default."""
+    return "; ".join(f"{value}: {text}" for value, text in values.items()) + f" ({chosen})"
+
+
+def add_report(command: Parser, out: str) -> None:
+    """Add what the commands that write a report share; `out` is what the help calls its folder."""
+    add_elites(command, GeneticAlgorithm.elites)
+    command.add_argument("--out", metavar="DIR", help=f"folder of the report ({out})")
+    add_force(command)
+    add_seed(command)
+    add_settings(command)
+    add_engine(command)
+
+
+def add_engine(command: Parser) -> None:
+    """Add what runs the trials."""
+    names = ", ".join((*engines.ENGINES, engines.AUTO))
+    command.add_argument(
+        "--engine", default=engines.DEFAULT, metavar="NAME", help=f"{names} ({engines.DEFAULT})"
+    )
+    command.add_argument(
+        "--workers", type=whole, metavar="N", help="threads of the cpu engine (one per core)"
+    )
+    command.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes on this machine",
+    )
+
+
+def add_force(command: Parser) -> None:
+    """Add what allows a folder to be overwritten."""
+    command.add_argument(
+        "--force",
+        action="store_true",
+        help="start over: remove the files that the folder's manifest names, and no others",
+    )
+
+
+def maze(file: str | None, heading: str) -> Maze:
+    """Return the maze in a file, or the triple T-maze."""
+    return Maze.from_file(file, heading) if file is not None else Maze(triple_t_maze().picture, heading)
+
+
+def settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return network, steps and readings as they were given."""
+    return {name: getattr(args, name) for name in Settings.__dataclass_fields__}
+
+
+def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
+    """Return the learners that names stand for; words as `hc` take their numbers from the options."""
+    owners = _owners()
+    given = {name: getattr(args, name) for name in owners if getattr(args, name) is not None}
+    for name in given:
+        if not set(owners[name]) & set(names):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(
+                f"{option} is for {' and '.join(owners[name])} alone; other learners have their own"
+            )
+    words: dict[str, Learner] = {}
+    for word, learner in DEFAULTS.items():
+        own = {name: value for name, value in given.items() if name in learner.names}
+        words[word] = learner.from_dict({**learner.to_dict(), **own})
+    return [words[name] if name in words else find_learner(name) for name in names if name is not None]

@@ -1,0 +1,85 @@
+"""The parser that all commands share: help in narrow columns, errors in one line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias
+
+from distal.base.checks import path, suggestion
+from distal.cli import terminal
+
+PATHS = ("DIR", "FILE", "OUT")  # what stands for the path of a file or a folder in the help
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line that helps."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, "formatter_class": Formatter, **options})
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and leave with exit code 2."""
+        self.exit(2, f"{self.prog}: error: {terminal.visible(message)} (see {self.prog} --help)\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse an unknown command with the nearest right one."""
+        if action.choices is not None and value not in action.choices:
+            words = list(action.choices)
+            problem = f"{value!r} is none of {', '.join(words)}{suggestion(value, words)}"
+            raise argparse.ArgumentError(action, problem)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; name unknown options with the nearest right spelling."""
+        known, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            parser: argparse.ArgumentParser = getattr(known, "parser", self)
+            options = [name for action in parser._actions for name in action.option_strings]
+            name = unknown[0].split("=")[0]
+            if name in options:
+                parser.error(f"{name} belongs after the command: {parser.prog} {name}")
+            parser.error(f"unknown argument {unknown[0]!r}{suggestion(name, options)}")
+        for action in getattr(known, "parser", self)._actions:
+            if action.metavar in PATHS and getattr(known, action.dest) is not None:
+                path((*action.option_strings, action.metavar)[0], getattr(known, action.dest))
+        return known
+
+
+class Formatter(argparse.HelpFormatter):
+    """Help with the options in a narrow column."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26)
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def add_command(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    text: str,
+    description: str = "",
+) -> Parser:
+    """Add a command that calls `run`; every command can print JSON."""
+    command = commands.add_parser(name, help=text, description=description or text)
+    command.set_defaults(run=run, parser=command)
+    command.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    return command
+
+
+def whole(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def number(text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None

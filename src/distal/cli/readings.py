@@ -1,0 +1,91 @@
+"""`distal readings`: measure what every reading of the paper does."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+
+from distal import engines
+from distal.base.checks import folder, integer, one_of
+from distal.cli import options, work
+from distal.cli.parser import Commands, add_command
+from distal.cli.terminal import console, new_table, print_json
+from distal.model.draws import MAX_SEED
+from distal.model.settings import Settings
+from distal.paper import reading_study
+from distal.paper.reading_study import ReadingStudy
+from distal.search.genetic import ELITES
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = add_command(
+        commands,
+        "readings",
+        run,
+        "measure what every reading of the paper does to the results",
+        "Measure what every reading of the paper does to chance, to the published rules and to evolution, "
+        "and write a report. The base is the defaults, or what the options say; every other value of every "
+        "reading is tried on it, one at a time. Stages are stored; a second call only does what is missing.",
+    )
+    command.add_argument(
+        "--scale",
+        default="quick",
+        metavar="WORD",
+        help="quick: five to ten minutes on two cores; paper: for a card, about a minute (quick)",
+    )
+    options.add_report(command, "readings-SCALE")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure what every reading does, and write the report."""
+    from distal.paper import reading_report  # noqa: PLC0415 - imports matplotlib, which no other command should wait for
+
+    maze = options.maze(args.maze, args.heading)
+    scale = reading_study.SCALES[one_of("scale", args.scale, reading_study.SCALES)]
+    one_of("elites", args.elites, ELITES)
+    integer("seed", args.seed, 0, MAX_SEED)
+    out = args.out if args.out is not None else f"readings-{args.scale}"
+    folder("--out", out)
+    settings = options.settings(args)
+    in_force = Settings(**settings)
+    planned = reading_study.plan(scale, in_force, args.elites, maze)
+    reading_study.check_memory(scale, maze)
+    reading_study.claim(scale, args.elites, args.seed, in_force, maze).check(out, args.force)
+    with work.resumable(work.AGAIN), work.cluster_of(args) as cluster:
+        runner = engines.runner(args.engine, args.workers, cluster)
+        seconds = reading_study.estimated_seconds(planned, maze, runner)
+        work.show_plan(reading_study.outline(planned), seconds, out)
+        with work.stage_progress(cluster) as progress:
+            study = reading_study.study_readings(
+                args.scale, elites=args.elites, seed=args.seed, out=out, force=args.force, maze=maze,
+                engine=args.engine, workers=args.workers, executor=cluster, progress=progress, **settings,
+            )  # fmt: skip
+    page = reading_report.write(study, out)
+    if args.json:
+        print_json(study.to_dict())
+    else:
+        show_readings(study, str(page))
+
+
+def show_readings(study: ReadingStudy, page: str) -> None:
+    """Print what every reading does, in 100 columns, and where the report is."""
+    from distal.paper import reading_report  # noqa: PLC0415 - imports matplotlib
+
+    out = console()
+    for title, columns, rows in reading_report.tables(study):
+        out.print(title, style="bold")
+        table = new_table("", *columns)
+        for cells in rows:
+            table.add_row(*cells, style="bold" if cells[0] == "base" else None)
+        out.print(table)
+    for line in (*reading_report.LEGEND, f"In brackets: {reading_report.REUSED}."):
+        out.print(*textwrap.wrap(line, 98), sep="\n", style="dim")
+    out.print()
+    for line in reading_report.findings(study):
+        out.print(*textwrap.wrap(line, 98), sep="\n")
+    note = reading_report.scale_note(study)
+    if note:
+        out.print(*textwrap.wrap(note, 98), sep="\n")
+    out.print()
+    out.print(f"report: {page}", soft_wrap=True)

@@ -1,0 +1,96 @@
+"""`distal reproduce`: run the paper's experiments and write a report."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+
+from distal import engines
+from distal.base.checks import folder, integer, one_of
+from distal.cli import options, work
+from distal.cli.parser import Commands, add_command
+from distal.cli.terminal import console, print_json
+from distal.model.draws import MAX_SEED
+from distal.model.settings import Settings
+from distal.paper.experiments import RULES, SCALES, check_memory, claim, estimated_seconds, plan, reproduce
+from distal.search.genetic import ELITES
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = add_command(
+        commands,
+        "reproduce",
+        run,
+        "run the paper's experiments and write a report",
+        "Run the paper's experiments and write a report: figures, tables, and every number of the paper "
+        "beside ours. Each stage is stored; a second call only does what is missing.",
+    )
+    command.add_argument(
+        "--scale",
+        default="quick",
+        metavar="WORD",
+        help="quick: about three minutes on two cores; paper: about twenty (quick)",
+    )
+    command.add_argument("--rules", default="evolved", metavar="WORD", help="evolved, published (evolved)")
+    options.add_report(command, "reproduction-SCALE")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run the paper's experiments and write the report."""
+    from distal.paper import report  # noqa: PLC0415 - imports SciPy and matplotlib, which no other command should wait for
+    from distal.paper.comparison import agreement, compare  # noqa: PLC0415
+
+    maze = options.maze(args.maze, args.heading)
+    scale = SCALES[one_of("scale", args.scale, SCALES)]
+    one_of("rules", args.rules, RULES)
+    one_of("elites", args.elites, ELITES)
+    integer("seed", args.seed, 0, MAX_SEED)
+    out = args.out if args.out is not None else f"reproduction-{args.scale}"
+    folder("--out", out)
+    stages = plan(scale, args.rules, maze, args.elites)
+    settings = options.settings(args)
+    in_force = Settings(**settings)
+    check_memory(scale, args.rules, args.elites, args.seed, in_force, maze)
+    claim(scale, args.rules, args.elites, args.seed, in_force, maze).check(out, args.force)
+    with work.resumable(work.AGAIN), work.cluster_of(args) as cluster:
+        runner = engines.runner(args.engine, args.workers, cluster)
+        work.show_plan(stages, estimated_seconds(stages, maze, in_force, runner), out)
+        with work.stage_progress(cluster) as progress:
+            result = reproduce(
+                args.scale, rules=args.rules, elites=args.elites, seed=args.seed, out=out, force=args.force,
+                maze=maze, engine=args.engine, workers=args.workers, executor=cluster, progress=progress,
+                **settings,
+            )  # fmt: skip
+    lines = compare(result)
+    page = report.write(result, out, lines)
+    if args.json:
+        print_json(report.numbers(result, lines))
+    else:
+        show_comparison(report.short_rows(lines), agreement(lines), str(page))
+
+
+def show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> None:
+    """Print the paper's numbers beside ours, in 80 columns, and where the report is."""
+    out = console()
+
+    def show(what: str, *cells: str) -> None:
+        first, *rest = textwrap.wrap(what, 36, subsequent_indent="  ", break_on_hyphens=False)
+        out.print(
+            f"{first:37}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, (11, 9, 11, 12), strict=True))
+        )
+        for line in rest:
+            out.print(line)
+
+    section = ""
+    show("the paper's numbers and ours", "paper", "ours", "difference", "verdict")
+    for here, *cells in rows:
+        if here != section:
+            section = here
+            out.print()
+            out.print(here, style="bold")
+        show(*cells)
+    out.print()
+    out.print("–: the paper reports no such number. Rows without a verdict are not counted.")
+    out.print(f"report: {page}", soft_wrap=True)
+    out.print(agreement, soft_wrap=True)

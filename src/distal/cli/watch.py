@@ -1,0 +1,153 @@
+"""`distal watch`: write a page that replays a trial, or a film of it."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from distal._version import __version__
+from distal.base.checks import InputError
+from distal.base.files import check_target
+from distal.cli import options
+from distal.cli.parser import Commands, add_command, whole
+from distal.cli.terminal import console, new_table, print_json, progress
+
+if TYPE_CHECKING:
+    from distal.show.film import Scene
+    from distal.show.watch import Watched
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = add_command(
+        commands,
+        "watch",
+        run,
+        "write a page that replays a trial of learning",
+        "Write a page that replays a trial of learning, step by step: one HTML file that needs no "
+        "network. The trial is the first one that distal learn runs towards the goal with this seed.",
+    )
+    command.add_argument("rule", metavar="RULE", help=options.learner_help())
+    command.add_argument(
+        "--against", metavar="LEARNER", help="the same trial of another learner beside it; named as RULE"
+    )
+    command.add_argument(
+        "--goal",
+        metavar="SYMBOL",
+        help="final position to learn the way to (3, or the first if there is no 3)",
+    )
+    command.add_argument("--out", metavar="FILE", help="the page (watch.html; none if a film is asked for)")
+    command.add_argument("--open", action="store_true", help="show the page in the browser")
+    command.add_argument("--gif", metavar="FILE", help="write a film of the agent as it has learned to walk")
+    command.add_argument("--mp4", metavar="FILE", help="the same as MP4; needs the extra video")
+    command.add_argument(
+        "--after",
+        type=_counts,
+        metavar="N,N,…",
+        help="the film shows the best agent found within so many episodes (100,1000,10000)",
+    )
+    command.add_argument("--episodes", type=whole, metavar="N", help="episodes of the page (1000)")
+    options.add_seed(command)
+    options.add_resample(command)
+    options.add_numbers(command)
+    options.add_settings(command)
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    """Read numbers of episodes with commas between them."""
+    from distal.show.film import MAX_LEARNED, MAX_SCENES  # noqa: PLC0415 - imports Pillow
+
+    found = tuple(whole(part) for part in text.split(","))
+    within = all(1 <= count <= MAX_LEARNED for count in found)
+    if len(found) > MAX_SCENES or not within or sorted(set(found)) != list(found):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} should be 1 to {MAX_SCENES} ascending numbers of episodes from 1 to {MAX_LEARNED}"
+        )
+    return found
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write a page that replays a trial, or a film of it."""
+    from distal.show import film, watch  # noqa: PLC0415 - imports Pillow, which no other command should wait for
+
+    learners = options.learners(args, args.rule, args.against)
+    asked: dict[str, Any] = {
+        "goal": args.goal, "resample": args.resample, "seed": args.seed,
+        "maze": options.maze(args.maze, args.heading), **options.settings(args),
+    }  # fmt: skip
+    films = {kind: path for kind, path in (("gif", args.gif), ("mp4", args.mp4)) if path is not None}
+    page = args.out if args.out is not None else "watch.html" if args.open or not films else None
+    _check_watch(args, films, page)
+    if "mp4" in films:
+        film.check_mp4()
+    episodes = 1_000 if args.episodes is None else args.episodes
+    trials = watch.trials(*learners, episodes=episodes, **asked)
+    if page is not None:
+        watch.check_kinds(trials)
+
+    written: dict[str, Any] = {}
+    if films:
+        shown = film.scenes(trials[0], args.after or film.AFTER)
+        frames = film.film(shown)
+        for kind, path in films.items():
+            (film.write_gif if kind == "gif" else film.write_mp4)(path, frames)
+        written = {**films, "scenes": [{"after": scene.after, "ep": scene.walk.ep} for scene in shown]}
+        if not args.json:
+            show_film(shown, list(films.values()))
+    if page is not None:
+        with progress("learning", episodes * len(learners)) as advance:
+            watched = watch.write_page(page, *learners, episodes=episodes, progress=advance, **asked)
+        size = Path(page).stat().st_size
+        written = {"page": page, "bytes": size, **written, **watched.to_dict()}
+        if not args.json:
+            show_watched(watched, page, size)
+    if args.json:
+        print_json({"version": __version__, **written})
+    if page is not None and args.open:
+        webbrowser.open(Path(page).resolve().as_uri())
+
+
+def _check_watch(args: argparse.Namespace, films: dict[str, str], page: str | None) -> None:
+    """Refuse files that cannot be written, and options that would mean nothing."""
+    files = [*films.values(), *([page] if page is not None else [])]
+    for file in files:
+        check_target(file)
+    if len({Path(file).resolve() for file in files}) < len(files):
+        raise InputError(f"{files[0]!r} is named twice; give every file a name of its own")
+    if films and args.against is not None:
+        raise InputError("a film shows one learner; leave out --against, or --gif and --mp4")
+    if args.after is not None and not films:
+        raise InputError("--after is for a film; add --gif FILE or --mp4 FILE")
+    if args.episodes is not None and page is None:
+        raise InputError("--episodes is for the page; a film takes --after, or name a page with --out")
+
+
+def show_watched(watched: Watched, page: str, size: int) -> None:
+    """Print what a page replays, and where it is."""
+    out = console()
+    episodes = watched.eps.shape[1]
+    out.print(f"the way to {watched.goal}: {episodes:,} episodes, seed {watched.seed}")
+    table = new_table("learner", "first EP", "best EP", "in episode", "last EP")
+    summary = watched.to_dict()
+    for entry in summary["learners"]:
+        numbers = (entry[key] for key in ("first_ep", "best_ep", "best_episode", "last_ep"))
+        table.add_row(entry["name"], *(f"{value:,}" for value in numbers))
+    chance = summary["chance"]
+    table.add_row(f"chance, mean of {chance['trials']} trials", "", f"{chance['mean_best_ep']:.1f}")
+    out.print(table)
+    out.print(f"page: {page} ({size / 1000:,.0f} kB)", soft_wrap=True)
+
+
+def show_film(scenes: Sequence[Scene], files: Sequence[str]) -> None:
+    """Print what a film shows, and where it is."""
+    out = console()
+    table = new_table("after episodes", "best EP", "goal")
+    for scene in scenes:
+        reached = "reached" if scene.walk.reached else "not reached"
+        table.add_row(f"{scene.after:,}", str(scene.walk.ep), reached)
+    out.print(table)
+    for file in files:
+        out.print(f"film: {file} ({Path(file).stat().st_size / 1000:,.0f} kB)", soft_wrap=True)

@@ -1,0 +1,120 @@
+"""Long work: the cluster that does it, the plan, the progress, and how to continue after an interrupt."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from distal import engines
+from distal.base.checks import InputError, counted
+from distal.cli.terminal import PlainConsole, new_table, tell
+from distal.engines.spread import WorkError
+from distal.paper.stages import Event, Stage
+
+if TYPE_CHECKING:
+    from distal.engines.cluster import Cluster
+
+AGAIN = "run the same command again to continue"
+
+
+def check_cluster(args: argparse.Namespace) -> None:
+    """Refuse a cluster for the engine that no worker runs."""
+    if args.cluster is not None and engines.resolve(args.engine) == "gpu":
+        raise InputError("--cluster spreads work over processors; leave out --engine gpu")
+
+
+@contextmanager
+def cluster_of(args: argparse.Namespace) -> Iterator[Executor | None]:
+    """Connect to the cluster that was asked for, if one was, and close it afterwards."""
+    engines.checked_workers(args.workers)
+    check_cluster(args)
+    if args.cluster is None:
+        yield None
+        return
+    from distal.engines.cluster import Cluster  # noqa: PLC0415 - imports Dask, an extra
+
+    with Cluster(args.cluster) as cluster:
+        _show_cluster(cluster)
+        yield cluster
+
+
+def _show_cluster(cluster: Cluster) -> None:
+    """Print which cluster does the work, on stderr."""
+    dashboard = "" if cluster.dashboard is None else f", dashboard {cluster.dashboard}"
+    tell(f"cluster {cluster.address}: {counted(cluster.workers, 'worker')}{dashboard}")
+
+
+def on_workers(cluster: Executor | None) -> str:
+    """Say how many workers a cluster has now, for the end of a line; nothing without a cluster."""
+    return "" if cluster is None else f"  on {counted(getattr(cluster, 'workers', 0), 'worker')}"
+
+
+@contextmanager
+def resumable(hint: str, begun: Path | None = None) -> Iterator[None]:
+    """Add to an interrupt, or the loss of a cluster, how to continue; if the file `begun` is there."""
+    try:
+        yield
+    except (KeyboardInterrupt, WorkError) as error:
+        if begun is not None and not begun.exists():
+            raise
+        said = [str(error)] if isinstance(error, WorkError) else []
+        raise type(error)("; ".join([*said, hint])) from None
+
+
+def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
+    """Print what will be run and how long it may take, on stderr: the result is yet to come."""
+    err = PlainConsole(stderr=True)
+    table = new_table("plan", "episodes", "about", wrap=True)
+    for stage in stages:
+        table.add_row(stage.title, f"{stage.episodes:,}", _duration(seconds[stage.name]))
+    table.add_row("together, if nothing is stored yet", "", _duration(sum(seconds.values())))
+    err.print(table, soft_wrap=True)
+    err.print(f"into {out}", soft_wrap=True)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+@contextmanager
+def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]]:
+    """Show stages as they are done: a bar each on a terminal, else a line as each begins and ends."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=12),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[detail]}"),
+        console=PlainConsole(stderr=True),
+    )
+    live = bar.console.is_terminal
+    tasks: dict[str, TaskID] = {}
+    began: dict[str, float] = {}
+    ended: set[str] = set()
+
+    def told(event: Event) -> None:
+        name = event.stage.name
+        if live:
+            bar.start()
+            if name not in tasks:
+                tasks[name] = bar.add_task(event.stage.label, total=1, detail="")
+            bar.update(tasks[name], completed=event.done, detail=f"{event.detail}{on_workers(cluster)}")
+        elif name not in began:
+            began[name] = time.monotonic()
+            tell(f"{event.stage.title} ...")
+        elif event.done == 1 and name not in ended:
+            ended.add(name)
+            tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
+
+    try:
+        yield told
+    finally:
+        if live:  # elsewhere, stopping a bar prints an empty line
+            bar.stop()

@@ -1,0 +1,27 @@
+"""A network whose walk can be worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distal.model.maze import LEFT, STRAIGHT, Maze
+from distal.model.network import Weights
+from distal.model.settings import Settings
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.walk import MazeTask, MazeWalk
+
+
+def reflex() -> Weights:
+    """Turn left where there is a wall ahead, else go straight: one hidden neuron that is the front sensor."""
+    weights = Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
+    weights.w_hi[0, 1] = 1
+    weights.w_oh[LEFT, 0] = 1
+    weights.w_oh[STRAIGHT, 1] = 0.5
+    return weights
+
+
+def walk(weights: Weights, maze: Maze, goal: int, **settings: object) -> Episode[MazeWalk]:
+    """Run one episode with fixed weights."""
+    chosen = Settings(**{"hidden": len(weights.hidden), **settings})  # type: ignore[arg-type]
+    task = MazeTask(maze, goal, chosen.steps, chosen.blocked)
+    return run_episode(weights, np.float32(0.5), np.float32(0.5), task, chosen, seed=0, episode=0)

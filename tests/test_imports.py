@@ -1,0 +1,105 @@
+"""The packages import one another in one direction, and nothing is imported late without a reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import distal
+
+ROOT = Path(distal.__file__).parent
+
+# Each may import itself and what stands before it. All may import the version, none the front door.
+ORDER = (
+    "_version", "base", "model", "tasks", "learners", "engines", "evaluation", "search", "paper", "show",
+    "bench", "cli", "front door",
+)  # fmt: skip
+
+# What may be imported in a function: the module that does it, what it imports, and why.
+LATE = {
+    ("base.folders", "fcntl"): "Windows has none",
+    ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",
+    ("tasks.environment", "distal.tasks.pixels"): "imports Pillow",
+    ("engines.cluster", "dask"): "an extra",
+    ("engines.cluster", "distributed"): "an extra",
+    ("engines.gpu", "cupy"): "an extra",
+    ("evaluation.environments", "gymnasium"): "an extra",
+    ("paper.experiments", "distal.paper.report"): "imports matplotlib",
+    ("paper.reading_study", "distal.paper.reading_report"): "imports matplotlib",
+    ("show.film", "imageio_ffmpeg"): "an extra",
+    ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
+    ("cli.reproduce", "distal.paper.report"): "imports matplotlib",
+    ("cli.reproduce", "distal.paper.comparison"): "imports SciPy",
+    ("cli.readings", "distal.paper.reading_report"): "imports matplotlib",
+    ("cli.watch", "distal.show.film"): "imports Pillow",
+    ("cli.watch", "distal.show.watch"): "stands beside the film; no other command needs it",
+}  # fmt: skip
+
+
+def modules() -> dict[str, ast.Module]:
+    """Return the source of every module, by its name: `distal.model.maze`, `distal.engines` for a package."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = ("distal", *path.relative_to(ROOT).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(path.read_text())
+    return found
+
+
+MODULES = modules()
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, bool]]:
+    """Yield what a module imports, by the name of the module, and whether it does so in a function.
+
+    What is imported for types alone is left out: it never happens.
+    """
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, False) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "an import that is not absolute"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield (inner if inner in MODULES else str(node.module)), False
+        late = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from ((name, late or inner) for name, inner in imports(node))
+
+
+IMPORTS = {module: list(imports(tree)) for module, tree in MODULES.items()}
+
+
+def place(module: str) -> int:
+    """Return where the package of a module stands in the order."""
+    front = module in ("distal", "distal.__main__")
+    return ORDER.index("front door" if front else module.split(".")[1])
+
+
+def test_a_module_imports_only_from_its_own_package_and_those_before_it() -> None:
+    assert [
+        f"{module} imports {name}"
+        for module, found in IMPORTS.items()
+        for name, _ in found
+        if name in MODULES and place(name) > place(module)
+    ] == []
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graph = {
+        module: {name for name, late in found if name in MODULES and name != module and not late}
+        for module, found in IMPORTS.items()
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
+def test_what_is_imported_in_a_function_has_a_reason() -> None:
+    late = {
+        (module.removeprefix("distal."), name if name in MODULES else name.split(".")[0])
+        for module, found in IMPORTS.items()
+        for name, inside in found
+        if inside
+    }
+    assert late == set(LATE)
