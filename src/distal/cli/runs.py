@@ -53,7 +53,8 @@ def show_runs(summaries: list[dict[str, Any]]) -> None:
         state = "finished" if entry["finished"] else unfinished
         out.print(
             f"{entry['folder']}: learner {entry['learner']}, "
-            f"{search_used(entry['search'], entry['elites'])}, seed {entry['seed']}, generation {done} of {entry['generations']}, {state}",
+            f"{search_used(entry['search'], entry['elites'])}, seed {entry['seed']}, "
+            f"generation {done} of {entry['generations']}, {state}",
             soft_wrap=True,
         )
         best = "selected" if entry["finished"] else "best fitness"
