@@ -35,6 +35,7 @@ from distal.cli import main, terminal
 from distal.learners import chance
 from distal.model import network
 from distal.search.evolve import Fresh
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask
 from tests.strategies import chances, mazes, seeds, settings_of
 from tests.test_maze import T
@@ -45,7 +46,7 @@ from tests.test_maze import T
 def test_every_episode_runs_weights_of_its_own(
     by_chance: Chance, maze: Maze, settings: Settings, seed: int
 ) -> None:
-    task = MazeTask(maze, 0, settings.steps, settings.blocked)
+    task = Aim(MazeTask(maze))
     for number, episode in enumerate(islice(chance.episodes(by_chance, task, settings, seed), 5)):
         fresh = network.fresh_weights(settings.hidden, seed, number)
         assert (episode.weights.hidden == fresh.hidden).all()

@@ -39,7 +39,8 @@ from distal.learners import Learner
 from distal.model import network
 from distal.model.settings import READINGS
 from distal.paper.experiments import random_learners
-from distal.tasks.tables import maze_tables
+from distal.tasks.tables import packed
+from distal.tasks.walk import MazeTask, maze_table
 from tests.conftest import COMPARED, assert_equal_trials
 from tests.strategies import rules
 from tests.test_maze import T
@@ -78,7 +79,7 @@ def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> No
         np.zeros(len(several), np.uint64),
         trials=1,
         episodes=1,
-        maze=T,
+        task=MazeTask(T),
         settings=Settings(),
     )
     numbers, added = gpu.packed_learners(batch)
@@ -92,8 +93,8 @@ def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> No
 
 
 def test_the_kernel_has_the_bias_among_what_is_sensed() -> None:
-    tables = maze_tables(T, "turn")
-    for spot in (*tables.moves[:400], tables.start):
+    table = packed(maze_table(T, "turn"))
+    for spot in (*table.moves[:400], table.start):
         there = int(gpu.with_bias(int(spot)))
         assert (there >> 10, there >> 4 & 63, there & 15) == (
             int(spot) >> 9,
@@ -225,7 +226,7 @@ def test_learners_are_packed_as_32_bit_floats() -> None:
         np.zeros(1, np.uint64),
         trials=1,
         episodes=1,
-        maze=T,
+        task=MazeTask(T),
         settings=Settings(),
     )
     numbers, changes = gpu.packed_learners(batch)
@@ -302,7 +303,7 @@ def test_what_is_missing_is_said_in_one_line(
 @pytest.mark.parametrize("engine", ["cpu", "reference"])
 def test_only_the_episodes_that_are_asked_for_come_back(engine: str) -> None:
     batch = batch_of(
-        published_rules()[:2], np.arange(2, dtype=np.uint64), trials=1, episodes=9, maze=T,
+        published_rules()[:2], np.arange(2, dtype=np.uint64), trials=1, episodes=9, task=MazeTask(T),
         settings=Settings(steps=8, hidden=4),
     )  # fmt: skip
     run = engines.load(engine).run
@@ -410,7 +411,7 @@ def random_batch(rng: np.random.Generator, settings: Settings, climbing: bool, e
         learner=np.arange(8, dtype=np.int32) % 4,
         goal=rng.integers(0, len(maze.finals), 8).astype(np.int32),
         seed=rng.integers(0, 2**64, 8, np.uint64),
-        maze=maze,
+        task=MazeTask(maze),
         settings=settings,
         episodes=episodes,
         resample=int(rng.integers(1, 9)) if rng.random() < 0.4 else None,
@@ -456,7 +457,7 @@ class TestOnACard:
         settings = Settings(**{reading: value})  # type: ignore[arg-type]
         learners = random_learners(kind, 1, 5)
         batch = batch_of(
-            learners, np.arange(5, dtype=np.uint64), trials=1, episodes=60, maze=triple_t_maze(),
+            learners, np.arange(5, dtype=np.uint64), trials=1, episodes=60, task=MazeTask(triple_t_maze()),
             settings=settings,
         )  # fmt: skip
         assert_same(batch)
@@ -467,7 +468,7 @@ class TestOnACard:
         learners = published_rules() if kind == "dsp" else random_learners("hc", 3, 5)
         batch = batch_of(
             learners, np.arange(len(learners), dtype=np.uint64), trials=1, episodes=2_000,
-            maze=triple_t_maze(), settings=Settings(), resample=resample,
+            task=MazeTask(triple_t_maze()), settings=Settings(), resample=resample,
         )  # fmt: skip
         assert_same(batch if expected is not reference else replace(batch, episodes=20))
 
@@ -476,14 +477,14 @@ class TestOnACard:
         for kind in ("dsp", "hc"):
             batch = batch_of(
                 random_learners(kind, 5, 4), np.arange(4, dtype=np.uint64), trials=1, episodes=30,
-                maze=triple_t_maze(), settings=Settings(hidden=hidden, steps=150),
+                task=MazeTask(triple_t_maze()), settings=Settings(hidden=hidden, steps=150),
             )  # fmt: skip
             assert_same(batch)
 
     def test_weights_that_become_subnormal_are_divided_exactly(self) -> None:
         batch = batch_of(
-            fading_rules(), np.arange(2, dtype=np.uint64), trials=2, episodes=600, maze=triple_t_maze(),
-            settings=Settings(),
+            fading_rules(), np.arange(2, dtype=np.uint64), trials=2, episodes=600,
+            task=MazeTask(triple_t_maze()), settings=Settings(),
         )  # fmt: skip
         assert_same(batch if expected is not reference else replace(batch, episodes=30))
 
@@ -495,7 +496,7 @@ class TestOnACard:
         for steps in (128, 129, 200, 1_000, 10_000):
             settings = Settings(outputs=outputs, steps=steps, hidden=24)
             batch = batch_of(
-                rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, maze=wide_maze(),
+                rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, task=MazeTask(wide_maze()),
                 settings=settings,
             )  # fmt: skip
             assert_same(batch)
@@ -505,7 +506,7 @@ class TestOnACard:
         # Trials are then done in pieces, and long ones at once.
         batch = batch_of(
             random_learners(kind, 0, 210), np.arange(210, dtype=np.uint64), trials=5, episodes=100,
-            maze=triple_t_maze(), settings=Settings(),
+            task=MazeTask(triple_t_maze()), settings=Settings(),
         )  # fmt: skip
         constants = gpu.definitions(batch.settings, kind == "hc", keep_weights=True)
         warps = gpu._kernel(tuple(constants.items())).warps
@@ -520,7 +521,7 @@ class TestOnACard:
         for kind in ("dsp", "hc"):
             batch = batch_of(
                 random_learners(kind, 2, 3), np.arange(3, dtype=np.uint64), trials=2, episodes=50,
-                maze=triple_t_maze(), settings=Settings(), resample=13,
+                task=MazeTask(triple_t_maze()), settings=Settings(), resample=13,
             )  # fmt: skip
             whole = gpu.run(batch, keep_weights=True)
             told: list[int] = []
@@ -541,7 +542,7 @@ class TestOnACard:
     def test_the_reference_engine_agrees_too(self) -> None:
         batch = batch_of(
             published_rules()[:3], np.arange(3, dtype=np.uint64), trials=1, episodes=8,
-            maze=triple_t_maze(), settings=Settings(),
+            task=MazeTask(triple_t_maze()), settings=Settings(),
         )  # fmt: skip
         assert_same(batch, reference)
 

@@ -19,7 +19,8 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule, find_rule, is_there
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, Task, W
+from distal.tasks.episode import Episode
+from distal.tasks.task import Aim, W
 
 Learner = Rule | HillClimbing | Chance
 
@@ -81,14 +82,11 @@ def chance_for(learner: Learner) -> Chance:
 
 
 def episodes(
-    learner: Learner, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    learner: Learner, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
     """Train one network with any learner, without end; yield each episode."""
     instance("settings", settings, Settings, "a Settings")
-    if not all(hasattr(task, name) for name in ("inputs", "outputs", "begin")):
-        raise InputError(
-            f"task is {shown(task)}, expected one with inputs, outputs and begin(), as a MazeTask"
-        )
+    instance("task", task, Aim, "a task and its goal, as Aim(MazeTask(maze), 0)")
     seed = integer("seed", seed, 0, MAX_SEED)
     resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
     learner = checked_learner(learner)

@@ -14,7 +14,8 @@ import numpy as np
 from distal.base.checks import unit_interval
 from distal.model import network
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, Task, W, run_episode
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim, W
 
 NUMBERS = ("alpha_h", "alpha_o")
 
@@ -39,7 +40,7 @@ class Chance:
 
 
 def episodes(
-    chance: Chance, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    chance: Chance, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
     """Run one random network after another, without end; yield each episode.
 

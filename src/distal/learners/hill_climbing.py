@@ -17,7 +17,8 @@ from distal.base.files import read_json
 from distal.model import network
 from distal.model.network import Weights
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, Task, W, run_episode
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim, W
 
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
 FORMAT, VERSION = "distal-climber", 1
@@ -66,7 +67,7 @@ def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weig
 
 
 def episodes(
-    climber: HillClimbing, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    climber: HillClimbing, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
     """Climb with one network, without end; yield each episode."""
     sigma, alpha_h, alpha_o = (np.float32(getattr(climber, name)) for name in NUMBERS)

@@ -33,6 +33,7 @@ from distal.model.settings import Settings, SettingsDict
 from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
 from distal.search.evolve import Config, Evolved, Fresh, estimate
 from distal.search.genetic import ELITES, Options, first_population
+from distal.tasks.walk import MazeTask
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
@@ -219,8 +220,8 @@ def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: 
     for kind in ("dsp", "hc", "chance"):
         few = (DEFAULT_CHANCE,) * count if kind == "chance" else random_learners(kind, 0, count)
         batch = batch_of(
-            few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=5 if slow else 100, maze=maze,
-            settings=settings,
+            few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=5 if slow else 100,
+            task=MazeTask(maze), settings=settings,
         )  # fmt: skip
         for _ in range(2):  # the first may compile
             began = time.perf_counter()

@@ -32,6 +32,7 @@ from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.evolve import Config, Evolved, Step, evolve, resume
 from distal.search.runs import damaged, read_run, run_files
+from distal.tasks.walk import MazeTask
 
 SECONDS = "seconds.json"  # how long each stage took
 
@@ -253,7 +254,7 @@ class Stages:
                 return stored
         self._tell(stage, 0)
         batch = batch_of(
-            learners, seeds, trials=trials, episodes=episodes, maze=maze, settings=settings,
+            learners, seeds, trials=trials, episodes=episodes, task=MazeTask(maze), settings=settings,
             resample=resample, record=(episodes,) if every else record,
         )  # fmt: skip
         done = 0

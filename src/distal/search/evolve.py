@@ -45,6 +45,7 @@ from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
 from distal.search.genetic import Evolution, Genotypes, Options, chances
 from distal.search.runs import RunFolder, damaged, read_run
+from distal.tasks.walk import MazeTask
 
 LEARNERS = ("dsp", "hc")
 REMEASURED = 400  # trials on which a winner is measured afresh
@@ -449,8 +450,8 @@ def measure(
 ) -> NDArray[np.int32]:
     """Return the best EPs of every learner, (learners, trials)."""
     batch = batch_of(
-        learners, seeds, trials=trials, episodes=config.episodes, maze=config.maze, settings=config.settings,
-        record=(config.episodes,),
+        learners, seeds, trials=trials, episodes=config.episodes, task=MazeTask(config.maze),
+        settings=config.settings, record=(config.episodes,),
     )  # fmt: skip
     final: NDArray[np.int32] = run.run(batch).best[:, -1].reshape(len(learners), -1)
     return final
