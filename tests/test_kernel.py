@@ -27,6 +27,7 @@ from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model.settings import READINGS
 from distal.paper.experiments import random_learners
+from distal.tasks.tables import Table, TableTask
 from distal.tasks.walk import MazeTask
 from tests.conftest import assert_equal_trials
 from tests.test_gpu import fading_rules, random_batch, random_settings, wide_maze
@@ -327,6 +328,31 @@ def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, o
         task=MazeTask(wide_maze()), settings=settings,
     )  # fmt: skip
     assert_same(emulate, batch)
+
+
+@pytest.mark.parametrize(("kind", "steps"), [("dsp", 100), ("hc", 100), ("dsp", 700)])
+def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, steps: int) -> None:
+    random = np.random.default_rng(steps)
+    for _ in range(6):
+        states, goals, events = random.integers((2, 1, 40), (9, 4, 65))  # events beyond a word of 32, too
+        costs, ends = random.integers(-9, 9, (goals, events)), random.random((goals, events)) < 0.1
+        costs[:, 0] = ends[:, 0] = 0
+        table = Table(
+            random.integers(0, 2, (states, 3), np.uint8),
+            random.integers(0, states, (states, 4), np.int32),
+            random.integers(0, events, (states, 4), np.uint8) * (random.random((states, 4)) < 0.3),
+            costs.astype(np.int32),
+            ends,
+            random.integers(-50, 50, (goals, states), np.int32),
+            start=1,
+            step_cost=int(random.integers(-3, 7)),
+        )
+        learners, seeds = random_learners(kind, 3, 4), np.arange(4, dtype=np.uint64)
+        settings = Settings(steps=steps)
+        assert_same(
+            emulate,
+            batch_of(learners, seeds, trials=1, episodes=12, task=TableTask(table), settings=settings),
+        )
 
 
 # ---------------------------------------------------------------- the host's side

@@ -3,7 +3,7 @@
 // The host (gpu.py) defines:
 //   INPUTS     bits that are sensed, without the bias: 3
 //   ACTIONS    outputs: 4
-//   EVENTS     classes of transitions: 64
+//   EVENTS     classes of transitions: 64, the bits of a long word
 //   WEIGHTS, NOISE, ACTION  what random numbers are for
 //   HIDDEN     hidden neurons
 //   CLIMB      0 DSP rules, 1 hill climbing
@@ -258,7 +258,6 @@ struct __align__(16) Shared {
     int spots[ROOM + 1];                // where the steps began, and the last ended
     Walk walk;
     float added[2][16];                 // what a synapse gets, by m and trace bits
-    u32 ends[EVENTS / 32];              // events that end an episode of this trial, a bit each
 
     __device__ __forceinline__ Record record(int at) const
     {
@@ -597,8 +596,8 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
     }
 }
 
-// What the events of a walk cost; `outcomes` are those of its goal.
-__device__ __forceinline__ int extra_of(const Shared &mine, const Lane me, const int *outcomes)
+// What the events of a walk cost; `outcome` has those of its goal.
+__device__ __forceinline__ int extra_of(const Shared &mine, const Lane me, const int *outcome)
 {
     const Walk walk = mine.walk;
     int extra = 0;
@@ -606,7 +605,7 @@ __device__ __forceinline__ int extra_of(const Shared &mine, const Lane me, const
     for (int at = me.lane; at < (walk.length + 31 & ~31); at += 32) {
         const int event = at < walk.length ? EVENT_OF(mine.spots[at + 1]) : 0;
         if (__ballot_sync(ALL, event)) {
-            int cost = (outcomes[event] >> 1) *
+            int cost = (outcome[event] >> 1) *
                        (1 + (at >= walk.from ? walk.rounds : 0) + (at >= walk.from && at < walk.from + walk.left));
 #pragma unroll
             for (int k = 16; k; k >>= 1) cost += __shfl_xor_sync(ALL, cost, k);
@@ -786,8 +785,8 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
     const float *added,      // (learners, 2, 16): η times the changes for m = −1, and for m = +1
     const int4 *moves,       // (states of the table): the spots that the four actions lead to
-    const int *all_outcomes, // (goals, EVENTS): what an event costs << 1 | whether it ends the episode
-    const int *all_left,     // (goals, states): what it costs to be cut off there
+    const int *outcomes,     // (goals, EVENTS): what an event costs << 1 | whether it ends the episode
+    const int *cut_off,      // (goals, states): what it costs to be cut off there
     const int *recorded,     // (episodes of this launch): the column of `best`, or −1
     int *best,               // (trials, columns)
     int *eps,                // (trials, episodes): the EP of every episode
@@ -835,11 +834,10 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         const int learner = learner_of[trial];
         const float *number = numbers + 4 * learner;
         const float alpha_h = number[CLIMB ? 1 : 2], alpha_o = number[CLIMB ? 2 : 3];
-        const int goal = goal_of[trial];
-        const int *outcomes = all_outcomes + EVENTS * goal;
         float *weights = all_weights + (size_t)trial * size;
-#pragma unroll
-        for (int k = 0; k < EVENTS / 32; k++) mine.ends[k] = __ballot_sync(ALL, outcomes[32 * k + me.lane] & 1);
+        const int *outcome = outcomes + EVENTS * goal_of[trial] + me.lane;
+        u64 ends = __ballot_sync(ALL, outcome[0] & 1);  // the events that end an episode, a bit each
+        ends |= (u64)__ballot_sync(ALL, outcome[32] & 1) << 32;
 
         int lowest = NONE, previous = NONE;  // `previous` is the best of the climb in hill climbing
         if (begin > 0) {
@@ -851,8 +849,8 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         if (!CLIMB) {
             limit = threshold(number[1], STEPS, me.lane);
             mine.added[me.lane >> 4][me.lane & 15] = added[32 * learner + me.lane];
+            __syncwarp();
         }
-        __syncwarp();
         // The episode before, if all of it lies in the past: its computed steps, steps, EP and m.
         bool known = false, was_good = false;
         u32 computed = 0;   // bit k of lane l says that step 32 k + l was
@@ -881,7 +879,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 Record state = nothing(), decided = nothing(), decides;
                 float sum[SLOTS];
                 int place = 0, spot = start, period = 0, extra = 0;
-                bool ended = false, over = false;
+                bool over = false;
                 uint4 words = make_uint4(0, 0, 0, 0);
                 if (known) {
                     const int at = step - 1 - (step - 1 - me.lane & 31);
@@ -923,15 +921,13 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     ahead = __ldg(moves + (spot >> STATE_AT));
                     step++;
                     mine.spots[step - base] = spot;
-                    const int event = EVENT_OF(spot);
-                    if (event) ended = mine.ends[event >> 5] >> (event & 31) & 1;
-                    over = ended || step == STEPS;
+                    over = ((u32)(ends >> EVENT_OF(spot)) & 1) | (u32)(step == STEPS);
                     if (STEPS > ROOM && step - base == ROOM) {
                         // The past is full: all but its last 32 steps are counted and forgotten.
                         const int gone = ROOM - 32;
                         mine.walk = {gone, gone, 0, 0, 0};
                         __syncwarp();
-                        extra += extra_of(mine, me, outcomes);
+                        extra += extra_of(mine, me, outcomes + EVENTS * goal_of[trial]);
                         if (!CLIMB) count(mine, me, base > 0, total);
                         mine.forget(me.lane, gone);
                         base += gone;
@@ -963,15 +959,16 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 }
 
                 // The steps of a circle are taken again until the end.
+                const bool ended = ends >> EVENT_OF(spot) & 1;  // never in a circle: it would have ended before
                 length = step - base;
                 const int from = length - period, again = STEPS - step, left = period ? again % period : 0;
                 mine.walk = {length, from, period ? again / period : 0, left, ended ? step : STEPS};
                 __syncwarp();
-                extra += extra_of(mine, me, outcomes);
+                extra += extra_of(mine, me, outcomes + EVENTS * goal_of[trial]);
                 const int end = period ? mine.spots[from + left] : spot;
                 if (CLIMB) __syncwarp();  // before a lane is at the next episode
                 ep = step_cost * (ended ? step : STEPS) + extra;
-                if (!ended) ep += all_left[goal * states + (end >> STATE_AT)];
+                if (!ended) ep += cut_off[goal_of[trial] * states + (end >> STATE_AT)];
                 known = !RANDOM && base == 0;
             }
 
