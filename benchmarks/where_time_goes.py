@@ -26,8 +26,7 @@ from distal.base.colours import LIGHT
 from distal.bench import generation
 from distal.engines import cpu
 from distal.engines.cpu import kernels
-from distal.engines.cpu.kernels import F1, GROUP, MazeTables
-from distal.engines.cpu.lanes import pointer
+from distal.engines.cpu.kernels import F1, GROUP
 from distal.model.draws import NOISE, WEIGHTS
 from distal.paper import figures
 
@@ -36,9 +35,9 @@ REPEATS = 2000
 
 
 @njit(error_model="numpy")
-def repeat(part, repeats, rule, goal, seed, numbers, changes, tables, options, space):  # type: ignore[no-untyped-def]  # noqa: D103
+def repeat(part, repeats, rule, goal, seed, numbers, changes, task, options, space):  # type: ignore[no-untyped-def]  # noqa: D103
     ws = kernels.pointers(space)
-    maze = MazeTables(pointer(tables.moves), pointer(tables.distances), tables.start, tables.cells)
+    table = kernels.pointed(task)
     hidden = options.hidden
     stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
     eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]
@@ -47,7 +46,9 @@ def repeat(part, repeats, rule, goal, seed, numbers, changes, tables, options, s
     episode = 0
     used = 0
     for _ in range(60):
-        _, steps, last, n_used = kernels.run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode)
+        _, steps, last, n_used = kernels.run_episode(
+            ws, table, options, goal, alpha_h, alpha_o, seed, episode
+        )
         kernels.count_traces(ws, options, n_used, steps, last)
         kernels.update(ws, options, steps, theta, eta, changes[rule, 1])
         episode += 1
@@ -56,7 +57,7 @@ def repeat(part, repeats, rule, goal, seed, numbers, changes, tables, options, s
     for _ in range(repeats):
         episode += 1
         if part == WALK:
-            kernels.run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode)
+            kernels.run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode)
         elif part == TRANSITIONS:
             for u in range(n_used):
                 at = ws.used[u]
@@ -79,8 +80,8 @@ def repeat(part, repeats, rule, goal, seed, numbers, changes, tables, options, s
 def measure() -> dict[str, float]:
     """Return the nanoseconds of each part."""
     job = cpu._Job(generation(published_rules(), trials=1), keep_weights=False, keep_ep=False)
-    space = kernels.workspace(20, 100, len(job.maze.moves) // 4)
-    common: tuple[Any, ...] = (job.numbers, job.tables, job.maze, job.options, space)
+    space = kernels.workspace(20, 100, job.task.states)
+    common: tuple[Any, ...] = (job.numbers, job.tables, job.task, job.options, space)
     seconds, used = np.zeros((6, 15, 4)), np.zeros((15, 4))
     repeat(WALK, 0, 0, 0, np.uint64(0), *common)
     for rule in range(15):

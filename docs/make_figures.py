@@ -24,6 +24,7 @@ from distal.learners import dsp
 from distal.model import traces
 from distal.model.draws import child_seed
 from distal.tasks.episode import Episode
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask, MazeWalk
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -196,7 +197,7 @@ BY_CHANCE = 200  # trials that show chance, as on the page of `distal watch`
 @cache
 def example_trial() -> list[Episode[MazeWalk]]:
     """Return the trial, as `learn` runs it with seed 0."""
-    task = MazeTask(distal.triple_t_maze(), GOAL)
+    task = Aim(MazeTask(distal.triple_t_maze()), GOAL)
     seed = child_seed(0, 0, GOAL, 0)
     return list(islice(learners.episodes(distal.find_rule(RULE), task, distal.Settings(), seed), EPISODES))
 

@@ -18,6 +18,7 @@ import distal
 from distal import learners
 from distal.learners.dsp import modulatory_signal, selected_rows
 from distal.model import network
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask
 
 GENERATIONS, EPISODES = 40, 50
@@ -28,7 +29,7 @@ def rows_of(rule: distal.Rule, goal: int) -> Iterator[NDArray[np.int32]]:
     settings = distal.Settings()
     exists = network.synapses(settings.hidden)
     previous: float | None = None
-    task = MazeTask(distal.triple_t_maze(), goal)
+    task = Aim(MazeTask(distal.triple_t_maze()), goal)
     for episode in islice(learners.episodes(rule, task, settings, seed=goal), EPISODES):
         m = modulatory_signal(episode.ep, previous, settings.m_ties)
         into_hidden, into_output = selected_rows(episode, np.float32(rule.theta), m, settings.trace_pre)

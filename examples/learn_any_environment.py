@@ -23,7 +23,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 import distal
-import distal.evaluation.environments
+import distal.tasks.gym
 
 Bits = NDArray[np.int8]
 EPISODES, TRIALS = 100, 10
@@ -69,7 +69,7 @@ class DelayedCue(gymnasium.Env[Bits, np.int64]):
         return np.array([at_start and self.cue == 0, at_start and self.cue == 1, at_end], np.int8)
 
 
-def lake_ep(walk: distal.evaluation.environments.EnvWalk) -> float:
+def lake_ep(walk: distal.tasks.gym.EnvWalk) -> float:
     """Return the steps to the far corner of the 4 × 4 lake, or 40 and the distance that is left."""
     row, column = divmod(int(walk.observations[-1]), 4)
     return len(walk.rewards) if walk.rewards[-1] else 40 + (3 - row) + (3 - column)

@@ -10,6 +10,7 @@ from distal import Chance, HillClimbing, Maze, Rule, Settings, triple_t_maze
 from distal.engines import Batch
 from distal.learners import Learner
 from distal.model.settings import READINGS
+from distal.tasks.walk import MazeTask
 
 
 def random_maze(rng: np.random.Generator) -> Maze:
@@ -55,7 +56,7 @@ def random_batch(rng: np.random.Generator, settings: Settings, climbing: bool, e
         learner=np.arange(8, dtype=np.int32) % 4,
         goal=rng.integers(0, len(maze.finals), 8).astype(np.int32),
         seed=rng.integers(0, 2**64, 8, np.uint64),
-        maze=maze,
+        task=MazeTask(maze),
         settings=settings,
         episodes=episodes,
         resample=int(rng.integers(1, 9)) if rng.random() < 0.4 else None,

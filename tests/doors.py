@@ -36,7 +36,6 @@ from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engin
 from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
-from distal.evaluation.environments import EnvTask, EnvWalk
 from distal.evaluation.learning import Behaviour, Result
 from distal.learners import dsp
 from distal.model.maze import HEADINGS
@@ -48,6 +47,9 @@ from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
+from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.tables import Table, TableTask
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask, MazeWalk
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -59,6 +61,7 @@ RIGHT, WRONG, EITHER, LONG = "right", "wrong", "either", "right, but not to be w
 Oracle = Callable[[Any], str]
 
 SMALL = Maze.from_text("#####\n#0S1#\n#####")
+TASK = MazeTask(SMALL)
 RULE = Rule([0, 1, -1, 0] * 8, 0.1, 0.2, 0.3, 0.4)
 CLIMBER, RANDOM = HillClimbing(0.1, 0.2, 0.3), Chance(0.1, 0.2)
 SHORT = Settings(hidden=2, steps=3)
@@ -327,7 +330,7 @@ def arrays(count: int) -> tuple[Any, Any, Any]:
 
 def trials(count: int = 1) -> Batch:
     """Return a batch of so many trials."""
-    return Batch((RULE,), *arrays(count), SMALL, SHORT, 2)
+    return Batch((RULE,), *arrays(count), TASK, SHORT, 2)
 
 
 @cache
@@ -411,7 +414,7 @@ def env() -> MazeEnv:
 
 def task() -> EnvTask:
     """Return an environment as a task."""
-    return EnvTask(env(), {}, 3)
+    return EnvTask(env(), {})
 
 
 def envs() -> MazeVectorEnv:
@@ -536,11 +539,21 @@ BATCH: Rows = {
     "learner": row(arrays(2)[0], never),
     "goal": row(arrays(2)[1], never),
     "seed": row(arrays(2)[2], some(np.ndarray)),
-    "maze": row(SMALL, one(Maze)),
+    "task": row(TASK, one(MazeTask)),
     "settings": row(SHORT, one(Settings)),
     "episodes": row(2, lambda count: EITHER if _number(count) == 1 else whole(1, 2**32 - 1)(count)),
     "resample": NUMBERS["resample"],
     "record": row((1, 2), none_or(some(list, tuple, range, np.ndarray))),
+}
+TABLE: Rows = {  # two states and two goals; what looks like a table of other sizes does not fit the rest
+    "observations": row([[0, 1, 1], [1, 0, 0]], never),
+    "following": row([[0, 1, 1, 0], [0, 1, 0, 1]], never),
+    "events": row([[0, 1, 0, 0], [2, 0, 0, 1]], never),
+    "costs": row([[0, 5, 0], [0, 0, 3]], never),
+    "ends": row([[False, False, True], [False, True, False]], never),
+    "left": row([[1, 2], [0, 7]], some(np.ndarray)),
+    "start": row(0, whole(0, 1)),
+    "step_cost": row(1, whole(-100_000, 100_000)),
 }
 UNIT, OTHERS = row(0.5, share), row((), either)
 ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
@@ -573,11 +586,8 @@ def learning() -> list[Door]:
             "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "steps": SETTINGS["steps"],
         }),
         Door("distal.learn_env", distal.learn_env, foreign),
-        Door("distal.evaluation.environments.EnvWalk", EnvWalk, {"task": (task, never)}),
-        Door(
-            "distal.evaluation.environments.EnvWalk.act", method(lambda: task().begin(), "act"),
-            {"action": HEADED},
-        ),
+        Door("distal.tasks.gym.EnvWalk", EnvWalk, {"task": (task, never), "steps": SETTINGS["steps"]}),
+        Door("distal.tasks.gym.EnvWalk.act", method(lambda: EnvWalk(task(), 3), "act"), {"action": HEADED}),
         *(
             Door("distal.find_learner", distal.find_learner, {"name": row(name, never), **NAMED})
             for name in ("hc", "climber.json")
@@ -734,10 +744,8 @@ def pictures() -> list[Door]:
 
 def machinery() -> list[Door]:
     """Return the doors of engines and executors, and of what is inside a trial."""
-
-    def make() -> MazeTask:
-        return MazeTask(SMALL, 0, 3)
-
+    maze, goal, settings = row(SMALL, one(Maze)), row(0, whole(0, 1)), BATCH["settings"]
+    table = Table(**{name: make() for name, (make, _) in TABLE.items()})
     return [
         Door("distal.engines.Batch", Batch, BATCH),
         Door("distal.engines.Batch", Batch, {**BATCH, **MANY_RULES}),
@@ -758,15 +766,26 @@ def machinery() -> list[Door]:
         Door("distal.engines.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
         Door("distal.engines.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),
         Door("distal.learners.episodes", learners.episodes, {
-            "learner": row(RULE, LEARNER[1]), "task": (make, never), "settings": BATCH["settings"],
+            "learner": row(RULE, LEARNER[1]), "task": row(Aim(TASK, 1), never), "settings": settings,
             "seed": SEED, "resample": NUMBERS["resample"],
         }),
-        Door("distal.tasks.walk.MazeTask", MazeTask, {
-            "maze": BATCH["maze"], "goal": row(0, whole(0, 1)), "steps": SETTINGS["steps"],
-            "blocked": BLOCKED,
+        Door("distal.tasks.task.Aim", Aim, {"task": BATCH["task"], "goal": goal}),
+        Door("distal.tasks.task.Aim.begin", Aim(TASK).begin, {"settings": settings}),
+        Door("distal.tasks.walk.MazeTask", MazeTask, {"maze": maze}),
+        Door("distal.tasks.walk.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
+        Door("distal.tasks.walk.MazeTask.table", TASK.table, {"settings": settings}),
+        Door("distal.tasks.walk.MazeWalk", MazeWalk, {"maze": maze, "goal": goal, "settings": settings}),
+        Door(
+            "distal.tasks.walk.MazeWalk.act", method(lambda: TASK.begin(0, SHORT), "act"), {"action": HEADED}
+        ),
+        Door("distal.tasks.tables.Table", Table, TABLE),
+        Door("distal.tasks.tables.TableTask", TableTask, {
+            "table": row(table, one(Table)), "goals": row(["near", "far"], none_or(never)),
         }),
-        Door("distal.tasks.walk.MazeWalk", MazeWalk, {"task": (make, never)}),
-        Door("distal.tasks.walk.MazeWalk.act", method(lambda: make().begin(), "act"), {"action": HEADED}),
+        Door("distal.tasks.tables.TableTask.begin", TableTask(table).begin, {
+            "goal": goal, "settings": settings,
+        }),
+        Door("distal.tasks.tables.TableTask.table", TableTask(table).table, {"settings": row(SHORT, either)}),
         Door("distal.learners.dsp.selected_rows", dsp.selected_rows, {
             "episode": (lambda: next(reference.episodes(trials(), 0)), never),
             "theta": row(np.float32(0.5), share),

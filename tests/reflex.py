@@ -8,6 +8,7 @@ from distal.model.maze import LEFT, STRAIGHT, Maze
 from distal.model.network import Weights
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask, MazeWalk
 
 
@@ -23,5 +24,5 @@ def reflex() -> Weights:
 def walk(weights: Weights, maze: Maze, goal: int, **settings: object) -> Episode[MazeWalk]:
     """Run one episode with fixed weights."""
     chosen = Settings(**{"hidden": len(weights.hidden), **settings})  # type: ignore[arg-type]
-    task = MazeTask(maze, goal, chosen.steps, chosen.blocked)
+    task = Aim(MazeTask(maze), goal)
     return run_episode(weights, np.float32(0.5), np.float32(0.5), task, chosen, seed=0, episode=0)

@@ -1,7 +1,8 @@
-"""Random mazes, rules and settings for the property tests."""
+"""Random mazes, tables, rules and settings for the property tests."""
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import strategies as st
 
 from distal.learners.chance import Chance
@@ -9,6 +10,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule
 from distal.model.maze import FINALS, HEADINGS, Maze
 from distal.model.settings import READINGS, Settings
+from distal.tasks.tables import Table
 
 unit = st.floats(0, 1, width=32)
 
@@ -61,3 +63,23 @@ def settings_of(max_hidden: int = 12, max_steps: int = 40) -> st.SearchStrategy[
 
 
 seeds = st.integers(0, 2**64 - 1)
+
+
+@st.composite
+def tables(draw: st.DrawFn, inputs: int = 3, actions: int = 4) -> Table:
+    """Tables of a few states in which anything may follow, cost or end anything."""
+    states, goals, events = draw(st.integers(1, 7)), draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    costs = random.integers(-20, 20, (goals, events))
+    ends = random.random((goals, events)) < 0.3
+    costs[:, 0] = ends[:, 0] = 0
+    return Table(
+        observations=random.integers(0, 2, (states, inputs), np.uint8),
+        following=random.integers(0, states, (states, actions), np.int32),
+        events=random.integers(0, events, (states, actions), np.uint8),
+        costs=costs.astype(np.int32),
+        ends=ends,
+        left=random.integers(-50, 50, (goals, states), np.int32),
+        start=draw(st.integers(0, states - 1)),
+        step_cost=draw(st.integers(-3, 7)),
+    )

@@ -36,6 +36,7 @@ from distal.cli import main, terminal
 from distal.learners import chance
 from distal.model import network
 from distal.search.results import Fresh
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask
 from tests.mazes import T
 from tests.strategies import chances, mazes, seeds, settings_of
@@ -46,7 +47,7 @@ from tests.strategies import chances, mazes, seeds, settings_of
 def test_every_episode_runs_weights_of_its_own(
     by_chance: Chance, maze: Maze, settings: Settings, seed: int
 ) -> None:
-    task = MazeTask(maze, 0, settings.steps, settings.blocked)
+    task = Aim(MazeTask(maze))
     for number, episode in enumerate(islice(chance.episodes(by_chance, task, settings, seed), 5)):
         fresh = network.fresh_weights(settings.hidden, seed, number)
         assert (episode.weights.hidden == fresh.hidden).all()

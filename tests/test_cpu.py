@@ -28,7 +28,8 @@ from distal.learners import Learner, dsp
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, TURNS
 from distal.model.settings import READINGS
-from distal.tasks.tables import maze_tables
+from distal.tasks.tables import packed
+from distal.tasks.walk import PIT_PENALTY, MazeTask, maze_table
 from tests.conftest import assert_equal_trials
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started
@@ -59,7 +60,7 @@ def batch_of(
         learner=(k // (trials * finals)).astype(np.int32),
         goal=(k % finals).astype(np.int32),
         seed=np.array([child_seed(seed, int(number)) for number in k], np.uint64),
-        maze=maze,
+        task=MazeTask(maze),
         settings=settings,
         episodes=episodes,
         resample=resample,
@@ -112,7 +113,7 @@ def test_every_reading_gives_the_same_bits_on_the_triple_t_maze(
         batch = batch_of(learners, triple_t_maze(), settings, seed=1, episodes=15)
         few = slice(0, None, 5)
         short = Batch(
-            learners, batch.learner[few], batch.goal[few], batch.seed[few], batch.maze, settings, 15
+            learners, batch.learner[few], batch.goal[few], batch.seed[few], batch.task, settings, 15
         )
         assert_same(short)
 
@@ -134,7 +135,7 @@ def test_a_thousand_episodes_end_in_the_same_bits(
         learner=np.zeros(1, np.int32),
         goal=np.array([3], np.int32),
         seed=np.array([child_seed(seed, 0)], np.uint64),
-        maze=triple_t_maze(),
+        task=MazeTask(triple_t_maze()),
         settings=Settings(),
         episodes=1000,
         resample=resample,
@@ -162,21 +163,33 @@ def test_subnormal_weights_give_the_same_bits() -> None:
 
 @given(mazes(), st.sampled_from(["turn", "stay"]))
 def test_the_maze_tables_say_what_the_maze_says(maze: Maze, blocked: str) -> None:
-    tables = maze_tables(maze, blocked)
+    table = packed(maze_table(maze, blocked))
     columns = maze.shape[1]
     for row, column in zip(*np.nonzero(~maze.walls), strict=True):
         for heading in range(4):
             place = (row * columns + column) * 4 + heading
             for action in range(len(TURNS)):
                 cell, turned = maze.move((int(row), int(column)), heading, action, blocked)
-                spot = int(tables.moves[place * 4 + action])
+                spot = int(table.moves[place * 4 + action])
                 assert spot >> 9 == (cell[0] * columns + cell[1]) * 4 + turned
                 left, front, right = maze.sense(cell, turned)
                 assert spot & 7 == left + 2 * front + 4 * right
                 moved_in = cell != (row, column) and cell in maze.finals
                 assert (spot >> 3) & 63 == (maze.finals.index(cell) + 1 if moved_in else 0)
     start_cell = maze.start[0] * columns + maze.start[1]
-    assert tables.start >> 9 == start_cell * 4 + HEADINGS.index(maze.heading)
+    assert table.start >> 9 == start_cell * 4 + HEADINGS.index(maze.heading)
+    assert table.step_cost == 1
+    outcomes = table.outcomes.reshape(len(maze.finals), 64)
+    for goal, distances in enumerate(maze.distances):
+        left = table.left.reshape(len(maze.finals), -1)[goal]
+        assert left.tolist() == np.repeat(distances.ravel(), 4).tolist()
+        for entered in range(len(maze.finals)):
+            ends = entered == goal
+            assert (outcomes[goal, 1 + entered] >> 1, outcomes[goal, 1 + entered] & 1) == (
+                0 if ends else PIT_PENALTY,
+                ends,
+            )
+    assert not outcomes[:, 0].any()
 
 
 @given(st.integers(1, 5000), st.integers(1, 64))
@@ -203,9 +216,7 @@ def test_an_exception_in_a_trial_names_the_trial(monkeypatch: pytest.MonkeyPatch
                 raise FloatingPointError("no luck")
 
     monkeypatch.setattr(kernels, "dsp_trials", failing)
-    with pytest.raises(
-        RuntimeError, match=rf"trial 5 \(final position 1, seed {batch.seed[5]}\) failed: no luck"
-    ):
+    with pytest.raises(RuntimeError, match=rf"trial 5 \(goal 1, seed {batch.seed[5]}\) failed: no luck"):
         cpu.run(batch, workers=2)
 
 
@@ -218,9 +229,7 @@ def test_an_exception_in_a_trial_of_the_reference_engine_names_it_too(
         raise FloatingPointError("no luck")
 
     monkeypatch.setattr(dsp, "episodes", failing)
-    with pytest.raises(
-        RuntimeError, match=rf"trial 0 \(final position 0, seed {batch.seed[0]}\) failed: no luck"
-    ):
+    with pytest.raises(RuntimeError, match=rf"trial 0 \(goal 0, seed {batch.seed[0]}\) failed: no luck"):
         reference.run(batch)
 
 

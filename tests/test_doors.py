@@ -105,7 +105,7 @@ def test_a_batch_holds_plain_numbers_and_arrays_of_one_kind() -> None:
 def test_a_batch_is_checked_in_no_time() -> None:
     learner, goal, seed = doors.arrays(8_400)  # a generation of fifteen runs of the paper
     rules = (doors.RULE,) * 210
-    make = partial(Batch, rules, learner, goal, seed, doors.SMALL, doors.SHORT, 100)
+    make = partial(Batch, rules, learner, goal, seed, doors.TASK, doors.SHORT, 100)
     assert min(timeit.repeat(make, number=1, repeat=20)) < 0.001  # seconds; it takes 0.03 ms
 
 

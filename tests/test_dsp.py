@@ -19,6 +19,7 @@ from distal.model.maze import Maze
 from distal.model.network import Weights
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask, MazeWalk
 from tests.mazes import T
 from tests.reflex import reflex, walk
@@ -120,7 +121,7 @@ def test_normalise_layer_gives_every_matrix_a_norm_of_its_own_and_none_leaves_al
 
 def run(rule: Rule, n: int, resample: int | None = None, **settings: Any) -> list[Episode[MazeWalk]]:
     chosen = Settings(**settings)
-    task = MazeTask(triple_t_maze(), 2, chosen.steps, chosen.blocked)
+    task = Aim(MazeTask(triple_t_maze()), 2)
     return list(islice(dsp.episodes(rule, task, chosen, seed=7, resample=resample), n))
 
 
@@ -179,7 +180,7 @@ def test_norms_are_one_after_an_update(
     rule: Rule, seed: int, settings: Settings, maze: Maze, reading: str
 ) -> None:
     weights = network.fresh_weights(settings.hidden, seed, 0)
-    task = MazeTask(maze, 0, settings.steps, settings.blocked)
+    task = Aim(MazeTask(maze))
     alpha_h, alpha_o = np.float32(rule.alpha_h), np.float32(rule.alpha_o)
     episode = run_episode(weights, alpha_h, alpha_o, task, settings, seed, 0)
     rows = dsp.selected_rows(episode, np.float32(rule.theta), 1, settings.trace_pre)

@@ -12,6 +12,7 @@ from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT, Maze
 from distal.model.network import Weights
 from distal.model.settings import Settings
 from distal.tasks.episode import choose, run_episode
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask, episodic_performance
 from tests.mazes import T
 from tests.reflex import reflex, walk
@@ -109,7 +110,7 @@ def test_random_draws_from_the_active_outputs_or_from_all_when_none_is_active() 
 def test_random_actions_use_the_word_of_their_step() -> None:
     silent = Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
     settings = Settings(hidden=1, outputs="random", steps=50)
-    task, none = MazeTask(T, 0, 50), np.float32(0)
+    task, none = Aim(MazeTask(T)), np.float32(0)
     episode = run_episode(silent, none, none, task, settings, seed=12, episode=34)
     words = draws.words(12, draws.ACTION, 34, range(1), 50)[0]
     assert episode.actions == tuple(int(word) >> 30 for word in words[: episode.steps])
@@ -121,7 +122,7 @@ def test_the_record_of_any_episode_is_consistent(
 ) -> None:
     goal = data.draw(st.integers(0, len(maze.finals) - 1))
     weights = network.fresh_weights(settings.hidden, seed, 0)
-    task = MazeTask(maze, goal, settings.steps, settings.blocked)
+    task = Aim(MazeTask(maze), goal)
     episode = run_episode(weights, np.float32(alpha_h), np.float32(alpha_o), task, settings, seed, 0)
     assert 1 <= episode.steps <= settings.steps
     assert not any(maze.walls[cell] for cell in episode.walk.cells)

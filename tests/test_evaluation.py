@@ -16,6 +16,7 @@ from distal import HillClimbing, InputError, Maze, Rule, Settings, climb, engine
 from distal.engines import Batch, reference
 from distal.evaluation.learning import Result
 from distal.model.draws import child_seed
+from distal.tasks.walk import MazeTask
 from tests.mazes import T
 from tests.strategies import climbers, mazes, rules, seeds, settings_of
 
@@ -60,7 +61,7 @@ def test_trials_are_ordered_trial_major_and_seeded_by_their_own_number_and_goal(
         learner=np.zeros(1, np.int32),
         goal=np.array([1], np.int32),
         seed=np.array([child_seed(9, 2, 1)], np.uint64),
-        maze=T,
+        task=MazeTask(T),
         settings=Settings(steps=8),
         episodes=12,
     )
@@ -102,7 +103,7 @@ def test_the_weights_kept_are_those_of_the_first_best_episode() -> None:
         learner=np.zeros(4, np.int32),
         goal=np.array([0, 1, 0, 1], np.int32),
         seed=np.array([child_seed(0, t, g) for t in (0, 1) for g in (0, 1)], np.uint64),
-        maze=T,
+        task=MazeTask(T),
         settings=Settings(steps=8),
         episodes=40,
     )
@@ -128,7 +129,7 @@ def test_results_do_not_depend_on_the_order_or_number_of_trials_run_together(
 
     def run(order: list[int]) -> list[list[int]]:
         zeros = np.zeros(len(order), np.int32)
-        batch = Batch((learner,), zeros, goal[order], seed_of[order], maze, settings, 8, resample)
+        batch = Batch((learner,), zeros, goal[order], seed_of[order], MazeTask(maze), settings, 8, resample)
         best = reference.run(batch).best
         assert (np.diff(best) <= 0).all()  # the best curve never rises
         curves: list[list[int]] = best.tolist()

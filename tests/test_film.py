@@ -31,7 +31,7 @@ def trial(learner: Learner, goal: int = 3, **settings: object) -> Batch:
         learner=np.zeros(1, np.int32),
         goal=np.array([goal], np.int32),
         seed=np.array([child_seed(1, 0, goal, 0)], np.uint64),
-        maze=triple_t_maze(),
+        task=MazeTask(triple_t_maze()),
         settings=Settings(**settings),  # type: ignore[arg-type]
         episodes=40,
     )
@@ -69,7 +69,7 @@ def test_a_film_runs_until_the_longest_walk_has_ended_and_then_holds_still(tmp_p
 
 
 def walk(goal: int, *actions: int) -> MazeWalk:
-    walked = MazeWalk(MazeTask(T, goal, 4, "turn"))
+    walked = MazeWalk(T, goal, Settings(steps=4))
     for action in actions:
         walked.act(action)
     return walked

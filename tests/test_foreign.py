@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 import distal
 from distal import HillClimbing, InputError, Maze, Rule, Settings, learn_env
 from distal.engines import reference
-from distal.evaluation.environments import EnvTask, EnvWalk
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, dsp
 from distal.model import draws, network
 from distal.model.draws import child_seed
+from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.walk import MazeTask
 from tests.strategies import climbers, mazes, rules, settings_of
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -58,7 +59,9 @@ def test_so_it_is_in_any_maze_with_any_settings_and_either_reward(
     )
     chosen: dict[str, Any] = vars(settings)
     in_env = learn_env(env, learner, tasks=every_goal(maze), episodes=8, trials=1, seed=5, **chosen)
-    batch = batch_of([learner], np.array([5], np.uint64), trials=1, episodes=8, maze=maze, settings=settings)
+    batch = batch_of(
+        [learner], np.array([5], np.uint64), trials=1, episodes=8, task=MazeTask(maze), settings=settings
+    )
     eps = [[episode.ep for episode in reference.episodes(batch, trial)] for trial in range(len(batch))]
     assert in_env.ep.tolist() == eps
 
@@ -86,9 +89,9 @@ class Cue(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
 
 
 def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action() -> None:
-    task = EnvTask(Cue(), {"cue": 2}, steps=9)
+    task = EnvTask(Cue(), {"cue": 2})
     assert (task.inputs, task.outputs) == (4, 3)
-    walk = task.begin()
+    walk = task.begin(0, Settings(steps=9))
     assert walk.sense() == [0, 0, 1, 0]
     walk.act(2)
     assert task.env.taken == [1]  # actions begin at −1

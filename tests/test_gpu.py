@@ -36,7 +36,8 @@ from distal.evaluation.learning import batch_of
 from distal.model import network
 from distal.model.settings import READINGS
 from distal.paper.experiments import random_learners
-from distal.tasks.tables import maze_tables
+from distal.tasks.tables import packed
+from distal.tasks.walk import MazeTask, maze_table
 from tests.batches import fading_rules, random_batch, random_settings
 from tests.conftest import COMPARED, assert_equal_trials
 from tests.mazes import T, wide_maze
@@ -76,7 +77,7 @@ def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> No
         np.zeros(len(several), np.uint64),
         trials=1,
         episodes=1,
-        maze=T,
+        task=MazeTask(T),
         settings=Settings(),
     )
     numbers, added = gpu.packed_learners(batch)
@@ -90,8 +91,8 @@ def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> No
 
 
 def test_the_kernel_has_the_bias_among_what_is_sensed() -> None:
-    tables = maze_tables(T, "turn")
-    for spot in (*tables.moves[:400], tables.start):
+    table = packed(maze_table(T, "turn"))
+    for spot in (*table.moves[:400], table.start):
         there = int(gpu.with_bias(int(spot)))
         assert (there >> 10, there >> 4 & 63, there & 15) == (
             int(spot) >> 9,
@@ -223,7 +224,7 @@ def test_learners_are_packed_as_32_bit_floats() -> None:
         np.zeros(1, np.uint64),
         trials=1,
         episodes=1,
-        maze=T,
+        task=MazeTask(T),
         settings=Settings(),
     )
     numbers, changes = gpu.packed_learners(batch)
@@ -301,7 +302,7 @@ def test_what_is_missing_is_said_in_one_line(
 @pytest.mark.parametrize("engine", ["cpu", "reference"])
 def test_only_the_episodes_that_are_asked_for_come_back(engine: str) -> None:
     batch = batch_of(
-        published_rules()[:2], np.arange(2, dtype=np.uint64), trials=1, episodes=9, maze=T,
+        published_rules()[:2], np.arange(2, dtype=np.uint64), trials=1, episodes=9, task=MazeTask(T),
         settings=Settings(steps=8, hidden=4),
     )  # fmt: skip
     run = engines.load(engine).run
@@ -385,7 +386,7 @@ class TestOnACard:
         settings = Settings(**{reading: value})  # type: ignore[arg-type]
         learners = random_learners(kind, 1, 5)
         batch = batch_of(
-            learners, np.arange(5, dtype=np.uint64), trials=1, episodes=60, maze=triple_t_maze(),
+            learners, np.arange(5, dtype=np.uint64), trials=1, episodes=60, task=MazeTask(triple_t_maze()),
             settings=settings,
         )  # fmt: skip
         assert_same(batch)
@@ -396,7 +397,7 @@ class TestOnACard:
         learners = published_rules() if kind == "dsp" else random_learners("hc", 3, 5)
         batch = batch_of(
             learners, np.arange(len(learners), dtype=np.uint64), trials=1, episodes=2_000,
-            maze=triple_t_maze(), settings=Settings(), resample=resample,
+            task=MazeTask(triple_t_maze()), settings=Settings(), resample=resample,
         )  # fmt: skip
         assert_same(batch if expected is not reference else replace(batch, episodes=20))
 
@@ -405,14 +406,14 @@ class TestOnACard:
         for kind in ("dsp", "hc"):
             batch = batch_of(
                 random_learners(kind, 5, 4), np.arange(4, dtype=np.uint64), trials=1, episodes=30,
-                maze=triple_t_maze(), settings=Settings(hidden=hidden, steps=150),
+                task=MazeTask(triple_t_maze()), settings=Settings(hidden=hidden, steps=150),
             )  # fmt: skip
             assert_same(batch)
 
     def test_weights_that_become_subnormal_are_divided_exactly(self) -> None:
         batch = batch_of(
-            fading_rules(), np.arange(2, dtype=np.uint64), trials=2, episodes=600, maze=triple_t_maze(),
-            settings=Settings(),
+            fading_rules(), np.arange(2, dtype=np.uint64), trials=2, episodes=600,
+            task=MazeTask(triple_t_maze()), settings=Settings(),
         )  # fmt: skip
         assert_same(batch if expected is not reference else replace(batch, episodes=30))
 
@@ -424,7 +425,7 @@ class TestOnACard:
         for steps in (128, 129, 200, 1_000, 10_000):
             settings = Settings(outputs=outputs, steps=steps, hidden=24)
             batch = batch_of(
-                rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, maze=wide_maze(),
+                rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, task=MazeTask(wide_maze()),
                 settings=settings,
             )  # fmt: skip
             assert_same(batch)
@@ -434,7 +435,7 @@ class TestOnACard:
         # Trials are then done in pieces, and long ones at once.
         batch = batch_of(
             random_learners(kind, 0, 210), np.arange(210, dtype=np.uint64), trials=5, episodes=100,
-            maze=triple_t_maze(), settings=Settings(),
+            task=MazeTask(triple_t_maze()), settings=Settings(),
         )  # fmt: skip
         constants = gpu.definitions(batch.settings, kind == "hc", keep_weights=True)
         warps = gpu._kernel(tuple(constants.items())).warps
@@ -449,7 +450,7 @@ class TestOnACard:
         for kind in ("dsp", "hc"):
             batch = batch_of(
                 random_learners(kind, 2, 3), np.arange(3, dtype=np.uint64), trials=2, episodes=50,
-                maze=triple_t_maze(), settings=Settings(), resample=13,
+                task=MazeTask(triple_t_maze()), settings=Settings(), resample=13,
             )  # fmt: skip
             whole = gpu.run(batch, keep_weights=True)
             told: list[int] = []
@@ -470,7 +471,7 @@ class TestOnACard:
     def test_the_reference_engine_agrees_too(self) -> None:
         batch = batch_of(
             published_rules()[:3], np.arange(3, dtype=np.uint64), trials=1, episodes=8,
-            maze=triple_t_maze(), settings=Settings(),
+            task=MazeTask(triple_t_maze()), settings=Settings(),
         )  # fmt: skip
         assert_same(batch, reference)
 

@@ -14,6 +14,7 @@ from distal.learners import hill_climbing
 from distal.model import draws, network
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode
+from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask, MazeWalk
 
 CLIMBER = HillClimbing(sigma=0.2, alpha_h=0.1, alpha_o=0.3)
@@ -28,7 +29,7 @@ FILE = {
 
 def run(n: int, resample: int | None = None, **settings: object) -> list[Episode[MazeWalk]]:
     chosen = Settings(**settings)  # type: ignore[arg-type]
-    task = MazeTask(triple_t_maze(), 3, chosen.steps, chosen.blocked)
+    task = Aim(MazeTask(triple_t_maze()), 3)
     return list(islice(hill_climbing.episodes(CLIMBER, task, chosen, seed=5, resample=resample), n))
 
 

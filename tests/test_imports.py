@@ -28,6 +28,7 @@ LATE = {
     ("evaluation.environments", "gymnasium"): "an extra",
     ("paper.experiments", "distal.paper.report"): "imports matplotlib",
     ("paper.reading_study", "distal.paper.reading_report"): "imports matplotlib",
+    ("search.cma", "cmaes"): "an extra",
     ("show.film", "imageio_ffmpeg"): "an extra",
     ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
     ("cli.reproduce", "distal.paper.report"): "imports matplotlib",

@@ -27,6 +27,8 @@ from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model.settings import READINGS
 from distal.paper.experiments import random_learners
+from distal.tasks.tables import Table, TableTask
+from distal.tasks.walk import MazeTask
 from tests.batches import fading_rules, random_batch, random_settings
 from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze
@@ -41,10 +43,21 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 expected: Any = engines.load("cpu")
 
 POINTERS = [
-    "learner", "goal", "seed", "numbers", "added", "moves", "distances", "recorded", "best", "eps", "memory",
-    "weights", "kept", "next", "claimed", "done",
+    "learner", "goal", "seed", "numbers", "added", "moves", "outcomes", "left", "recorded", "best", "eps",
+    "memory", "weights", "kept", "next", "claimed", "done",
 ]  # fmt: skip
-NUMBERS = ["trials", "first", "last", "piece", "resample", "columns", "episodes", "cells", "start"]
+NUMBERS = [
+    "trials",
+    "first",
+    "last",
+    "piece",
+    "resample",
+    "columns",
+    "episodes",
+    "states",
+    "start",
+    "step_cost",
+]
 
 
 class Arguments(ctypes.Structure):
@@ -183,11 +196,11 @@ def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         monkeypatch.setitem(sys.modules, "cupy", card)
         monkeypatch.setattr(gpu, "_problem", lambda: None)
         monkeypatch.setattr(gpu, "_kernel", card.kernel)
-        gpu._maze.cache_clear()
+        gpu._table_on_card.cache_clear()
         return card
 
     yield plug
-    gpu._maze.cache_clear()
+    gpu._table_on_card.cache_clear()
 
 
 @pytest.fixture
@@ -224,8 +237,8 @@ def assert_same(run: Run, batch: Batch, **options: Any) -> None:
 def trials(kind: str, settings: Settings, episodes: int, count: int = 4) -> Batch:
     learners = (Chance(0.3, 0.2),) * count if kind == "chance" else random_learners(kind, 1, count)
     return batch_of(
-        learners, np.arange(count, dtype=np.uint64), trials=1, episodes=episodes, maze=triple_t_maze(),
-        settings=settings,
+        learners, np.arange(count, dtype=np.uint64), trials=1, episodes=episodes,
+        task=MazeTask(triple_t_maze()), settings=settings,
     )  # fmt: skip
 
 
@@ -279,7 +292,7 @@ def test_published_rules_give_the_same_bits(emulate: Run, together: int) -> None
     seeds = np.arange(len(rules), dtype=np.uint64)
     assert_same(
         emulate,
-        batch_of(rules, seeds, trials=1, episodes=60, maze=triple_t_maze(), settings=Settings()),
+        batch_of(rules, seeds, trials=1, episodes=60, task=MazeTask(triple_t_maze()), settings=Settings()),
         together=together,
     )
 
@@ -289,8 +302,8 @@ def test_weights_that_become_subnormal_are_divided_exactly(emulate: Run, normali
     # They hardly change what an agent does, so the weights themselves are compared, after every episode.
     episodes = 75
     batch = batch_of(
-        fading_rules()[1:], np.zeros(1, np.uint64), trials=1, episodes=episodes, maze=triple_t_maze(),
-        settings=Settings(normalise=normalise),
+        fading_rules()[1:], np.zeros(1, np.uint64), trials=1, episodes=episodes,
+        task=MazeTask(triple_t_maze()), settings=Settings(normalise=normalise),
     ).part(0, 3)  # fmt: skip
     after: list[NDArray[np.float32]] = []
     layout = gpu.Layout(batch.settings.hidden)
@@ -312,10 +325,35 @@ def test_weights_that_become_subnormal_are_divided_exactly(emulate: Run, normali
 def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, outputs: str) -> None:
     settings = Settings(outputs=outputs, steps=700)
     batch = batch_of(
-        random_learners("dsp", 4, 8), np.arange(8, dtype=np.uint64), trials=1, episodes=8, maze=wide_maze(),
-        settings=settings,
+        random_learners("dsp", 4, 8), np.arange(8, dtype=np.uint64), trials=1, episodes=8,
+        task=MazeTask(wide_maze()), settings=settings,
     )  # fmt: skip
     assert_same(emulate, batch)
+
+
+@pytest.mark.parametrize(("kind", "steps"), [("dsp", 100), ("hc", 100), ("dsp", 700)])
+def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, steps: int) -> None:
+    random = np.random.default_rng(steps)
+    for _ in range(6):
+        states, goals, events = random.integers((2, 1, 40), (9, 4, 65))  # events beyond a word of 32, too
+        costs, ends = random.integers(-9, 9, (goals, events)), random.random((goals, events)) < 0.1
+        costs[:, 0] = ends[:, 0] = 0
+        table = Table(
+            random.integers(0, 2, (states, 3), np.uint8),
+            random.integers(0, states, (states, 4), np.int32),
+            random.integers(0, events, (states, 4), np.uint8) * (random.random((states, 4)) < 0.3),
+            costs.astype(np.int32),
+            ends,
+            random.integers(-50, 50, (goals, states), np.int32),
+            start=1,
+            step_cost=int(random.integers(-3, 7)),
+        )
+        learners, seeds = random_learners(kind, 3, 4), np.arange(4, dtype=np.uint64)
+        settings = Settings(steps=steps)
+        assert_same(
+            emulate,
+            batch_of(learners, seeds, trials=1, episodes=12, task=TableTask(table), settings=settings),
+        )
 
 
 # ---------------------------------------------------------------- the host's side

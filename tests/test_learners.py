@@ -24,7 +24,8 @@ from distal.model import draws, network
 from distal.search.config import Config
 from distal.search.evolve import run_seed
 from distal.show import film, watch
-from distal.tasks.episode import Episode, Task, W, run_episode
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim, W
 from distal.tasks.walk import MazeTask
 from tests.doors import SameThread
 
@@ -45,7 +46,7 @@ class Jumps(Parameters):
     genes: ClassVar[tuple[int, int] | None] = (0, 3)
 
     def episodes(
-        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
         best: Episode[W] | None = None
         number = 0
@@ -68,7 +69,7 @@ class Lazy(HillClimbing):
     """A climber that does not climb; nobody has registered it."""
 
     def episodes(
-        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
         return Chance(self.alpha_h, self.alpha_o).episodes(task, settings, seed, resample)
 
@@ -90,8 +91,13 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def trial(learner: Learner = JUMPS, hidden: int = 3) -> Batch:
     batch = batch_of(
-        [learner], np.zeros(1, np.uint64), trials=1, episodes=6, maze=MAZE, settings=Settings(hidden, 8)
-    )
+        [learner],
+        np.zeros(1, np.uint64),
+        trials=1,
+        episodes=6,
+        task=MazeTask(MAZE),
+        settings=Settings(hidden, 8),
+    )  # fmt: skip
     return batch.part(0, 1)
 
 
@@ -102,10 +108,10 @@ def trial(learner: Learner = JUMPS, hidden: int = 3) -> Batch:
 def test_a_new_learner_learns_beside_chance_with_its_scales() -> None:
     result = distal.learn(JUMPS, engine="reference", keep_ep=True, seed=3, **SHORT)
     batch = batch_of(
-        [JUMPS], np.array([3], np.uint64), trials=2, episodes=6, maze=MAZE, settings=Settings(3, 8)
+        [JUMPS], np.array([3], np.uint64), trials=2, episodes=6, task=MazeTask(MAZE), settings=Settings(3, 8)
     )
     for row, (goal, seed) in enumerate(zip(batch.goal.tolist(), batch.seed.tolist(), strict=True)):
-        stream = JUMPS.episodes(MazeTask(MAZE, goal, 8), Settings(3, 8), seed)
+        stream = JUMPS.episodes(Aim(MazeTask(MAZE), goal), Settings(3, 8), seed)
         assert result.ep is not None
         assert result.ep[row].tolist() == [episode.ep for episode in islice(stream, 6)]
     assert result.chance is not None
@@ -245,7 +251,7 @@ def test_auto_measures_a_new_learner_with_reference_and_chance_beside_it_with_a_
 
 
 def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
-    task, settings = MazeTask(MAZE, 0, 8), Settings(3, 8)
+    task, settings = Aim(MazeTask(MAZE), 0), Settings(3, 8)
     for stranger in (JUMPS, Lazy(0.1, 0.2, 0.3)):
         one: Any = stranger
         for call in (

@@ -27,6 +27,7 @@ from distal.engines import reference, spread
 from distal.evaluation.learning import Behaviour, batch_of
 from distal.model.network import Weights
 from distal.show import watch
+from distal.tasks.walk import MazeTask
 from tests.mazes import T
 
 MiB = 2**20
@@ -266,6 +267,7 @@ MEASURE = """
 import gc, re, sys
 from distal import cli
 from distal.base import memory
+from distal.tasks.walk import MazeTask
 
 def number(field):
     return 1024 * int(re.search(rf"{field}:\\s*(\\d+)", open("/proc/self/status").read())[1])
@@ -315,7 +317,7 @@ def test_estimates_are_near_what_is_used(work: str, tmp_path: Path) -> None:
 def test_the_reference_engine_keeps_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     episodes = 100_000
     batch = batch_of(
-        [RULE], np.zeros(1, np.uint64), trials=10, episodes=episodes, maze=T, settings=Settings(),
+        [RULE], np.zeros(1, np.uint64), trials=10, episodes=episodes, task=MazeTask(T), settings=Settings(),
         record=(episodes,),
     )  # fmt: skip
     none = Weights(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32))
@@ -324,7 +326,9 @@ def test_the_reference_engine_keeps_only_what_is_asked_for(monkeypatch: pytest.M
 
 
 def test_a_long_trial_has_no_list_of_its_episodes() -> None:
-    batch = batch_of([RULE], np.zeros(1, np.uint64), trials=1, episodes=10**6, maze=T, settings=Settings())
+    batch = batch_of(
+        [RULE], np.zeros(1, np.uint64), trials=1, episodes=10**6, task=MazeTask(T), settings=Settings()
+    )
     assert peak(lambda: batch.columns) < 5 * 10**6
     assert batch.columns.tolist() == list(range(10**6))
     assert replace(batch, episodes=4, record=(2, 4)).columns.tolist() == [-1, 0, -1, 1]

@@ -34,6 +34,7 @@ from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread, WorkError, run_block
 from distal.evaluation.learning import batch_of
 from distal.paper.experiments import random_learners
+from distal.tasks.walk import MazeTask
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, members, started, wait_until
 
@@ -104,8 +105,8 @@ def test_neither_workers_nor_order_nor_repetition_change_a_bit(
     batch = some_batch(30, record=(1, 8))
     if kind == "hc":
         batch = batch_of(
-            random_learners("hc", 1, 30), np.arange(30, dtype=np.uint64), trials=1, episodes=8, maze=T,
-            settings=Settings(steps=9, hidden=5), record=(1, 8),
+            random_learners("hc", 1, 30), np.arange(30, dtype=np.uint64), trials=1, episodes=8,
+            task=MazeTask(T), settings=Settings(steps=9, hidden=5), record=(1, 8),
         )  # fmt: skip
     alone = cpu.run(batch, keep_weights=True, keep_ep=True)
     told: list[int] = []

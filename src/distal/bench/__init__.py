@@ -35,6 +35,7 @@ from distal.learners import Learner, chance_for
 from distal.learners.rule import evolved_rules
 from distal.model.maze import triple_t_maze
 from distal.model.settings import Settings
+from distal.tasks.walk import MazeTask
 
 FORMAT, VERSION = "distal-bench", 1
 NOTABLE = 1.15  # a change by less than this factor is noise on a shared machine
@@ -152,7 +153,12 @@ def generation(learners: tuple[Learner, ...], trials: int = 5, **settings: Any) 
     """Return the batch that evaluates all learners: `trials` for each of the eight goals, 100 episodes."""
     seeds = np.arange(len(learners), dtype=np.uint64)
     return batch_of(
-        learners, seeds, trials=trials, episodes=100, maze=triple_t_maze(), settings=Settings(**settings)
+        learners,
+        seeds,
+        trials=trials,
+        episodes=100,
+        task=MazeTask(triple_t_maze()),
+        settings=Settings(**settings),
     )
 
 

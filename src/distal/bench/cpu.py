@@ -37,7 +37,7 @@ def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
     few = slice(0, reference_trials * every, every)  # one trial of each rule, in turn towards each goal
     goal = np.arange(reference_trials, dtype=np.int32) % 8
     part = Batch(
-        batch.learners, batch.learner[few], goal, batch.seed[few], batch.maze, batch.settings, batch.episodes
+        batch.learners, batch.learner[few], goal, batch.seed[few], batch.task, batch.settings, batch.episodes
     )
     fast = times(partial(cpu.run, batch, workers=1), repeats) / (len(batch) * 100)
     slow = times(partial(reference.run, part), 1) / (len(part) * 100)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from distal.base.checks import InputError, flag, function, indices, instance, in
 from distal.learners import KINDS, Learner, class_names
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT, MAX_SEED
-from distal.model.maze import Maze
 from distal.model.settings import Settings
+from distal.tasks.task import Task, checked_task
 
 MAX_WORKERS = 1024
 
@@ -28,16 +28,16 @@ Progress = Callable[[int], None]  # told how many more episodes have been run
 class Batch:
     """Independent trials: everything that decides their results, and nothing else.
 
-    Trial k trains with `learners[learner[k]]` towards final position `goal[k]`,
+    Trial k trains with `learners[learner[k]]` towards goal `goal[k]` of the task,
     its random numbers keyed by `seed[k]`. All learners are of one kind. A batch that is
-    none, with a goal that the maze does not have, say, cannot be made.
+    none, with a goal that the task does not have, say, cannot be made.
     """
 
     learners: tuple[Learner, ...]
     learner: NDArray[np.int32]  # (trials)
     goal: NDArray[np.int32]  # (trials)
     seed: NDArray[np.uint64]  # (trials)
-    maze: Maze
+    task: Task[Any]
     settings: Settings
     episodes: int
     resample: int | None = None
@@ -46,12 +46,12 @@ class Batch:
     def __post_init__(self) -> None:
         # Made once in every generation of an evolution: whole arrays are checked, not trial after trial.
         learners = _of_one_kind(self.learners)
-        maze = instance("maze", self.maze, Maze, "a Maze")
+        goals = len(checked_task(self.task).goals)
         instance("settings", self.settings, Settings, "a Settings")
         checked = {
             "learners": learners,
             "learner": indices("learner", self.learner, len(learners) - 1, np.int32),
-            "goal": indices("goal", self.goal, len(maze.finals) - 1, np.int32),
+            "goal": indices("goal", self.goal, goals - 1, np.int32),
             "seed": indices("seed", self.seed, MAX_SEED, np.uint64),
             "episodes": integer("episodes", self.episodes, 1, MAX_COUNT),
         }
@@ -146,7 +146,7 @@ def named_in_errors(batch: Batch, trial: int) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        where = f"final position {batch.goal[trial]}, seed {batch.seed[trial]}"
+        where = f"goal {batch.task.goals[batch.goal[trial]]}, seed {batch.seed[trial]}"
         raise RuntimeError(f"trial {trial} ({where}) failed: {error}") from error
 
 

@@ -1,4 +1,4 @@
-"""Learners as flat numbers, for the engines that are compiled."""
+"""Learners and tasks as flat numbers, for the engines that are compiled."""
 
 from __future__ import annotations
 
@@ -9,22 +9,28 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import instance
+from distal.base.checks import InputError, instance
 from distal.engines.batch import Batch
 from distal.learners import Learner, hill_climbing
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
 from distal.learners.hill_climbing import HillClimbing
+from distal.model.network import INPUTS, OUTPUTS
+from distal.tasks.tables import Table
 
 COMPILED = (Rule, HillClimbing, Chance)
 
 
 def not_compiled(batch: Batch, engine: str) -> str | None:
-    """Return why a compiled engine cannot run a batch: it has no code for this kind of learner."""
+    """Return why a compiled engine cannot run a batch: no code for its learners, or no table for its task."""
     learner = instance("batch", batch, Batch, "a Batch").learners[0]
-    if type(learner) in COMPILED:
-        return None
-    return f"engine {engine} has no code for learners of kind {learner.kind!r}; use engine reference"
+    if type(learner) not in COMPILED:
+        return f"engine {engine} has no code for learners of kind {learner.kind!r}; use engine reference"
+    try:
+        table_of(batch)
+    except InputError as refusal:
+        return str(refusal)
+    return None
 
 
 def learner_numbers(learners: Sequence[Learner]) -> NDArray[np.float32]:
@@ -49,3 +55,22 @@ def packed_changes(rules: Sequence[Rule]) -> NDArray[np.uint32]:
     code = packed_rules(rules)["delta_w"].reshape(-1, 16, 2).astype(np.int64) & 3
     packed: NDArray[np.uint32] = (code << 30 - 2 * np.arange(16)[:, None]).sum(axis=1).astype(np.uint32)
     return packed
+
+
+def table_of(batch: Batch) -> Table:
+    """Return the table of a batch's task; refuse a task that compiled engines cannot run."""
+    task, table = batch.task, batch.task.table(batch.settings)
+    if table is None:
+        raise InputError(
+            f"{type(task).__name__} has no table, which engines cpu and gpu need; use engine reference"
+        )
+    instance("the table of the task", table, Table, "a Table, or None")
+    # What the kernels rely on: goals within the table, and networks of the one shape that they are made for.
+    if (table.inputs, table.outputs) != (INPUTS, OUTPUTS):
+        raise InputError(
+            f"the task has {table.inputs} inputs and {table.outputs} actions, engines cpu and gpu take "
+            f"{INPUTS} and {OUTPUTS}; use engine reference"
+        )
+    if int(batch.goal.max()) >= table.goals:
+        raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
+    return table

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal import learners
-from distal.base.checks import instance
+from distal.base.checks import instance, integer
 from distal.engines.batch import Batch, Progress, Trials, checked_call, named_in_errors
 from distal.model.network import Weights
 from distal.tasks.episode import Episode
-from distal.tasks.walk import MazeTask, MazeWalk
+from distal.tasks.task import Aim
+
+MAX_EP = 2**31 - 1  # what the arrays of results hold
 
 
-def episodes(batch: Batch, trial: int) -> Iterator[Episode[MazeWalk]]:
+def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
     """Yield the episodes of one trial of a batch."""
     learner, settings = batch.learners[batch.learner[trial]], batch.settings
-    task = MazeTask(batch.maze, int(batch.goal[trial]), settings.steps, settings.blocked)
+    task = Aim(batch.task, int(batch.goal[trial]))
     stream = learners.episodes(learner, task, settings, int(batch.seed[trial]), batch.resample)
     return islice(stream, batch.episodes)
 
@@ -37,9 +40,9 @@ def run_trial(
         stream = episodes(batch, trial)
         best = next(stream)
         for number, episode in enumerate(chain([best], stream)):
+            ep[number] = integer("the EP of an episode", episode.ep, -MAX_EP, MAX_EP)
             if episode.ep < best.ep:
                 best = episode
-            ep[number] = episode.ep
             if progress is not None:
                 progress(1)
     return ep, best.weights

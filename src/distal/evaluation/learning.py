@@ -31,6 +31,8 @@ from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.network import OUTPUTS, Weights, incoming
 from distal.model.settings import MAX_STEPS, Settings, SettingsDict
+from distal.tasks.task import Task
+from distal.tasks.walk import MazeTask
 
 KEPT = 0.5  # the share of the episodes after a first success from which on a learner keeps it
 
@@ -344,7 +346,7 @@ def learn(
 
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:
         batch = batch_of(
-            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, maze=maze,
+            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=MazeTask(maze),
             settings=in_force, resample=resample,
         )  # fmt: skip
         suited = run.suited(batch)
@@ -381,26 +383,26 @@ def batch_of(
     *,
     trials: int,
     episodes: int,
-    maze: Maze,
+    task: Task[Any],
     settings: Settings,
     resample: int | None = None,
     record: tuple[int, ...] | None = None,
 ) -> Batch:
     """Return the trials that evaluate several learners, each with a seed of its own (n).
 
-    A learner has `trials` for every final position, trial-major; learners follow
+    A learner has `trials` for every goal of the task, trial-major; learners follow
     one another. A trial's seed is a function of its learner's seed, its own number
     and its goal alone.
     """
-    finals, n = len(maze.finals), len(learners)
-    trial, goal = np.divmod(np.arange(trials * finals), finals)
+    goals, n = len(task.goals), len(learners)
+    trial, goal = np.divmod(np.arange(trials * goals), goals)
     parts = np.stack([trial, goal, np.zeros_like(trial)], axis=1)
     return Batch(
         learners=tuple(learners),
-        learner=np.repeat(np.arange(n, dtype=np.int32), trials * finals),
+        learner=np.repeat(np.arange(n, dtype=np.int32), trials * goals),
         goal=np.tile(goal.astype(np.int32), n),
         seed=child_seeds(seeds[:, None], parts[None]).ravel(),
-        maze=maze,
+        task=task,
         settings=settings,
         episodes=episodes,
         resample=resample,

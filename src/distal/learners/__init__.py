@@ -22,7 +22,8 @@ from distal.learners.protocol import Learner, Parameters
 from distal.learners.rule import find_rule, is_there
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, Task, W
+from distal.tasks.episode import Episode
+from distal.tasks.task import Aim, W
 
 __all__ = [
     "DEFAULTS",
@@ -221,13 +222,13 @@ def from_embedded(data: object) -> Learner:
 
 
 def episodes(
-    learner: Learner, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    learner: Learner, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
     """Train one network with any learner, without end; yield each episode.
 
     Args:
         learner: a learner, or what `find_learner` takes.
-        task: what is to be learned, as a `MazeTask`.
+        task: what is to be learned, and which goal, as `Aim(MazeTask(maze), 0)`.
         settings: the network, and the readings.
         seed: of all random numbers.
         resample: draw fresh weights every so many episodes.
@@ -239,10 +240,7 @@ def episodes(
         InputError: if an argument is not what it should be.
     """
     instance("settings", settings, Settings, "a Settings")
-    if not all(hasattr(task, name) for name in ("inputs", "outputs", "begin")):
-        raise InputError(
-            f"task is {shown(task)}, expected one with inputs, outputs and begin(), as a MazeTask"
-        )
+    instance("task", task, Aim, "a task and its goal, as Aim(MazeTask(maze), 0)")
     seed = integer("seed", seed, 0, MAX_SEED)
     resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
     return checked_learner(learner).episodes(task, settings, seed, resample)

@@ -15,7 +15,8 @@ import numpy as np
 from distal.learners.protocol import Parameters
 from distal.model import network
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, Task, W, run_episode
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim, W
 
 NUMBERS = ("alpha_h", "alpha_o")
 
@@ -40,14 +41,14 @@ class Chance(Parameters):
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def episodes(
-        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
         """Run one random network after another, without end; yield each episode."""
         return episodes(self, task, settings, seed, resample)
 
 
 def episodes(
-    chance: Chance, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    chance: Chance, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
     """Run one random network after another, without end; yield each episode.
 

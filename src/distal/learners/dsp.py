@@ -21,7 +21,8 @@ from distal.learners.protocol import Parameters
 from distal.model import network, traces
 from distal.model.network import Weights
 from distal.model.settings import READINGS, Settings
-from distal.tasks.episode import Episode, Task, W, run_episode
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim, W
 
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
@@ -93,7 +94,7 @@ class Rule(Parameters):
         return cls(discrete, eta, theta, alpha_h, alpha_o)
 
     def episodes(
-        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
         """Train one network with the rule, without end; yield each episode."""
         return episodes(self, task, settings, seed, resample)
@@ -181,7 +182,7 @@ def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def episodes(
-    rule: Rule, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    rule: Rule, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
     """Train one network with a rule, without end; yield each episode."""
     theta, alpha_h, alpha_o = np.float32(rule.theta), np.float32(rule.alpha_h), np.float32(rule.alpha_o)

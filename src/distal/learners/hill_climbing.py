@@ -16,7 +16,8 @@ from distal.learners.protocol import Parameters
 from distal.model import network
 from distal.model.network import Weights
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, Task, W, run_episode
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim, W
 
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
 
@@ -44,7 +45,7 @@ class HillClimbing(Parameters):
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def episodes(
-        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
         """Climb with one network, without end; yield each episode."""
         return episodes(self, task, settings, seed, resample)
@@ -58,7 +59,7 @@ def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weig
 
 
 def episodes(
-    climber: HillClimbing, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+    climber: HillClimbing, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
 ) -> Iterator[Episode[W]]:
     """Climb with one network, without end; yield each episode."""
     sigma, alpha_h, alpha_o = (np.float32(getattr(climber, name)) for name in NUMBERS)

@@ -15,7 +15,8 @@ from distal.base import checks
 from distal.base.checks import InputError, text, unit_interval
 from distal.base.files import read_json, to_json, write_text
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, Task, W
+from distal.tasks.episode import Episode
+from distal.tasks.task import Aim, W
 
 LONGEST_NAME = 200
 
@@ -77,7 +78,7 @@ class Learner(Protocol):
         """Write its file."""
 
     def episodes(
-        self, task: Task[W], settings: Settings, seed: int, resample: int | None = None
+        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
         """Train one network, without end; yield each episode as it ends."""
 

@@ -35,6 +35,7 @@ from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES, GeneticAlgorithm, first_population
 from distal.search.results import Evolved, Fresh
+from distal.tasks.walk import MazeTask
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
@@ -221,8 +222,8 @@ def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: 
     for kind in ("dsp", "hc", "chance"):
         few = (DEFAULT_CHANCE,) * count if kind == "chance" else random_learners(kind, 0, count)
         batch = batch_of(
-            few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=5 if slow else 100, maze=maze,
-            settings=settings,
+            few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=5 if slow else 100,
+            task=MazeTask(maze), settings=settings,
         )  # fmt: skip
         for _ in range(2):  # the first may compile
             began = time.perf_counter()

@@ -34,6 +34,7 @@ from distal.search.config import Config
 from distal.search.evolve import Step, evolve, resume, summary
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
+from distal.tasks.walk import MazeTask
 
 SECONDS = "seconds.json"  # how long each stage took
 
@@ -266,7 +267,7 @@ class Stages:
                 return stored
         self._tell(stage, 0)
         batch = batch_of(
-            learners, seeds, trials=trials, episodes=episodes, maze=maze, settings=settings,
+            learners, seeds, trials=trials, episodes=episodes, task=MazeTask(maze), settings=settings,
             resample=resample, record=(episodes,) if every else record,
         )  # fmt: skip
         done = 0

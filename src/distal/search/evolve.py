@@ -35,6 +35,7 @@ from distal.search.genetic import GeneticAlgorithm, first_population
 from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
 from distal.search.results import Evolved, Fresh, Winner
 from distal.search.runs import RunFolder, damaged, read_run
+from distal.tasks.walk import MazeTask
 
 REMEASURED = 400  # trials on which a winner is measured afresh
 
@@ -272,8 +273,8 @@ def measure(
 
 def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int) -> Batch:
     return batch_of(
-        learners, seeds, trials=trials, episodes=config.episodes, maze=config.maze, settings=config.settings,
-        record=(config.episodes,),
+        learners, seeds, trials=trials, episodes=config.episodes, task=MazeTask(config.maze),
+        settings=config.settings, record=(config.episodes,),
     )  # fmt: skip
 
 

@@ -23,7 +23,8 @@ from distal.learners import KINDS, kind_of
 from distal.model.network import Weights
 from distal.tasks.episode import run_episode
 from distal.tasks.pixels import SCALE, Frame, draw
-from distal.tasks.walk import MazeTask, MazeWalk
+from distal.tasks.task import Aim
+from distal.tasks.walk import MazeTask, MazeWalk, maze_of
 
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
@@ -81,7 +82,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
     alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
-    task = MazeTask(batch.maze, int(batch.goal[0]), settings.steps, settings.blocked)
+    task = Aim(MazeTask(maze_of(batch.task)), int(batch.goal[0]))
     curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
     memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
     found = []
@@ -105,8 +106,8 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
     if not shown or not all(isinstance(scene, Scene) for scene in shown):
         raise InputError("shown holds no scenes, or something else; make them with scenes")
     scale = integer("scale", scale, 1, MAX_SCALE)
-    task = shown[0].walk.task
-    rows, columns = task.maze.shape
+    maze, goal = shown[0].walk.maze, shown[0].walk.goal
+    rows, columns = maze.shape
     font = ImageFont.load_default(size=1.35 * scale)
     longest = max(scene.walk.steps for scene in shown)
     widest = max(font.getlength(line) for scene in shown for line in scene.caption(longest))
@@ -126,14 +127,8 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
             now = min(step, walk.steps)
             for line, text in enumerate(scene.caption(now)):
                 pen.text((left, (0.4 + 1.7 * line) * scale), text, LIGHT["wall"], font)
-            picture = draw(
-                task.maze,
-                task.goal,
-                walk.cells[: now + 1],
-                walk.headings[now],
-                scale,
-                LIGHT.get(scene.kind, LIGHT["ink"]),
-            )
+            colour = LIGHT.get(scene.kind, LIGHT["ink"])
+            picture = draw(maze, goal, walk.cells[: now + 1], walk.headings[now], scale, colour)
             whole.paste(Image.fromarray(picture), (left, band))
         _key(pen, gap, band + height + 0.7 * scale, scale, font)
         frames.append(np.asarray(whole))

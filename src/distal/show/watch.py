@@ -36,6 +36,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
+from distal.tasks.walk import MazeTask, maze_of
 
 DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
@@ -64,11 +65,12 @@ class Watched:
     @property
     def goal(self) -> str:
         """The symbol of the goal."""
-        return self.batches[0].maze.symbols[self.batches[0].goal[0]]
+        return str(self.batches[0].task.goals[self.batches[0].goal[0]])
 
     def to_dict(self) -> dict[str, Any]:
         """Return a summary of the trial, ready for JSON."""
         batch = self.batches[0]
+        maze = maze_of(batch.task)
         return {
             "goal": self.goal,
             "seed": self.seed,
@@ -88,13 +90,14 @@ class Watched:
             ],
             "chance": {"mean_best_ep": float(self.chance[-1]), "trials": CHANCE_TRIALS},
             **asdict(batch.settings),
-            "maze": list(batch.maze.picture),
-            "heading": batch.maze.heading,
+            "maze": list(maze.picture),
+            "heading": maze.heading,
         }
 
     def page_data(self) -> dict[str, Any]:
         """Return what the page holds: all that decides the trial, and the EPs to compare with."""
         batch = self.batches[0]
+        maze = maze_of(batch.task)
         seed = int(batch.seed[0])
         return {
             "goal": self.goal,
@@ -103,8 +106,8 @@ class Watched:
             "resample": batch.resample,
             "settings": asdict(batch.settings),
             "defaults": {name: default(name) for name in READINGS},
-            "maze": list(batch.maze.picture),
-            "heading": batch.maze.heading,
+            "maze": list(maze.picture),
+            "heading": maze.heading,
             "learners": [
                 {
                     "kind": kind_of(learner),
@@ -159,8 +162,8 @@ def trials(
     both = (learner,) if against is None else (learner, against)
     for one in map(checked_learner, both):
         all_goals = batch_of(
-            [one], np.array([seed], np.uint64), trials=1, episodes=episodes, maze=maze, settings=in_force,
-            resample=resample,
+            [one], np.array([seed], np.uint64), trials=1, episodes=episodes, task=MazeTask(maze),
+            settings=in_force, resample=resample,
         )  # fmt: skip
         batches.append(all_goals.part(number, number + 1))
     return tuple(batches)
@@ -174,7 +177,7 @@ def by_chance(trial: Batch, seed: int) -> Batch:
     """
     batch = batch_of(
         [chance_for(trial.learners[0])], np.array([seed], np.uint64), trials=CHANCE_TRIALS,
-        episodes=trial.episodes, maze=trial.maze, settings=trial.settings,
+        episodes=trial.episodes, task=trial.task, settings=trial.settings,
     )  # fmt: skip
     towards = batch.goal == trial.goal[0]
     return replace(batch, learner=batch.learner[towards], goal=batch.goal[towards], seed=batch.seed[towards])
@@ -267,7 +270,7 @@ def _check_memory(batches: Sequence[Batch]) -> None:
     """Refuse what the machine's free memory does not hold: the trials by chance, and the page."""
     episodes = batches[0].episodes
     parts = {
-        "trials by chance": memory.TRIAL * CHANCE_TRIALS * len(batches[0].maze.finals)
+        "trials by chance": memory.TRIAL * CHANCE_TRIALS * len(batches[0].task.goals)
         + memory.EP * CHANCE_TRIALS * episodes,
         "the page": memory.LISTED_LARGE * len(batches) * episodes,
     }

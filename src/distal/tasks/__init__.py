@@ -1,1 +1,1 @@
-"""What is to be learned: the maze as a walk and as an environment for Gymnasium; one episode of a network."""
+"""What is to be learned: tasks and their tables, the maze among them; one episode of a network."""

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from distal.base import memory
 from distal.base.checks import InputError, instance, integer, one_of, shown
 from distal.model.maze import ACTIONS, HEADINGS, Maze, triple_t_maze
-from distal.model.settings import MAX_STEPS, READINGS, default
-from distal.tasks.tables import maze_tables
-from distal.tasks.walk import PIT_PENALTY, MazeTask, MazeWalk
+from distal.model.settings import MAX_STEPS, READINGS, Settings, default
+from distal.tasks.tables import EVENTS, packed
+from distal.tasks.walk import PIT_PENALTY, MazeWalk, maze_table
 
 REWARDS = ("episode", "step")
 RENDER_MODES = ("ansi", "rgb_array")
@@ -84,7 +84,7 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=None if seed is None else integer("seed", seed, 0))
         if goal is None:
             goal = int(self.np_random.integers(len(self.maze.finals)))
-        self._walk = MazeTask(self.maze, goal, self.max_steps, self.blocked).begin()
+        self._walk = MazeWalk(self.maze, goal, Settings(steps=self.max_steps, blocked=self.blocked))
         return self._observation(self._walk), self._info(self._walk)
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -117,11 +117,11 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
             lines = list(self.maze.picture)
             row, column = walk.cells[-1]
             lines[row] = lines[row][:column] + ARROWS[walk.headings[-1]] + lines[row][column + 1 :]
-            goal = self.maze.symbols[walk.task.goal]
+            goal = self.maze.symbols[walk.goal]
             return "\n".join([*lines, f"goal {goal}, step {walk.steps}, EP {walk.ep}"]) + "\n"
         from distal.tasks import pixels  # noqa: PLC0415 - imports Pillow
 
-        return pixels.draw(self.maze, walk.task.goal, walk.cells, walk.headings[-1])
+        return pixels.draw(self.maze, walk.goal, walk.cells, walk.headings[-1])
 
     def _observation(self, walk: MazeWalk) -> Observation:
         return np.array(walk.sense(), np.int8)
@@ -133,7 +133,7 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
             "distance": walk.distance,
             "pits": walk.pits,
             "ep": walk.ep,
-            "goal": walk.task.goal,
+            "goal": walk.goal,
         }
 
 
@@ -176,13 +176,14 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        tables = maze_tables(self.maze, one.blocked)
-        self._moves = tables.moves.reshape(-1, len(ACTIONS))
-        self._distances = tables.distances.reshape(len(self.maze.finals), -1)
-        self._start = tables.start
+        table = packed(maze_table(self.maze, one.blocked))
+        self._moves = table.moves.reshape(-1, len(ACTIONS))
+        self._outcomes = table.outcomes.reshape(-1, EVENTS)
+        self._left = table.left.reshape(-1, table.states)
+        self._start = table.start
         self._drawers = [np.random.default_rng() for _ in range(num_envs)]
         self._spot = np.zeros(num_envs, np.int64)
-        self._steps, self._pits, self._goals = (np.zeros(num_envs, np.int64) for _ in range(3))
+        self._steps, self._extra, self._goals = (np.zeros(num_envs, np.int64) for _ in range(3))
         self._over = np.ones(num_envs, np.bool_)
         self._began = False
 
@@ -233,17 +234,16 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         if not whole or not ((chosen >= 0) & (chosen < len(ACTIONS))).all():
             raise InputError(f"actions are {shown(actions)}, expected {self.num_envs} numbers from 0 to 3")
         anew, acts = self._over.copy(), ~self._over
-        pits = self._pits.copy()
         self._spot = np.where(acts, self._moves[self._spot >> 9, chosen], self._spot)
-        entered = np.where(acts, self._spot >> 3 & 63, 0)
+        outcome = np.where(acts, self._outcomes[self._goals, self._spot >> 3 & EVENTS - 1], 0)
         self._steps += acts
-        self._pits += (entered > 0) & (entered != self._goals + 1)
-        terminated = entered == self._goals + 1
+        self._extra += outcome >> 1
+        terminated = (outcome & 1).astype(np.bool_)
         truncated = acts & ~terminated & (self._steps == self.max_steps)
         if self.reward == "episode":
             reward = np.where(terminated | truncated, -self._ep(terminated), 0)
         else:
-            reward = -1 - PIT_PENALTY * (self._pits - pits) - np.where(truncated, self._distance(), 0)
+            reward = -1 - (outcome >> 1) - np.where(truncated, self._distance(), 0)
             reward = np.where(acts, reward, 0)
         self._over = terminated | truncated
         self._begin(anew, [self.goal] * self.num_envs)
@@ -251,7 +251,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
 
     def _begin(self, which: NDArray[np.bool_], goals: list[int | None]) -> None:
         self._spot[which] = self._start
-        self._steps[which] = self._pits[which] = 0
+        self._steps[which] = self._extra[which] = 0
         self._over[which] = False
         for k in np.flatnonzero(which):
             goal = goals[k]
@@ -261,12 +261,12 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         return (self._spot[:, None] >> np.arange(3) & 1).astype(np.int8)
 
     def _distance(self) -> NDArray[np.int64]:
-        distance: NDArray[np.int64] = self._distances[self._goals, self._spot >> 11].astype(np.int64)
+        distance: NDArray[np.int64] = self._left[self._goals, self._spot >> 9].astype(np.int64)
         return distance
 
     def _ep(self, reached: NDArray[np.bool_]) -> NDArray[np.int64]:
         base: NDArray[np.int64] = np.where(reached, self._steps, self.max_steps + self._distance())
-        return base + PIT_PENALTY * self._pits
+        return base + self._extra
 
     def _infos(self) -> dict[str, Any]:
         distance = self._distance()
@@ -274,7 +274,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
             "cell": np.stack(np.divmod(self._spot >> 11, self.maze.shape[1]), axis=1),
             "heading": np.array(HEADINGS)[self._spot >> 9 & 3],
             "distance": distance,
-            "pits": self._pits.copy(),
+            "pits": self._extra // PIT_PENALTY,
             "ep": self._ep(distance == 0),
             "goal": self._goals.copy(),
         }

@@ -1,14 +1,12 @@
 """One episode: a network with fixed weights acts in a task until it is over.
 
-The task is a maze (`walk`) or any environment (`foreign`). The record of all
-activations is what the traces are made from.
+The record of all activations is what the traces are made from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,43 +14,7 @@ from numpy.typing import NDArray
 from distal.model import draws, network
 from distal.model.network import Activations, Weights
 from distal.model.settings import Settings
-
-
-class Walk(Protocol):
-    """What happens in an episode, one action after another."""
-
-    @property
-    def over(self) -> bool:
-        """Whether the episode has ended."""
-
-    @property
-    def ep(self) -> float:
-        """The episodic performance; lower is better."""
-
-    def sense(self) -> Sequence[int]:
-        """Return the inputs of this step, 0 or 1, without the bias."""
-
-    def act(self, action: int) -> None:
-        """Take one step."""
-
-
-W = TypeVar("W", bound=Walk)
-W_co = TypeVar("W_co", bound=Walk, covariant=True)
-
-
-class Task(Protocol[W_co]):
-    """What is to be learned: episode after episode begins in the same way."""
-
-    @property
-    def inputs(self) -> int:
-        """The number of inputs of the network, without the bias."""
-
-    @property
-    def outputs(self) -> int:
-        """The number of outputs of the network, one for each action."""
-
-    def begin(self) -> W_co:
-        """Begin a new episode."""
+from distal.tasks.task import Aim, W
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +54,7 @@ def run_episode(
     weights: Weights,
     alpha_h: np.float32,
     alpha_o: np.float32,
-    task: Task[W],
+    task: Aim[W],
     settings: Settings,
     seed: int,
     episode: int,
@@ -102,7 +64,7 @@ def run_episode(
     outputs: Activations = np.zeros(task.outputs, np.uint8)
     words = draws.words(seed, draws.ACTION, episode, range(1), settings.steps)[0]
 
-    walk = task.begin()
+    walk = task.begin(settings)
     actions: list[int] = []
     history: list[tuple[Activations, Activations, Activations]] = []
     while len(actions) < settings.steps and not walk.over:

@@ -1,12 +1,16 @@
-"""The agent's walk through the maze in one episode, and its episodic performance (EP)."""
+"""The maze as a task: the agent's walk in one episode, its episodic performance (EP), and its table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from distal.base.checks import instance, integer, one_of
-from distal.model.maze import ACTIONS, HEADINGS, Maze
-from distal.model.settings import MAX_STEPS, READINGS, default
+import numpy as np
+
+from distal.base.checks import instance, integer
+from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze
+from distal.model.settings import Settings
+from distal.tasks.tables import Table
 
 PIT_PENALTY = 5
 
@@ -22,34 +26,44 @@ def episodic_performance(steps: int, reached: bool, distance: int, pits: int, n_
 
 @dataclass(frozen=True)
 class MazeTask:
-    """Find the final position `goal`, an index, of a maze in at most `steps` steps."""
+    """Find a final position of a maze: the goal, from 0, in the order of their symbols."""
 
     maze: Maze
-    goal: int
-    steps: int = 100
-    blocked: str = default("blocked")
 
     def __post_init__(self) -> None:
-        finals = instance("maze", self.maze, Maze, "a Maze").finals
-        object.__setattr__(self, "goal", integer("goal", self.goal, 0, len(finals) - 1))
-        object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
-        object.__setattr__(self, "blocked", one_of("blocked", self.blocked, READINGS["blocked"]))
+        instance("maze", self.maze, Maze, "a Maze")
 
     inputs = 3  # walls to the left, in front, to the right
     outputs = len(ACTIONS)
 
-    def begin(self) -> MazeWalk:
-        """Put the agent on the start."""
-        return MazeWalk(self)
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The symbols of the final positions."""
+        return tuple(self.maze.symbols)
+
+    def begin(self, goal: int, settings: Settings) -> MazeWalk:
+        """Put the agent on the start; it has `settings.steps` steps to find the goal."""
+        return MazeWalk(self.maze, goal, settings)
+
+    def table(self, settings: Settings) -> Table:
+        """Return the maze as a table."""
+        return maze_table(self.maze, instance("settings", settings, Settings, "a Settings").blocked)
+
+
+def maze_of(task: object) -> Maze:
+    """Return the maze of a task, where nothing but a maze will do."""
+    return instance("task", task, MazeTask, "a maze, as MazeTask(maze)").maze
 
 
 class MazeWalk:
     """A walk under way, or over; `cells` and `headings` go from the start on."""
 
-    def __init__(self, task: MazeTask) -> None:
-        self.task = instance("task", task, MazeTask, "a MazeTask")
-        self.cells = [task.maze.start]
-        self.headings = [HEADINGS.index(task.maze.heading)]
+    def __init__(self, maze: Maze, goal: int, settings: Settings) -> None:
+        self.maze = instance("maze", maze, Maze, "a Maze")
+        self.goal = integer("goal", goal, 0, len(maze.finals) - 1)
+        self.settings = instance("settings", settings, Settings, "a Settings")
+        self.cells = [maze.start]
+        self.headings = [HEADINGS.index(maze.heading)]
         self.pits = 0  # entries into a pit
 
     @property
@@ -60,32 +74,72 @@ class MazeWalk:
     @property
     def reached(self) -> bool:
         """Whether the agent stands on the goal."""
-        return self.cells[-1] == self.task.maze.finals[self.task.goal]
+        return self.cells[-1] == self.maze.finals[self.goal]
 
     @property
     def over(self) -> bool:
         """Whether the walk has ended, at the goal or after the last step."""
-        return self.reached or self.steps == self.task.steps
+        return self.reached or self.steps == self.settings.steps
 
     @property
     def distance(self) -> int:
         """The length of the shortest path that is left."""
-        return int(self.task.maze.distances[self.task.goal][self.cells[-1]])
+        return int(self.maze.distances[self.goal][self.cells[-1]])
 
     @property
     def ep(self) -> int:
         """The EP if the walk ends here."""
-        return episodic_performance(self.steps, self.reached, self.distance, self.pits, self.task.steps)
+        return episodic_performance(self.steps, self.reached, self.distance, self.pits, self.settings.steps)
 
     def sense(self) -> tuple[int, int, int]:
         """Return what the agent senses here: walls to the left, in front, to the right."""
-        return self.task.maze.sense(self.cells[-1], self.headings[-1])
+        return self.maze.sense(self.cells[-1], self.headings[-1])
 
     def act(self, action: int) -> None:
         """Take one step."""
-        maze = self.task.maze
-        cell, heading = maze.move(self.cells[-1], self.headings[-1], action, self.task.blocked)
-        if cell != self.cells[-1] and cell in maze.finals and cell != maze.finals[self.task.goal]:
+        maze = self.maze
+        cell, heading = maze.move(self.cells[-1], self.headings[-1], action, self.settings.blocked)
+        if cell != self.cells[-1] and cell in maze.finals and cell != maze.finals[self.goal]:
             self.pits += 1
         self.cells.append(cell)
         self.headings.append(heading)
+
+
+@lru_cache(maxsize=4)
+def maze_table(maze: Maze, blocked: str) -> Table:
+    """Turn a maze into a table: a state is cell · 4 + heading, an event is 1 + the final position entered."""
+    rows, columns = maze.shape
+    cells = rows * columns
+    wall = maze.walls.ravel()
+    cell, heading = np.divmod(np.arange(cells * 4), 4)
+    ahead = np.array([-columns, 1, columns, -1])
+    # Looks and moves wrap in border walls alone.
+    look = [(cell + ahead[(heading + turn) % 4]) % cells for turn in (-1, 0, 1)]
+    final = np.zeros(cells, np.int64)
+    for number, (row, column) in enumerate(maze.finals, start=1):
+        final[row * columns + column] = number
+
+    following = np.empty((cells * 4, len(TURNS)), np.int32)
+    events = np.empty((cells * 4, len(TURNS)), np.uint8)
+    for action, turn in enumerate(TURNS):
+        turned = (heading + turn) % 4
+        there = (cell + ahead[turned]) % cells
+        moved = ~wall[there] if action else np.zeros(cells * 4, np.bool_)
+        new_heading = np.where(moved | (blocked == "turn"), turned, heading) if action else heading
+        following[:, action] = np.where(moved, there, cell) * 4 + new_heading
+        events[:, action] = np.where(moved, final[there], 0)
+
+    finals = len(maze.finals)
+    ends = np.eye(finals, finals + 1, 1, dtype=np.bool_)  # entering the goal
+    costs = np.where(ends, 0, PIT_PENALTY)
+    costs[:, 0] = 0
+    start = (maze.start[0] * columns + maze.start[1]) * 4 + HEADINGS.index(maze.heading)
+    return Table(
+        observations=np.stack([wall[seen] for seen in look], axis=1).view(np.uint8),
+        following=following,
+        events=events,
+        costs=costs,
+        ends=ends,
+        left=np.repeat(maze.distances.reshape(finals, cells), 4, axis=1),
+        start=start,
+    )

@@ -31,10 +31,10 @@ from distal.engines.batch import (
 )
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
-from distal.engines.numbers import learner_numbers, not_compiled, packed_changes
+from distal.engines.numbers import learner_numbers, not_compiled, packed_changes, table_of
 from distal.learners.rule import Rule
 from distal.model.network import OUTPUTS, incoming
-from distal.tasks.tables import maze_tables
+from distal.tasks.tables import packed
 
 _log = logging.getLogger("distal")
 
@@ -141,7 +141,7 @@ class _Job:
         self.kernel: Callable[..., None] = kernels.dsp_trials if rules else kernels.climbing_trials
         self.numbers = learner_numbers(batch.learners)
         self.tables = packed_changes(rules).view(np.int32)
-        self.maze = maze_tables(batch.maze, settings.blocked)
+        self.task = packed(table_of(batch))
         self.options = Options(
             hidden=hidden,
             steps=settings.steps,
@@ -180,10 +180,10 @@ class _Job:
 
     def _arguments(self) -> tuple[Any, ...]:
         if not hasattr(self.local, "workspace"):
-            places = len(self.maze.moves) // 4
-            self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, places)
+            sizes = self.options.hidden, self.options.steps, self.task.states
+            self.local.workspace = kernels.workspace(*sizes)
         batch = self.batch
         return (
-            batch.learner, batch.goal, batch.seed, self.numbers, self.tables, self.maze, self.options,
+            batch.learner, batch.goal, batch.seed, self.numbers, self.tables, self.task, self.options,
             self.local.workspace, batch.columns, self.best, self.ep, self.hidden, self.output, self.stop,
         )  # fmt: skip

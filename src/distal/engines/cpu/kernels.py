@@ -45,7 +45,7 @@ from distal.engines.cpu.lanes import (
 )
 from distal.model.draws import ACTION, NOISE, WEIGHTS
 from distal.model.network import BIAS, FEED, OUTPUTS
-from distal.tasks.tables import MazeTables
+from distal.tasks.tables import EVENTS, Packed
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
@@ -89,7 +89,7 @@ class Workspace(NamedTuple):
     masks: Any  # uint64 (states · words): active hidden neurons
     active_outputs: Any  # uint64 (states)
     action: Any  # int64 (states)
-    # Transitions, by state · 8 + walls.
+    # Transitions, by state · 8 + what was sensed.
     follow: Any  # int32: state << 2 | action, or -1 while unknown
     taken: Any  # int32: how often it was taken
     used: Any  # int64: the transitions in the order of their discovery
@@ -98,9 +98,9 @@ class Workspace(NamedTuple):
     trail: Any  # int64: transition
     spots: Any  # int64
     states: Any  # int64
-    pits: Any  # int64: entries so far
+    extra: Any  # int64: what events have cost so far
     earlier: Any  # int64: the last visit to the same place
-    last_visit: Any  # int64 (places)
+    last_visit: Any  # int64 (places: the states of the table)
     words: Any  # uint32 (32): random words for actions
     # Traces.
     both: Any  # int16, like hidden: steps with both neurons active
@@ -132,7 +132,7 @@ def workspace(hidden: int, steps: int, places: int) -> Workspace:
         trail=np.zeros(steps, np.int64),
         spots=np.zeros(steps + 1, np.int64),
         states=np.zeros(steps + 1, np.int64),
-        pits=np.zeros(steps + 1, np.int64),
+        extra=np.zeros(steps + 1, np.int64),
         earlier=np.zeros(steps + 1, np.int64),
         last_visit=np.full(places, -1, np.int64),
         words=np.zeros(32, np.uint32),
@@ -150,9 +150,18 @@ def pointers(ws):
         pointer(ws.hidden), pointer(ws.output), pointer(ws.best_hidden), pointer(ws.best_output),
         pointer(ws.spare), pointer(ws.masks), pointer(ws.active_outputs), pointer(ws.action),
         pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.columns), pointer(ws.trail),
-        pointer(ws.spots), pointer(ws.states), pointer(ws.pits), pointer(ws.earlier), pointer(ws.last_visit),
+        pointer(ws.spots), pointer(ws.states), pointer(ws.extra), pointer(ws.earlier), pointer(ws.last_visit),
         pointer(ws.words), pointer(ws.both), pointer(ws.both_output), pointer(ws.both_output_packed),
         pointer(ws.pre),
+    )  # fmt: skip
+
+
+@inlined
+def pointed(table):
+    """Return a packed table with pointers to the arrays of one."""
+    return Packed(
+        pointer(table.moves), pointer(table.outcomes), pointer(table.left), table.start, table.states,
+        table.step_cost,
     )  # fmt: skip
 
 
@@ -315,11 +324,11 @@ def active_columns(ws, state, words):
 
 
 @inlined
-def next_hidden(ws, state, walls, new, hidden, stride, words, alpha_h, alpha_o):
+def next_hidden(ws, state, sensed, new, hidden, stride, words, alpha_h, alpha_o):
     """Compute the hidden activations that follow a state and write them into state `new`."""
-    left = splat8(np.float32(walls & 1))
-    front = splat8(np.float32((walls >> 1) & 1))
-    right = splat8(np.float32((walls >> 2) & 1))
+    first = splat8(np.float32(sensed & 1))
+    second = splat8(np.float32((sensed >> 1) & 1))
+    third = splat8(np.float32((sensed >> 2) & 1))
     scale_h, scale_o, zero = splat8(alpha_h), splat8(alpha_o), splat8(F0)
     n = active_columns(ws, state, words)
     for w in range(words):
@@ -342,20 +351,24 @@ def next_hidden(ws, state, walls, new, hidden, stride, words, alpha_h, alpha_o):
             o2 = o2 + load8(ws.hidden, at + 16)
             o3 = o3 + load8(ws.hidden, at + 24)
         found = np.uint64(0)
-        found |= positive8(ws, g, stride, left, front, right, scale_h, scale_o, h0, o0)
-        found |= positive8(ws, g + 8, stride, left, front, right, scale_h, scale_o, h1, o1) << np.uint64(8)
-        found |= positive8(ws, g + 16, stride, left, front, right, scale_h, scale_o, h2, o2) << np.uint64(16)
-        found |= positive8(ws, g + 24, stride, left, front, right, scale_h, scale_o, h3, o3) << np.uint64(24)
+        found |= positive8(ws, g, stride, first, second, third, scale_h, scale_o, h0, o0)
+        found |= positive8(ws, g + 8, stride, first, second, third, scale_h, scale_o, h1, o1) << np.uint64(8)
+        found |= positive8(ws, g + 16, stride, first, second, third, scale_h, scale_o, h2, o2) << np.uint64(
+            16
+        )
+        found |= positive8(ws, g + 24, stride, first, second, third, scale_h, scale_o, h3, o3) << np.uint64(
+            24
+        )
         if hidden - g < GROUP:
             found &= (np.uint64(1) << np.uint64(hidden - g)) - np.uint64(1)
         ws.masks[new * words + (g >> 6)] |= found << np.uint64(g & 63)
 
 
 @inlined
-def positive8(ws, at, stride, left, front, right, scale_h, scale_o, from_hidden, from_outputs):
+def positive8(ws, at, stride, first, second, third, scale_h, scale_o, from_hidden, from_outputs):
     """Add up the three sums of eight neurons; return a bit for each that becomes active."""
-    from_inputs = left * load8(ws.hidden, at) + front * load8(ws.hidden, at + stride)
-    from_inputs = from_inputs + right * load8(ws.hidden, at + 2 * stride)
+    from_inputs = first * load8(ws.hidden, at) + second * load8(ws.hidden, at + stride)
+    from_inputs = from_inputs + third * load8(ws.hidden, at + 2 * stride)
     from_inputs = from_inputs + load8(ws.hidden, at + BIAS * stride)
     total = from_inputs + scale_h * from_hidden + scale_o * from_outputs
     return mask_bits(total > splat8(F0))
@@ -420,8 +433,8 @@ def random_action(ws, bits, step, seed, episode):
 
 
 @inlined
-def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
-    """Walk the maze; return EP, the steps taken, the last state and the number of transitions in use."""
+def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
+    """Walk the table; return EP, the steps taken, the last state and the number of transitions in use."""
     hidden, steps = options.hidden, options.steps
     stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
@@ -432,11 +445,11 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
         ws.follow[k] = -1
     n_states, n_used = 1, 0
 
-    spot, state, pits, step = np.int64(maze.start), np.int64(0), 0, 0
-    reached = False
+    spot, state, extra, step = np.int64(table.start), np.int64(0), 0, 0
+    ended = False
     while step < steps:
         place = spot >> 9
-        ws.spots[step], ws.states[step], ws.pits[step] = spot, state, pits
+        ws.spots[step], ws.states[step], ws.extra[step] = spot, state, extra
         if not options.random_action:
             # Has the agent been at this place in this state before?
             visit = ws.last_visit[place]
@@ -451,7 +464,7 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
                     ws.taken[ws.trail[k]] += rounds
                 for k in range(first, first + rest):
                     ws.taken[ws.trail[k]] += 1
-                pits += rounds * (pits - ws.pits[first]) + ws.pits[first + rest] - ws.pits[first]
+                extra += rounds * (extra - ws.extra[first]) + ws.extra[first + rest] - ws.extra[first]
                 spot, state = ws.spots[first + rest], ws.states[first + rest]
                 step = steps
                 break
@@ -476,18 +489,20 @@ def run_episode(ws, maze, options, goal, alpha_h, alpha_o, seed, episode):
         action = np.int64(following & 3)
         if options.random_action:
             action = random_action(ws, ws.active_outputs[state], step, seed, episode)
-        spot = np.int64(maze.moves[place * 4 + action])
-        entered = (spot >> 3) & 63
+        spot = np.int64(table.moves[place * 4 + action])
+        event = (spot >> 3) & (EVENTS - 1)
         step += 1
-        if entered != 0:
-            if entered == goal + 1:
-                reached = True
+        if event != 0:
+            outcome = np.int64(table.outcomes[goal * EVENTS + event])
+            extra += outcome >> 1
+            if outcome & 1:
+                ended = True
                 break
-            pits += 1
 
-    if reached:
-        return step + 5 * pits, step, state, n_used
-    return steps + maze.distances[goal * maze.cells + (spot >> 11)] + 5 * pits, step, state, n_used
+    if ended:
+        return step * table.step_cost + extra, step, state, n_used
+    left_over = table.left[goal * table.states + (spot >> 9)]
+    return steps * table.step_cost + left_over + extra, step, state, n_used
 
 
 # ---------------------------------------------------------------- the DSP update (distal.learners.dsp)
@@ -507,14 +522,14 @@ def count_traces(ws, options, n_used, steps, last):
             store(ws.both, p * stride + g, none)
     for p in range(hidden + 1):
         ws.both_output_packed[p] = np.uint64(0)
-    left, front, right = 0, 0, 0
+    first, second, third = 0, 0, 0
     for u in range(n_used):
         transition = ws.used[u]
         times = np.int64(ws.taken[transition])
-        before, after, walls = transition >> 3, np.int64(ws.follow[transition]) >> 2, transition & 7
-        left += times * (walls & 1)
-        front += times * ((walls >> 1) & 1)
-        right += times * (walls >> 2)
+        before, after, sensed = transition >> 3, np.int64(ws.follow[transition]) >> 2, transition & 7
+        first += times * (sensed & 1)
+        second += times * ((sensed >> 1) & 1)
+        third += times * (sensed >> 2)
         # List the rows whose pre-synaptic neuron was active ...
         pre_state = after if options.trace_current else before
         n = active_columns(ws, pre_state, words)
@@ -523,11 +538,11 @@ def count_traces(ws, options, n_used, steps, last):
         ws.columns[n] = BIAS
         n += 1
         ws.columns[n] = 0
-        n += walls & 1
+        n += sensed & 1
         ws.columns[n] = 1
-        n += (walls >> 1) & 1
+        n += (sensed >> 1) & 1
         ws.columns[n] = 2
-        n += walls >> 2
+        n += sensed >> 2
         bits = ws.active_outputs[pre_state]
         while bits != np.uint64(0):
             ws.columns[n] = FEED + hidden + lowest_bit(bits)
@@ -554,7 +569,7 @@ def count_traces(ws, options, n_used, steps, last):
 
     # The bias is always active, so its row counts the post-synaptic neurons. What was active
     # before a step is what was active after one, but for the last step.
-    ws.pre[0], ws.pre[1], ws.pre[2], ws.pre[BIAS] = left, front, right, steps
+    ws.pre[0], ws.pre[1], ws.pre[2], ws.pre[BIAS] = first, second, third, steps
     for g in range(0, stride, GROUP):
         active = load32(ws.both, BIAS * stride + g)
         if not options.trace_current:
@@ -683,7 +698,7 @@ def dsp_trials(
     seed,
     numbers,
     changes,
-    tables,
+    task,
     options,
     space,
     columns,
@@ -701,7 +716,7 @@ def dsp_trials(
     """
     stride = -(-options.hidden // GROUP) * GROUP
     ws = pointers(space)
-    maze = MazeTables(pointer(tables.moves), pointer(tables.distances), tables.start, tables.cells)
+    table = pointed(task)
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
@@ -720,7 +735,7 @@ def dsp_trials(
                 until_fresh = options.resample if options.resample > 0 else options.episodes
             until_fresh -= 1
             ep, steps, last_state, n_used = run_episode(
-                ws, maze, options, goal[trial], alpha_h, alpha_o, key, episode
+                ws, table, options, goal[trial], alpha_h, alpha_o, key, episode
             )
             if ep < lowest:
                 lowest = ep
@@ -746,7 +761,7 @@ def climbing_trials(
     seed,
     numbers,
     changes,
-    tables,
+    task,
     options,
     space,
     columns,
@@ -760,7 +775,7 @@ def climbing_trials(
     """Run trials first … last − 1 by hill climbing; numbers (climbers, 3): σ, α_h, α_o."""
     stride = -(-options.hidden // GROUP) * GROUP
     ws = pointers(space)
-    maze = MazeTables(pointer(tables.moves), pointer(tables.distances), tables.start, tables.cells)
+    table = pointed(task)
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
@@ -780,7 +795,7 @@ def climbing_trials(
             else:
                 draw(ws, options.hidden, stride, key, episode, NOISE, sigma)
             until_fresh -= 1
-            ep, _, _, _ = run_episode(ws, maze, options, goal[trial], alpha_h, alpha_o, key, episode)
+            ep, _, _, _ = run_episode(ws, table, options, goal[trial], alpha_h, alpha_o, key, episode)
             if ep < top:
                 top = ep
                 if until_fresh != 0:  # else the climb starts over, as chance does in every episode

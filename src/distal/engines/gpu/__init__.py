@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError
 from distal.base.files import write_bytes
 from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
-from distal.engines.numbers import learner_numbers, not_compiled
+from distal.engines.numbers import learner_numbers, not_compiled, table_of
 from distal.learners.rule import Rule, packed_rules
-from distal.model.maze import Maze
+from distal.model.draws import ACTION, NOISE, WEIGHTS
 from distal.model.network import FEED, INPUTS, OUTPUTS, incoming
 from distal.model.settings import Settings
-from distal.tasks.tables import maze_tables
+from distal.tasks.tables import EVENTS, Packed, Table, packed
 
 _log = logging.getLogger("distal")
 
@@ -164,6 +164,12 @@ def definitions(
 ) -> dict[str, int]:
     """Return the constants that a kernel is compiled for."""
     return {
+        "INPUTS": INPUTS,
+        "ACTIONS": OUTPUTS,
+        "EVENTS": EVENTS,
+        "WEIGHTS": WEIGHTS,
+        "NOISE": NOISE,
+        "ACTION": ACTION,
         "HIDDEN": settings.hidden,
         "CLIMB": int(climbing),
         "WINNER": int(settings.outputs == "winner"),
@@ -257,7 +263,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
     settings, layout = batch.settings, Layout(batch.settings.hidden)
     climbing = not isinstance(batch.learners[0], Rule)
     kernel = _kernel(tuple(definitions(settings, climbing, keep_weights, keep_ep).items()))
-    moves, distances, start, cells = _maze(batch.maze, settings.blocked)
+    task = _table_on_card(table_of(batch))
     numbers, added = packed_learners(batch)
     width = len(batch.recorded)
     best = _results(cupy, len(batch), width)
@@ -293,13 +299,13 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
             (min(n, kernel.warps),),
             (LANES,),
             (
-                *at[:5], moves, distances, at[5] + np.uint64(4 * episode),
+                *at[:5], task.moves, task.outcomes, task.left, at[5] + np.uint64(4 * episode),
                 there.best, there.eps if keep_ep else there.memory, there.memory, there.weights,
                 there.kept if keep_weights else there.memory,
                 there.queue, there.queue[1:], there.queue[1 + n :],
                 np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
-                np.int32(resample), np.int32(width), np.int32(batch.episodes), np.int32(cells),
-                np.int32(start),
+                np.int32(resample), np.int32(width), np.int32(batch.episodes), np.int32(task.states),
+                np.int32(task.start), np.int32(task.step_cost),
             ),
         )  # fmt: skip
         if until == batch.episodes:
@@ -457,11 +463,15 @@ def _temporary_folder() -> Path:
     return Path(folder.name)
 
 
-@lru_cache(maxsize=16)
-def _maze(maze: Maze, blocked: str) -> tuple[Any, Any, int, int]:
-    """Return the tables of a maze on the card, its start and its number of cells."""
+@lru_cache(maxsize=4)
+def _table_on_card(table: Table) -> Packed:
+    """Return a table whose arrays lie on the card."""
     import cupy  # noqa: PLC0415 - an extra
 
-    tables = maze_tables(maze, blocked)
-    moves = cupy.asarray(with_bias(tables.moves))
-    return moves, cupy.asarray(tables.distances), with_bias(tables.start), tables.cells
+    here = packed(table)
+    return here._replace(
+        moves=cupy.asarray(with_bias(here.moves)),
+        outcomes=cupy.asarray(here.outcomes),
+        left=cupy.asarray(here.left),
+        start=with_bias(here.start),
+    )

@@ -1,6 +1,10 @@
 // Many trials at once: one warp a trial, lanes are neurons.
 //
 // The host (gpu.py) defines:
+//   INPUTS     bits that are sensed, without the bias: 3
+//   ACTIONS    outputs: 4
+//   EVENTS     classes of transitions: 64, the bits of a long word
+//   WEIGHTS, NOISE, ACTION  what random numbers are for
 //   HIDDEN     hidden neurons
 //   CLIMB      0 DSP rules, 1 hill climbing
 //   WINNER, BINARY, RANDOM  how output sums act: 1 for one of them
@@ -21,8 +25,6 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-#define INPUTS 3
-#define ACTIONS 4
 #define FEED (INPUTS + 1)
 #define COLUMNS (FEED + HIDDEN + ACTIONS)        // incoming entries of a hidden neuron
 #define GROUPS ((COLUMNS + 3) / 4)               // of four columns
@@ -35,13 +37,10 @@ typedef unsigned long long u64;
 #define PARTS (BY_LAYER ? 3 : 1)                 // of a neuron's weights, each with a norm
 #define LONG (STEPS / 3)                         // steps until a circle, in an episode of a trial that takes long
 #define FOUR (TOGETHER == 4 && SLOTS == 1 && WINNER)
-#define ENTERED 0x3F0                            // where a spot has the final position that was entered
+#define STATE_AT 10                              // a spot is state << 10 | event << 4 | bias << 3 | observation
+#define EVENT_OF(spot) ((spot) >> 4 & EVENTS - 1)
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
-
-#define WEIGHTS 0
-#define NOISE 1
-#define ACTION 2
 
 // ---------------------------------------------------------------- random numbers
 
@@ -202,7 +201,7 @@ __device__ __forceinline__ void load(const Lane me, Weights &w, const float *fro
 
 // ---------------------------------------------------------------- the network
 
-// A step, one bit a neuron: hidden 0 … H−1, outputs, then what was sensed: three walls and the bias
+// A step, one bit a neuron: hidden 0 … H−1, outputs, then what was sensed: three bits and the bias
 // (and the action, where the outputs do not tell it). A state is a record of which the neurons alone are set.
 struct Record {
     u32 bits[BITS];
@@ -246,7 +245,7 @@ struct Record {
 // An episode, as far as it lies in the past: so many steps, of which those from `from` on were taken
 // 1 + rounds times, and the first `left` of them once more.
 struct Walk {
-    int events, from, rounds, left;
+    int length, from, rounds, left;
     int steps;  // all that were taken
 };
 
@@ -464,14 +463,14 @@ __device__ __forceinline__ u32 differing(
 // everything between them. Returns whether all do; else `step` is the first that does not. Where four follow one
 // another, they do not wait for each other.
 __device__ __forceinline__ bool unchanged(
-    const Shared &mine, const Weights &w, u32 computed, int events, float alpha_h, float alpha_o, int &step)
+    const Shared &mine, const Weights &w, u32 computed, int length, float alpha_h, float alpha_o, int &step)
 {
     Record state = nothing();
     float sum[SLOTS];  // over the hidden neurons of the state
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) sum[s] = 0.0f;
     bool same = true;
-    for (int word = 0; same && 32 * word < events; word++) {
+    for (int word = 0; same && 32 * word < length; word++) {
         u32 todo = __ballot_sync(ALL, computed >> word & 1);
         while (todo) {
             const int low = __ffs(todo) - 1;
@@ -564,12 +563,12 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
     }
     __syncwarp();
     // Words of 32 steps, and one more for the circle, which has at most 32.
-    const int words = (walk.events + 31) >> 5, from = walk.from - 32 * (words - 1);
+    const int words = (walk.length + 31) >> 5, from = walk.from - 32 * (words - 1);
 #pragma unroll 1
     for (int word = 0; word <= words; word++) {
         const bool circle = word == words;
         const int kept = circle ? WORDS : word;
-        const u32 mask = below(walk.events - (circle ? walk.from : 32 * word)), more = circle ? below(walk.left) : 0;
+        const u32 mask = below(walk.length - (circle ? walk.from : 32 * word)), more = circle ? below(walk.left) : 0;
         const int times = circle ? walk.rounds : 1;
 #pragma unroll
         for (int b = 0; b < BITS; b++) {
@@ -597,19 +596,23 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
     }
 }
 
-// The final positions that were entered, the goal too.
-__device__ __forceinline__ int pits_of(const Shared &mine, const Lane me)
+// What the events of a walk cost; `outcome` has those of its goal.
+__device__ __forceinline__ int extra_of(const Shared &mine, const Lane me, const int *outcome)
 {
     const Walk walk = mine.walk;
-    int pits = 0;
+    int extra = 0;
 #pragma unroll 1
-    for (int at = me.lane; at < (walk.events + 31 & ~31); at += 32) {
-        const u32 pit = __ballot_sync(ALL, at < walk.events && mine.spots[at + 1] & ENTERED);
-        if (pit)
-            pits += __popc(pit) + walk.rounds * __popc(pit & __ballot_sync(ALL, at >= walk.from)) +
-                    __popc(pit & __ballot_sync(ALL, at >= walk.from && at < walk.from + walk.left));
+    for (int at = me.lane; at < (walk.length + 31 & ~31); at += 32) {
+        const int event = at < walk.length ? EVENT_OF(mine.spots[at + 1]) : 0;
+        if (__ballot_sync(ALL, event)) {
+            int cost = (outcome[event] >> 1) *
+                       (1 + (at >= walk.from ? walk.rounds : 0) + (at >= walk.from && at < walk.from + walk.left));
+#pragma unroll
+            for (int k = 16; k; k >>= 1) cost += __shfl_xor_sync(ALL, cost, k);
+            extra += cost;
+        }
     }
-    return pits;
+    return extra;
 }
 
 // The row from which the lane's neuron gets a group of its columns: outputs see the hidden neurons of the
@@ -633,7 +636,7 @@ __device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, T
             uint4 *to = (uint4 *)&mine.changes[s][g][me.lane];
             uint4 n = begun ? *to : make_uint4(0, 0, 0, 0);
 #pragma unroll 1
-            for (int word = 0; 32 * word < walk.events; word++) {
+            for (int word = 0; 32 * word < walk.length; word++) {
                 const uint4 rows = *(const uint4 *)(mine.rows[word] + row_of(me, s, g));
 #pragma unroll
                 for (int k = 0; k < 4; k++) pick(n, k) += __popc(pick(rows, k) & mine.own[word][s][me.lane]);
@@ -678,7 +681,7 @@ __device__ __forceinline__ void decide(
                 pick(n, k) += __popc(pick(rows, k) & own) + walk.rounds * __popc(pick(circle, k) & own_circle) +
                               __popc(pick(circle, k) & own_more);
 #pragma unroll 1
-            for (int word = 1; 32 * word < walk.events; word++) {
+            for (int word = 1; 32 * word < walk.length; word++) {
                 const uint4 further = *(const uint4 *)(mine.rows[word] + row);
 #pragma unroll
                 for (int k = 0; k < 4; k++) pick(n, k) += __popc(pick(further, k) & mine.own[word][s][me.lane]);
@@ -781,8 +784,9 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
     const float *added,      // (learners, 2, 16): η times the changes for m = −1, and for m = +1
-    const int4 *moves,       // (places): where the four actions lead, as place << 10 | entered << 4 | 8 | walls
-    const int *distances,    // (finals · cells)
+    const int4 *moves,       // (states of the table): the spots that the four actions lead to
+    const int *outcomes,     // (goals, EVENTS): what an event costs << 1 | whether it ends the episode
+    const int *cut_off,      // (goals, states): what it costs to be cut off there
     const int *recorded,     // (episodes of this launch): the column of `best`, or −1
     int *best,               // (trials, columns)
     int *eps,                // (trials, episodes): the EP of every episode
@@ -794,7 +798,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     volatile int *done,      // (trials): the episodes that a trial has behind it
     int trials, int first, int last,   // episodes first … last − 1 are run:
     int piece,                         // so many in a first piece, twice as many in the next, and so on
-    int resample, int columns, int episodes, int cells, int start)
+    int resample, int columns, int episodes, int states, int start, int step_cost)
 {
     __shared__ Shared memory_of_the_warp;
     Shared &mine = held(memory_of_the_warp);
@@ -830,8 +834,10 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         const int learner = learner_of[trial];
         const float *number = numbers + 4 * learner;
         const float alpha_h = number[CLIMB ? 1 : 2], alpha_o = number[CLIMB ? 2 : 3];
-        const int goal = goal_of[trial];
         float *weights = all_weights + (size_t)trial * size;
+        const int *outcome = outcomes + EVENTS * goal_of[trial] + me.lane;
+        u64 ends = __ballot_sync(ALL, outcome[0] & 1);  // the events that end an episode, a bit each
+        ends |= (u64)__ballot_sync(ALL, outcome[32] & 1) << 32;
 
         int lowest = NONE, previous = NONE;  // `previous` is the best of the climb in hill climbing
         if (begin > 0) {
@@ -848,7 +854,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         // The episode before, if all of it lies in the past: its computed steps, steps, EP and m.
         bool known = false, was_good = false;
         u32 computed = 0;   // bit k of lane l says that step 32 k + l was
-        int events = 0, ep = 0;
+        int length = 0, ep = 0;
         for (int episode = begin; episode < until; episode++) {
             const bool fresh = episode == 0 || (resample && episode % resample == 0);
             if (fresh) {
@@ -859,7 +865,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
             }
 
             int step = 0;
-            const bool same = known && unchanged(mine, w, computed, events, alpha_h, alpha_o, step);
+            const bool same = known && unchanged(mine, w, computed, length, alpha_h, alpha_o, step);
 
             Totals total;
 #pragma unroll
@@ -872,14 +878,14 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 // where it was.
                 Record state = nothing(), decided = nothing(), decides;
                 float sum[SLOTS];
-                int place = 0, spot = start, period = 0, pits = 0;
-                bool reached = false, over = false;
+                int place = 0, spot = start, period = 0, extra = 0;
+                bool over = false;
                 uint4 words = make_uint4(0, 0, 0, 0);
                 if (known) {
                     const int at = step - 1 - (step - 1 - me.lane & 31);
                     if (at >= 0) {
                         decided = mine.record(at - 1).state().with(NEURONS, mine.record(at).get(NEURONS));
-                        place = mine.spots[at] >> 10;
+                        place = mine.spots[at] >> STATE_AT;
                     }
                     state = mine.record(step - 1).state();
                     spot = mine.spots[step];
@@ -890,7 +896,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     mine.spots[0] = spot;
                 }
                 recurrent(w, state, sum);
-                int4 ahead = __ldg(moves + (spot >> 10));  // where the four actions lead
+                int4 ahead = __ldg(moves + (spot >> STATE_AT));  // where the four actions lead
 
                 // The lanes that remember a step which was decided by the same.
                 const auto look = [&] {
@@ -900,7 +906,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 const auto take = [&](const Record &record, int to, u32 fresh_step) {
                     if (me.lane == (step & 31)) {
                         decided = decides;
-                        place = spot >> 10;
+                        place = spot >> STATE_AT;
                         computed |= fresh_step << (step - base >> 5);
                     }
                     state = record.state();
@@ -912,17 +918,16 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     }
                     mine.keep(step - base, record);
                     spot = to;
-                    ahead = __ldg(moves + (spot >> 10));
+                    ahead = __ldg(moves + (spot >> STATE_AT));
                     step++;
                     mine.spots[step - base] = spot;
-                    reached = (spot & ENTERED) == goal + 1 << 4;
-                    over = reached || step == STEPS;
+                    over = ((u32)(ends >> EVENT_OF(spot)) & 1) | (u32)(step == STEPS);
                     if (STEPS > ROOM && step - base == ROOM) {
                         // The past is full: all but its last 32 steps are counted and forgotten.
                         const int gone = ROOM - 32;
                         mine.walk = {gone, gone, 0, 0, 0};
                         __syncwarp();
-                        pits += pits_of(mine, me);
+                        extra += extra_of(mine, me, outcomes + EVENTS * goal_of[trial]);
                         if (!CLIMB) count(mine, me, base > 0, total);
                         mine.forget(me.lane, gone);
                         base += gone;
@@ -934,7 +939,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     if (match) {
                         do {
                             // Who comes to a place in a state that was there before goes round in a circle from here.
-                            const bool here = decided == decides && place == spot >> 10;
+                            const bool here = decided == decides && place == spot >> STATE_AT;
                             const u32 seen = RANDOM ? 0 : __ballot_sync(ALL, here);
                             if (seen) {
                                 period = (step - __ffs(seen) & 31) + 1;
@@ -954,14 +959,16 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 }
 
                 // The steps of a circle are taken again until the end.
-                events = step - base;
-                const int from = events - period, again = STEPS - step, left = period ? again % period : 0;
-                mine.walk = {events, from, period ? again / period : 0, left, reached ? step : STEPS};
+                const bool ended = ends >> EVENT_OF(spot) & 1;  // never in a circle: it would have ended before
+                length = step - base;
+                const int from = length - period, again = STEPS - step, left = period ? again % period : 0;
+                mine.walk = {length, from, period ? again / period : 0, left, ended ? step : STEPS};
                 __syncwarp();
-                pits += pits_of(mine, me);
+                extra += extra_of(mine, me, outcomes + EVENTS * goal_of[trial]);
                 const int end = period ? mine.spots[from + left] : spot;
                 if (CLIMB) __syncwarp();  // before a lane is at the next episode
-                ep = (reached ? step - 5 : STEPS + distances[goal * cells + (end >> 12)]) + 5 * pits;
+                ep = step_cost * (ended ? step : STEPS) + extra;
+                if (!ended) ep += cut_off[goal_of[trial] * states + (end >> STATE_AT)];
                 known = !RANDOM && base == 0;
             }
 
