@@ -347,7 +347,7 @@ def test_without_a_folder_to_write_to_the_engine_compiles_and_says_so() -> None:
     )
     assert done.stdout == "(8, 1)\n"
     assert done.stderr.splitlines() == [
-        "no folder can be written to: the cpu engine is compiled anew in every run",
+        "no folder can be written to: the cpu engine is compiled again in every run",
         "compiling the cpu engine for DSP",
     ]
 
