@@ -265,9 +265,7 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("registered")
 def test_the_page_refuses_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"the page .* no code for learners of kind 'jumps'; make a film"
-    ):
+    with pytest.raises(InputError, match=r"the page .* no code for learners of kind 'jumps'; make a film"):
         watch.write_page(tmp_path / "page.html", JUMPS, maze=MAZE)
     with pytest.raises(InputError, match="no code for learners of kind 'jumps'"):
         watch.watch("hc", JUMPS, maze=MAZE)
@@ -347,6 +345,14 @@ def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
         (type("Bad", (Jumps,), {"names": ("sigma",)}), "Bad has no field 'sigma', which it needs"),
         (type("Bad", (Jumps,), {"episodes": None}), "Bad has no method episodes"),
         (type("Bad", (Jumps,), {"label": 3}), "label of Bad is 3, expected text"),
+        (
+            type("Bad", (Jumps,), {"genes": (0, 2)}),
+            "genes of Bad is .*, expected one continuous gene for each",
+        ),
+        (
+            type("Bad", (Jumps,), {"names": ("alpha_h", "alpha_o", "jump")}),
+            "first fields, alpha_h, alpha_o, jump",
+        ),
         (type("Bad", (Jumps,), {"genes": (0, -1)}), "genes of Bad is -1, expected a whole number"),
     ],
 )
