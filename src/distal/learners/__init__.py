@@ -108,6 +108,13 @@ def _check_kind(kind: Any) -> None:
             raise InputError(f"{kind.__name__} has no field {name!r}, which it needs")
     for count in kind.genes or ():
         integer(f"genes of {kind.__name__}", count, 0, MAX_GENES)
+    plain = kind.from_genes.__func__ is Parameters.from_genes.__func__  # type: ignore[attr-defined]
+    first = tuple(kind.__dataclass_fields__)[: len(kind.names)]
+    if kind.genes and plain and (kind.genes != (0, len(kind.names)) or first != kind.names):
+        raise InputError(
+            f"genes of {kind.__name__} is {shown(kind.genes)}, expected a continuous one for each of "
+            f"its first fields, {', '.join(kind.names)}; or write from_genes"
+        )
     if not callable(getattr(kind, "episodes", None)):
         raise InputError(f"{kind.__name__} has no method episodes(task, settings, seed, resample)")
 

@@ -87,7 +87,8 @@ class Parameters:
     """Numbers from 0 to 1, a name, genes and a file: what a learner need not write itself.
 
     Inherit from it in a frozen dataclass that has the fields in `names`, `alpha_h` and
-    `alpha_o` among them, and `name: str = ""`; then add `episodes`.
+    `alpha_o` among them, and `name: str = ""`; then add `episodes`. One that evolves has a
+    continuous gene for each of `names`, or says in `from_genes` what its genes mean.
 
     Attributes:
         kind: the word for it on the command line and in files, as "hc".
@@ -115,7 +116,8 @@ class Parameters:
         for name in self.names:
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
         own: object = getattr(self, "name")  # noqa: B009 - a field of the dataclass that inherits
-        object.__setattr__(self, "name", text("name", own, LONGEST_NAME))
+        if type(own) is not str or own:  # an evolution makes thousands that have none
+            object.__setattr__(self, "name", text("name", own, LONGEST_NAME))
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -128,8 +130,9 @@ class Parameters:
 
     @classmethod
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:
-        """Return the learner with these numbers; one with discrete genes says itself what they mean."""
-        return cls(**dict(zip(cls.names, continuous, strict=True)))
+        """Return the learner with these numbers; one with other genes says itself what they mean."""
+        make: Any = cls
+        return cast(Self, make(*continuous))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds: format, version, a name if there is one, and the numbers."""
