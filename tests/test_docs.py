@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 from PIL import Image
 
 import distal
+from distal import learners
+from distal.search import registry
 from distal.tasks.pixels import SCALE
 
 ROOT = Path(__file__).parent.parent
@@ -24,6 +27,7 @@ DOCUMENTS = [
     "README.md",
     "docs/cluster.md",
     "docs/compare.md",
+    "docs/extending.md",
     "docs/getting-started.md",
     "docs/inside-a-rule.md",
     "docs/own-maze.md",
@@ -54,6 +58,18 @@ def squeezed(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
+@pytest.fixture
+def forgetful() -> Iterator[None]:
+    """Forget the learners and searches that an example registers."""
+    known: tuple[dict[str, Any], ...] = (learners.KINDS, learners.DEFAULTS, registry.ALGORITHMS)
+    before = [dict(one) for one in known]
+    yield
+    for one, entries in zip(known, before, strict=True):
+        one.clear()
+        one.update(entries)
+
+
+@pytest.mark.usefixtures("forgetful")
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_examples_run_and_print_what_the_document_says(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -73,6 +89,20 @@ def test_examples_run_and_print_what_the_document_says(
             assert printed is not None
             assert squeezed(body) == squeezed(printed)
     assert printed is not None
+
+
+def test_the_lines_that_a_part_of_ones_own_needs_are_counted_right() -> None:
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    parts = [body for language, body in BLOCK.findall(text) if language == "python"][
+        ::2
+    ]  # then comes its use
+    counts = [
+        sum(bool(line.strip()) and not line.startswith(("from ", "import ")) for line in body.splitlines())
+        for body in parts
+    ]
+    said = [int(count) for count in re.findall(r"^\| a \w+ \| (\d+) \|$", text, re.MULTILINE)]
+    assert counts == said
+    assert len(said) == 3
 
 
 def test_the_readmes_two_commands_are_in_the_makefile() -> None:
