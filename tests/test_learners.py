@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -27,7 +28,7 @@ from distal.show import film, watch
 from distal.tasks.episode import Episode, run_episode
 from distal.tasks.task import Aim, W
 from distal.tasks.walk import MazeTask
-from tests.doors import SameThread
+from tests.doors import SameThread, contents
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,13 @@ class Lazy(HillClimbing):
         self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
         return Chance(self.alpha_h, self.alpha_o).episodes(task, settings, seed, resample)
+
+
+class Idle(SameThread):
+    """An executor that nobody should ask."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        raise AssertionError("work was handed over")
 
 
 MAZE = Maze.from_text("#######\n#0...1#\n###.###\n###S###\n#######")
@@ -197,8 +205,7 @@ def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_
     assert reference.supports(batch) is None
     assert cpu.supports(batch) == REFUSAL
     assert gpu.supports(batch) == REFUSAL.replace("cpu", "gpu")
-    executor = SameThread()
-    for run in (engines.runner("cpu").run, cpu.run, Spread(executor, "cpu").run):
+    for run in (engines.runner("cpu").run, cpu.run, Spread(Idle(), "cpu").run):
         with pytest.raises(InputError, match=REFUSAL):
             run(batch)
     with pytest.raises(InputError, match=REFUSAL):
@@ -207,9 +214,12 @@ def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_
         distal.evolve("jumps", generations=1, out=tmp_path / "runs", **EVOLUTION)
     assert not (tmp_path / "runs").exists()
     distal.evolve("jumps", generations=0, engine="reference", out=tmp_path / "runs", **EVOLUTION)
+    before = contents(tmp_path)
     with pytest.raises(InputError, match=REFUSAL):
         distal.resume(tmp_path / "runs", generations=1)
-    distal.resume(tmp_path / "runs", generations=1, executor=executor, engine="reference")
+    assert contents(tmp_path) == before
+    distal.resume(tmp_path / "runs", generations=1, executor=SameThread(), engine="reference")
+    assert contents(tmp_path) != before
 
 
 @pytest.mark.usefixtures("registered")
@@ -379,3 +389,7 @@ def test_the_kinds_of_the_package_stay() -> None:
     with pytest.raises(InputError, match=r"default is .*, expected a Jumps"):
         learners.register(Jumps, default=other)
     assert list(learners.KINDS) == ["dsp", "hc", "chance"]
+    learners.register(Jumps, default=JUMPS)
+    learners.unregister("jumps")
+    with pytest.raises(InputError, match=r"no rule 'jumps', expected .* hc, chance, or a file"):
+        distal.find_learner("jumps")
