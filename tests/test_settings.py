@@ -49,7 +49,7 @@ SCRIPT = """
 import json, sys
 import distal
 from distal.cli import _parser
-from distal.tasks.walk import MazeTask
+from distal.tasks.environment import MazeEnv
 options = {"trials": 1, "episodes": 6, "steps": 30, "keep_ep": True, "chance": False}
 one, other = (distal.learn("paper:1", engine=engine, **options) for engine in ("cpu", "reference"))
 args = _parser().parse_args(["learn", "paper:1"])
@@ -57,7 +57,7 @@ readings = distal.model.settings.READINGS
 print(json.dumps({
     "equal": (one.ep == other.ep).all().item(),
     "python": {name: getattr(distal.Settings(), name) for name in readings},
-    "task": MazeTask(distal.triple_t_maze(), 0).blocked,
+    "environment": MazeEnv().blocked,
     "command": {name: getattr(args, name) for name in readings},
     "ep": one.ep.tolist(),
 }))
@@ -82,7 +82,7 @@ def test_the_order_of_words_in_one_place_decides_every_default(tmp_path: Path) -
     last = {name: list(values)[-1] for name, values in READINGS.items()}
     assert found["python"] == last
     assert found["command"] == last
-    assert found["task"] == last["blocked"]
+    assert found["environment"] == last["blocked"]
     assert found["equal"]
     ours = distal.learn("paper:1", trials=1, episodes=6, steps=30, keep_ep=True, **last)  # type: ignore[arg-type]
     assert ours.ep is not None

@@ -47,7 +47,7 @@ EVOLVE = ["evolve", "--runs", "4", "--generations", "8", "--episodes", "60", "--
 def some_batch(n: int = 6, **options: Any) -> Batch:
     return batch_of(
         random_learners("dsp", 1, n), np.arange(n, dtype=np.uint64), trials=1,
-        **{"episodes": 8, "maze": T, "settings": Settings(steps=9, hidden=5), **options},
+        **{"episodes": 8, "task": MazeTask(T), "settings": Settings(steps=9, hidden=5), **options},
     )  # fmt: skip
 
 

@@ -446,7 +446,6 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
     n_states, n_used = 1, 0
 
     spot, state, extra, step = np.int64(table.start), np.int64(0), 0, 0
-    ended = False
     while step < steps:
         place = spot >> 9
         ws.spots[step], ws.states[step], ws.extra[step] = spot, state, extra
@@ -496,11 +495,7 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
             outcome = np.int64(table.outcomes[goal * EVENTS + event])
             extra += outcome >> 1
             if outcome & 1:
-                ended = True
-                break
-
-    if ended:
-        return step * table.step_cost + extra, step, state, n_used
+                return step * table.step_cost + extra, step, state, n_used
     left_over = table.left[goal * table.states + (spot >> 9)]
     return steps * table.step_cost + left_over + extra, step, state, n_used
 
