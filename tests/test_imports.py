@@ -19,7 +19,6 @@ ORDER = (
 
 # What may be imported in a function: the module that does it, what it imports, and why.
 LATE = {
-    ("base.folders", "fcntl"): "Windows has none",
     ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",
     ("tasks.environment", "distal.tasks.pixels"): "imports Pillow",
     ("engines.cluster", "dask"): "an extra",

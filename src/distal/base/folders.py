@@ -23,7 +23,13 @@ from typing import Any
 from distal._version import __version__
 from distal.base import checks
 from distal.base.checks import InputError
+
 from distal.base.files import read_json, to_json, write_bytes, write_text
+
+try:
+    import fcntl
+except ImportError:  # not on every system
+    fcntl = None  # type: ignore[assignment]
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "distal-folder", 1
@@ -355,6 +361,8 @@ if hasattr(os, "register_at_fork"):
 def _unlock(handle: int) -> None:
     if handle in _locks:  # else it was closed by a fork
         _locks.discard(handle)
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # also for a child that has not closed its own handle yet
         os.close(handle)
 
 
@@ -365,12 +373,8 @@ def _locked(path: Path) -> int:
     except OSError as error:
         raise InputError(f"cannot use folder {str(path)!r}: {error.strerror}") from None
     try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
-        _locks.add(handle)
-        return handle
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(handle)
         raise InputError(f"folder {str(path)!r} is in use by another process") from None
