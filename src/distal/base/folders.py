@@ -23,7 +23,6 @@ from typing import Any
 from distal._version import __version__
 from distal.base import checks
 from distal.base.checks import InputError
-
 from distal.base.files import read_json, to_json, write_bytes, write_text
 
 try:
