@@ -80,6 +80,6 @@ def tables(draw: st.DrawFn, inputs: int = 3, actions: int = 4) -> Table:
         costs=costs.astype(np.int32),
         ends=ends,
         left=random.integers(-50, 50, (goals, states), np.int32),
-        start=draw(st.integers(0, states - 1)),
+        start=random.integers(0, states, goals, np.int32),
         step_cost=draw(st.integers(-3, 7)),
     )

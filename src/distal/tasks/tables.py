@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError, instance, integer, sequence, shown, text
 from distal.model.network import INPUTS, MAX_NEURONS
@@ -44,7 +44,7 @@ class Table:
         costs: what an event costs beyond the step, (goals, events).
         ends: whether an event ends the episode, (goals, events).
         left: what it costs to be cut off in a state, (goals, states).
-        start: the state that every episode begins in.
+        start: the state that every episode begins in, or one for each goal, (goals).
         step_cost: what each step costs.
 
     Raises:
@@ -57,7 +57,7 @@ class Table:
     costs: NDArray[np.int32]
     ends: NDArray[np.bool_]
     left: NDArray[np.int32]
-    start: int = 0
+    start: ArrayLike = 0
     step_cost: int = 1
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class Table:
             "costs": costs,
             "ends": ends,
             "left": _numbers("left", self.left, (goals, states), -MAX_COST, MAX_COST, np.int32),
-            "start": integer("start", self.start, 0, states - 1),
+            "start": _starts(self.start, goals, states),
             "step_cost": integer("step_cost", self.step_cost, -MAX_COST, MAX_COST),
         }
         for name, value in checked.items():
@@ -100,6 +100,18 @@ class Table:
     def goals(self) -> int:
         """The number of goals."""
         return len(self.costs)
+
+    @property
+    def starts(self) -> NDArray[np.int32]:
+        """The state that an episode towards each goal begins in, (goals)."""
+        return cast("NDArray[np.int32]", self.start)
+
+
+def _starts(start: object, goals: int, states: int) -> NDArray[np.int32]:
+    """Return the first state of every goal, (goals); one number stands for all."""
+    if isinstance(start, int | np.integer) and not isinstance(start, bool):
+        start = np.full(goals, integer("start", start, 0, states - 1))
+    return _numbers("start", start, (goals,), 0, states - 1, np.int32)
 
 
 def _numbers(
@@ -136,7 +148,7 @@ class Packed(NamedTuple):
     moves: Any  # int32 (states · 4): the spot after each action
     outcomes: Any  # int32 (goals · 64): what each event costs << 1 | whether it ends the episode
     left: Any  # int32 (goals · states)
-    start: int  # a spot
+    start: Any  # int32 (goals): spots
     states: int
     step_cost: int
 
@@ -152,7 +164,7 @@ def packed(table: Table) -> Packed:
         moves=(moves << INPUTS | sensed[table.following]).ravel(),
         outcomes=outcomes.ravel(),
         left=table.left.ravel(),
-        start=int(table.start << EVENT_BITS + INPUTS | int(sensed[table.start])),
+        start=table.starts << EVENT_BITS + INPUTS | sensed[table.starts],
         states=len(table.following),
         step_cost=table.step_cost,
     )
@@ -196,7 +208,7 @@ class TableWalk:
         self._table = instance("table", table, Table, "a Table")
         self._goal = integer("goal", goal, 0, table.goals - 1)
         self._most = instance("settings", settings, Settings, "a Settings").steps
-        self.state = table.start
+        self.state = int(table.starts[self._goal])
         self.steps = 0
         self.extra = 0  # what events have cost
         self.ended = False  # by an event

@@ -160,8 +160,8 @@ def pointers(ws):
 def pointed(table):
     """Return a packed table with pointers to the arrays of one."""
     return Packed(
-        pointer(table.moves), pointer(table.outcomes), pointer(table.left), table.start, table.states,
-        table.step_cost,
+        pointer(table.moves), pointer(table.outcomes), pointer(table.left), pointer(table.start),
+        table.states, table.step_cost,
     )  # fmt: skip
 
 
@@ -445,7 +445,7 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
         ws.follow[k] = -1
     n_states, n_used = 1, 0
 
-    spot, state, extra, step = np.int64(table.start), np.int64(0), 0, 0
+    spot, state, extra, step = np.int64(table.start[goal]), np.int64(0), 0, 0
     while step < steps:
         place = spot >> 9
         ws.spots[step], ws.states[step], ws.extra[step] = spot, state, extra
