@@ -177,7 +177,7 @@ def test_the_maze_tables_say_what_the_maze_says(maze: Maze, blocked: str) -> Non
                 moved_in = cell != (row, column) and cell in maze.finals
                 assert (spot >> 3) & 63 == (maze.finals.index(cell) + 1 if moved_in else 0)
     start_cell = maze.start[0] * columns + maze.start[1]
-    assert table.start >> 9 == start_cell * 4 + HEADINGS.index(maze.heading)
+    assert set(table.start >> 9) == {start_cell * 4 + HEADINGS.index(maze.heading)}
     assert table.step_cost == 1
     outcomes = table.outcomes.reshape(len(maze.finals), 64)
     for goal, distances in enumerate(maze.distances):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from distal.base.checks import InputError, integer, shown
 from distal.model.network import MAX_NEURONS
@@ -35,7 +35,12 @@ W_co = TypeVar("W_co", bound=Walk, covariant=True)
 
 
 class Task(Protocol[W_co]):
-    """What is to be learned; a trial has one of its goals, and every episode begins in the same way."""
+    """What is to be learned; a trial has one of its goals.
+
+    A task may have more than what stands here; the functions below say what is assumed of
+    one that has not: `name` (`task_name`), `whole` (`whole_eps`), `steps` (`own_steps`),
+    `target` (`target_of`), `for_trial` (`for_trial`), `to_dict` (`recipe`).
+    """
 
     @property
     def inputs(self) -> int:
@@ -66,6 +71,40 @@ def checked_task(task: Task[W]) -> Task[W]:
     integer("the number of outputs", task.outputs, 1, MAX_NEURONS)
     integer("the number of goals", len(task.goals), 1)
     return task
+
+
+def task_name(task: Task[Any]) -> str:
+    """Return what a task is called: its `name`, or that of its class."""
+    return str(getattr(task, "name", type(task).__name__))
+
+
+def whole_eps(task: Task[Any]) -> bool:
+    """Say whether every EP is a whole number, as it is unless `whole` is False."""
+    return bool(getattr(task, "whole", True))
+
+
+def own_steps(task: Task[Any]) -> int | None:
+    """Return the steps that an episode has if nobody says otherwise: `steps`, or None for the usual number."""
+    steps: int | None = getattr(task, "steps", None)
+    return steps
+
+
+def target_of(task: Task[Any], settings: Settings) -> float | None:
+    """Return the EP at or below which the goal counts as reached: `target(settings)`, or None."""
+    target = getattr(task, "target", None)
+    return None if target is None else target(settings)
+
+
+def for_trial(task: Task[W], seed: int) -> Task[W]:
+    """Return the task of one trial, with its own seed where there is chance in it: `for_trial(seed)`."""
+    prepare = getattr(task, "for_trial", None)
+    return task if prepare is None else prepare(seed)
+
+
+def recipe(task: Task[Any]) -> dict[str, Any] | None:
+    """Return what rebuilds a task: `to_dict()`, ready for JSON; None if it cannot be rebuilt."""
+    described = getattr(task, "to_dict", None)
+    return None if described is None else described()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,8 +34,9 @@ class MazeTask:
     def __post_init__(self) -> None:
         instance("maze", self.maze, Maze, "a Maze")
 
-    inputs = 3  # walls to the left, in front, to the right
-    outputs = len(ACTIONS)
+    name: ClassVar[str] = "maze"
+    inputs: ClassVar[int] = 3  # walls to the left, in front, to the right
+    outputs: ClassVar[int] = len(ACTIONS)
 
     @property
     def goals(self) -> tuple[str, ...]:
@@ -44,6 +46,10 @@ class MazeTask:
     def begin(self, goal: int, settings: Settings) -> MazeWalk:
         """Put the agent on the start; it has `settings.steps` steps to find the goal."""
         return MazeWalk(self.maze, goal, settings)
+
+    def target(self, settings: Settings) -> int:
+        """Return the paper's definition of success: an EP below N_steps. (Late, after a pit, is no success.)"""
+        return settings.steps - 1
 
     def table(self, settings: Settings) -> Table:
         """Return the maze as a table."""
