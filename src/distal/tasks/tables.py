@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError, instance, integer, sequence, shown, text
-from distal.model.network import INPUTS, MAX_NEURONS
+from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
 from distal.model.settings import Settings
 
 # A spot is state << 9 | event << 3 | observation, and one bit longer on a card: 31 bits in all.
@@ -28,6 +28,7 @@ MAX_STATES = 2**21
 MAX_GOALS = 1_000  # so many times MAX_STATES is less than 2^31
 MAX_COST = 100_000  # so that the costs of 10,000 steps add up to less than 2^31
 MAX_NAME = 100
+COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,30 +144,54 @@ def _numbers(
 
 
 class Packed(NamedTuple):
-    """A table as compiled code reads it. A spot is state << 9 | event << 3 | observation."""
+    """A table as compiled code reads it.
 
-    moves: Any  # int32 (states · 4): the spot after each action
+    A narrow one, of three inputs and four actions, has spots of 31 bits: state << 9 | event
+    << 3 | what is sensed. Those of a wide one have 53: number << 32 | state << 6 | event;
+    the number is that of what is sensed, whose bits are in `codes`.
+    """
+
+    moves: Any  # int32, of a wide table int64 (states · actions): the spot after each action
     outcomes: Any  # int32 (goals · 64): what each event costs << 1 | whether it ends the episode
     left: Any  # int32 (goals · states)
-    start: Any  # int32 (goals): spots
+    start: Any  # like moves (goals): spots
     states: int
     step_cost: int
+    codes: Any  # uint64 (things to sense): the bits of each; of a narrow table unused
+    inputs: int
+    outputs: int
+    row: tuple[int, ...]  # its length, which the compiler knows, is that of a row of output weights
 
 
 @lru_cache(maxsize=4)
 def packed(table: Table) -> Packed:
-    """Pack a table of three inputs and four actions (see `task.table_of`)."""
-    sensed = table.observations.astype(np.int32) @ (1 << np.arange(INPUTS, dtype=np.int32))
-    moves = table.following << EVENT_BITS | table.events
+    """Pack a table of up to 64 inputs and 16 actions (see `numbers.table_of`)."""
+    bits = np.uint64(1) << np.arange(table.inputs, dtype=np.uint64)
+    sensed = (table.observations * bits).sum(axis=1, dtype=np.uint64)
+    if (table.inputs, table.outputs) == (INPUTS, OUTPUTS):
+        codes, number, row = sensed[:0], sensed.astype(np.int32), OUTPUTS
+        following = table.following << EVENT_BITS + INPUTS | number[table.following]
+        moves = following | table.events.astype(np.int32) << INPUTS
+        start = table.starts << EVENT_BITS + INPUTS | number[table.starts]
+    else:
+        codes, inverse = np.unique(sensed, return_inverse=True)
+        row = COMPILED_OUTPUTS
+        spots = inverse.astype(np.int64) << 32 | np.arange(len(sensed), dtype=np.int64) << EVENT_BITS
+        moves = spots[table.following] | table.events
+        start = spots[table.starts]
     outcomes = np.zeros((table.goals, EVENTS), np.int32)
     outcomes[:, : table.costs.shape[1]] = table.costs << 1 | table.ends
     return Packed(
-        moves=(moves << INPUTS | sensed[table.following]).ravel(),
+        moves=moves.ravel(),
         outcomes=outcomes.ravel(),
         left=table.left.ravel(),
-        start=table.starts << EVENT_BITS + INPUTS | sensed[table.starts],
+        start=start,
         states=len(table.following),
         step_cost=table.step_cost,
+        codes=codes,
+        inputs=table.inputs,
+        outputs=table.outputs,
+        row=(0,) * row,
     )
 
 

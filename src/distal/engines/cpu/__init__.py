@@ -33,7 +33,7 @@ from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.numbers import learner_numbers, not_compiled, packed_changes, table_of
 from distal.learners.rule import Rule
-from distal.model.network import OUTPUTS, incoming
+from distal.model.network import incoming
 from distal.tasks.tables import packed
 
 _log = logging.getLogger("distal")
@@ -160,8 +160,9 @@ class _Job:
         kept = len(batch) if self.keep_weights else 0
         self.best = np.empty((len(batch), len(batch.recorded)), np.int32)
         self.ep = np.empty((len(batch) if self.keep_ep else 0, batch.episodes), np.int32)
-        self.hidden = np.empty((kept, hidden, incoming(hidden)), np.float32)
-        self.output = np.empty((kept, OUTPUTS, hidden + 1), np.float32)
+        inputs, outputs = self.task.inputs, self.task.outputs
+        self.hidden = np.empty((kept, hidden, incoming(hidden, inputs, outputs)), np.float32)
+        self.output = np.empty((kept, outputs, hidden + 1), np.float32)
         self.stop = np.zeros(CACHE_LINE, np.int64)
         self.local = threading.local()  # a workspace for each thread
 
@@ -180,8 +181,7 @@ class _Job:
 
     def _arguments(self) -> tuple[Any, ...]:
         if not hasattr(self.local, "workspace"):
-            sizes = self.options.hidden, self.options.steps, self.task.states
-            self.local.workspace = kernels.workspace(*sizes)
+            self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch
         return (
             batch.learner, batch.goal, batch.seed, self.numbers, self.tables, self.task, self.options,

@@ -12,6 +12,13 @@ Layout: hidden weights lie by pre-synaptic index, `hidden[p * stride + j]`, so t
 eight neighbouring lanes are eight post-synaptic neurons; output weights likewise
 with four lanes, `output[p * 4 + k]`. Lanes beyond the last neuron hold garbage
 that is masked where it could matter.
+
+Tables are narrow or wide (see `tables`). A narrow one has three inputs and four
+actions, a maze's: all sizes are known to the compiler, and a transition is found by
+its state and what is sensed. In a wide one there may be thousands of things to sense:
+what is sensed has a number, and the transitions that begin with it are a chain. Outputs
+then have sixteen lanes. The type of `table.row` tells the two apart, so that each has
+compiled code of its own.
 """
 
 from __future__ import annotations
@@ -24,13 +31,16 @@ from numba import njit
 from distal.engines.cpu.cache import kept
 from distal.engines.cpu.lanes import (
     bits_mask8,
+    bits_mask16,
     bits_mask32,
     convert,
     iota8,
     lane,
     load4,
     load8,
+    load16,
     load32,
+    load_row,
     lowest_bit,
     mask_bits,
     pointer,
@@ -38,13 +48,14 @@ from distal.engines.cpu.lanes import (
     reinterpret,
     root,
     select,
-    splat4,
     splat8,
+    splat16,
     splat32,
+    splat_like,
     store,
 )
 from distal.model.draws import ACTION, NOISE, WEIGHTS
-from distal.model.network import BIAS, FEED, OUTPUTS
+from distal.model.network import INPUTS, OUTPUTS
 from distal.tasks.tables import EVENTS, Packed
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
@@ -89,10 +100,13 @@ class Workspace(NamedTuple):
     masks: Any  # uint64 (states · words): active hidden neurons
     active_outputs: Any  # uint64 (states)
     action: Any  # int64 (states)
-    # Transitions, by state · 8 + what was sensed.
-    follow: Any  # int32: state << 2 | action, or -1 while unknown
+    # Transitions, by state · 8 + what was sensed in a narrow table, else in the order of their discovery.
+    follow: Any  # int32: state << 4 | action, or -1 while unknown
     taken: Any  # int32: how often it was taken
-    used: Any  # int64: the transitions in the order of their discovery
+    used: Any  # int64: the transitions in the order of their discovery; of a wide table the state before
+    sensed: Any  # int64: of a wide table, the number of what was sensed
+    link: Any  # int64: … the transition before it in the chain
+    last_sensed: Any  # int64 (things to sense): … the last of each chain
     columns: Any  # int64: active columns
     # The walk, by step.
     trail: Any  # int64: transition
@@ -109,37 +123,43 @@ class Workspace(NamedTuple):
     pre: Any  # int16: steps with the pre-synaptic neuron active
 
 
-def workspace(hidden: int, steps: int, places: int) -> Workspace:
+def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
     """Allocate the scratch memory of one worker."""
+    lanes = len(table.row)
+    narrow = lanes == OUTPUTS
     stride = -(-hidden // GROUP) * GROUP
-    rows = -(-(hidden + 8) // 4) * 4
+    rows = -(-(table.inputs + 1 + hidden + table.outputs) // 4) * 4
     output_rows = -(-(hidden + 1) // 8) * 8
     states = steps + 1
-    both_output = np.zeros(output_rows * OUTPUTS, np.int16)
+    transitions = states * 8 if narrow else steps
+    both_output = np.zeros(output_rows * lanes, np.int16)
     return Workspace(
         hidden=np.zeros(rows * stride, np.float32),
-        output=np.zeros(output_rows * OUTPUTS, np.float32),
+        output=np.zeros(output_rows * lanes, np.float32),
         best_hidden=np.zeros(rows * stride, np.float32),
-        best_output=np.zeros(output_rows * OUTPUTS, np.float32),
+        best_output=np.zeros(output_rows * lanes, np.float32),
         spare=np.zeros(8, np.float32),
         masks=np.zeros(states * -(-hidden // 64), np.uint64),
         active_outputs=np.zeros(states, np.uint64),
         action=np.zeros(states, np.int64),
-        follow=np.zeros(states * 8, np.int32),
-        taken=np.zeros(states * 8, np.int32),
+        follow=np.zeros(transitions, np.int32),
+        taken=np.zeros(transitions, np.int32),
         used=np.zeros(steps, np.int64),
+        sensed=np.zeros(0 if narrow else steps, np.int64),
+        link=np.zeros(0 if narrow else steps, np.int64),
+        last_sensed=np.full(0 if narrow else len(table.codes), -1, np.int64),
         columns=np.zeros(rows, np.int64),
         trail=np.zeros(steps, np.int64),
         spots=np.zeros(steps + 1, np.int64),
         states=np.zeros(steps + 1, np.int64),
         extra=np.zeros(steps + 1, np.int64),
         earlier=np.zeros(steps + 1, np.int64),
-        last_visit=np.full(places, -1, np.int64),
+        last_visit=np.full(table.states, -1, np.int64),
         words=np.zeros(32, np.uint32),
         both=np.zeros(rows * stride, np.int16),
         both_output=both_output,
         both_output_packed=both_output.view(np.uint64),
-        pre=np.zeros(FEED + stride + OUTPUTS, np.int16),
+        pre=np.zeros(table.inputs + 1 + stride + table.outputs, np.int16),
     )
 
 
@@ -149,7 +169,8 @@ def pointers(ws):
     return Workspace(
         pointer(ws.hidden), pointer(ws.output), pointer(ws.best_hidden), pointer(ws.best_output),
         pointer(ws.spare), pointer(ws.masks), pointer(ws.active_outputs), pointer(ws.action),
-        pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.columns), pointer(ws.trail),
+        pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed), pointer(ws.link),
+        pointer(ws.last_sensed), pointer(ws.columns), pointer(ws.trail),
         pointer(ws.spots), pointer(ws.states), pointer(ws.extra), pointer(ws.earlier), pointer(ws.last_visit),
         pointer(ws.words), pointer(ws.both), pointer(ws.both_output), pointer(ws.both_output_packed),
         pointer(ws.pre),
@@ -161,8 +182,16 @@ def pointed(table):
     """Return a packed table with pointers to the arrays of one."""
     return Packed(
         pointer(table.moves), pointer(table.outcomes), pointer(table.left), pointer(table.start),
-        table.states, table.step_cost,
+        table.states, table.step_cost, pointer(table.codes), table.inputs, table.outputs, table.row,
     )  # fmt: skip
+
+
+@inlined
+def shape_of(table):
+    """Return whether a table is narrow, its inputs and its outputs: constants of the compiler if it is."""
+    if len(table.row) == OUTPUTS:
+        return True, INPUTS, OUTPUTS
+    return False, table.inputs, table.outputs
 
 
 # ---------------------------------------------------------------- random numbers (distal.draws)
@@ -248,11 +277,12 @@ def four_rows(c0, c1, episode, purpose, seed, sigma):
 
 
 @inlined
-def draw(ws, hidden, stride, seed, episode, purpose, sigma):
+def draw(ws, table, hidden, stride, seed, episode, purpose, sigma):
     """Fill the weights: fresh ones, or the best of the climb plus noise."""
     zero = splat8(F0)
+    narrow, inputs, outputs = shape_of(table)
     climbing = purpose == NOISE
-    blocks = -(-(hidden + 8) // 4)
+    blocks = -(-(inputs + 1 + hidden + outputs) // 4)
     for c in range(0, hidden, 8):
         if hidden - c <= 4:  # so few neurons are left that two blocks fit into the lanes
             few = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(c))
@@ -281,11 +311,26 @@ def draw(ws, hidden, stride, seed, episode, purpose, sigma):
             at += stride
             store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r3)
     for j in range(hidden):
-        ws.hidden[(FEED + j) * stride + j] = F0  # no synapse from itself
-    outputs = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(hidden))
+        ws.hidden[(inputs + 1 + j) * stride + j] = F0  # no synapse from itself
+    if not narrow:
+        lanes = len(table.row)
+        for c in range(0, outputs, 8):
+            neurons = iota8() + splat8(np.uint32(hidden + c))
+            for block in range(-(-(hidden + 1) // 4)):
+                r0, r1, r2, r3 = four_rows(splat8(np.uint32(block)), neurons, episode, purpose, seed, sigma)
+                at = 4 * block * lanes + c
+                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r0)
+                at += lanes
+                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r1)
+                at += lanes
+                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r2)
+                at += lanes
+                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r3)
+        return
+    four = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(hidden))
     for block in range(0, -(-(hidden + 1) // 4), 2):
         two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
-        r0, r1, r2, r3 = four_rows(two, outputs, episode, purpose, seed, sigma)
+        r0, r1, r2, r3 = four_rows(two, four, episode, purpose, seed, sigma)
         half_rows(ws.output, ws.best_output, ws.spare, 16 * block, 16, r0, climbing, True)
         half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 4, 16, r1, climbing, True)
         half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 8, 16, r2, climbing, True)
@@ -324,11 +369,13 @@ def active_columns(ws, state, words):
 
 
 @inlined
-def next_hidden(ws, state, sensed, new, hidden, stride, words, alpha_h, alpha_o):
-    """Compute the hidden activations that follow a state and write them into state `new`."""
-    first = splat8(np.float32(sensed & 1))
-    second = splat8(np.float32((sensed >> 1) & 1))
-    third = splat8(np.float32((sensed >> 2) & 1))
+def next_hidden(ws, table, state, sensed, new, hidden, stride, words, alpha_h, alpha_o):
+    """Compute the hidden activations that follow a state and write them into state `new`.
+
+    `sensed` are the bits that are sensed.
+    """
+    narrow, inputs, _ = shape_of(table)
+    feed = inputs + 1
     scale_h, scale_o, zero = splat8(alpha_h), splat8(alpha_o), splat8(F0)
     n = active_columns(ws, state, words)
     for w in range(words):
@@ -336,7 +383,7 @@ def next_hidden(ws, state, sensed, new, hidden, stride, words, alpha_h, alpha_o)
     for g in range(0, stride, GROUP):
         h0, h1, h2, h3 = zero, zero, zero, zero
         for k in range(n):
-            at = (FEED + ws.columns[k]) * stride + g
+            at = (feed + ws.columns[k]) * stride + g
             h0 = h0 + load8(ws.hidden, at)
             h1 = h1 + load8(ws.hidden, at + 8)
             h2 = h2 + load8(ws.hidden, at + 16)
@@ -344,55 +391,79 @@ def next_hidden(ws, state, sensed, new, hidden, stride, words, alpha_h, alpha_o)
         o0, o1, o2, o3 = zero, zero, zero, zero
         bits = ws.active_outputs[state]
         while bits != np.uint64(0):
-            at = (FEED + hidden + lowest_bit(bits)) * stride + g
+            at = (feed + hidden + lowest_bit(bits)) * stride + g
             bits &= bits - np.uint64(1)
             o0 = o0 + load8(ws.hidden, at)
             o1 = o1 + load8(ws.hidden, at + 8)
             o2 = o2 + load8(ws.hidden, at + 16)
             o3 = o3 + load8(ws.hidden, at + 24)
-        found = np.uint64(0)
-        found |= positive8(ws, g, stride, first, second, third, scale_h, scale_o, h0, o0)
-        found |= positive8(ws, g + 8, stride, first, second, third, scale_h, scale_o, h1, o1) << np.uint64(8)
-        found |= positive8(ws, g + 16, stride, first, second, third, scale_h, scale_o, h2, o2) << np.uint64(
-            16
-        )
-        found |= positive8(ws, g + 24, stride, first, second, third, scale_h, scale_o, h3, o3) << np.uint64(
-            24
-        )
+        if narrow:
+            i0, i1 = three_inputs(ws, g, stride, sensed), three_inputs(ws, g + 8, stride, sensed)
+            i2, i3 = three_inputs(ws, g + 16, stride, sensed), three_inputs(ws, g + 24, stride, sensed)
+        else:
+            i0, i1, i2, i3 = zero, zero, zero, zero
+            bits = sensed
+            while bits != np.uint64(0):
+                at = lowest_bit(bits) * stride + g
+                bits &= bits - np.uint64(1)
+                i0 = i0 + load8(ws.hidden, at)
+                i1 = i1 + load8(ws.hidden, at + 8)
+                i2 = i2 + load8(ws.hidden, at + 16)
+                i3 = i3 + load8(ws.hidden, at + 24)
+        bias = inputs * stride + g
+        found = positive8(ws, bias, i0, scale_h, scale_o, h0, o0)
+        found |= positive8(ws, bias + 8, i1, scale_h, scale_o, h1, o1) << np.uint64(8)
+        found |= positive8(ws, bias + 16, i2, scale_h, scale_o, h2, o2) << np.uint64(16)
+        found |= positive8(ws, bias + 24, i3, scale_h, scale_o, h3, o3) << np.uint64(24)
         if hidden - g < GROUP:
             found &= (np.uint64(1) << np.uint64(hidden - g)) - np.uint64(1)
         ws.masks[new * words + (g >> 6)] |= found << np.uint64(g & 63)
 
 
 @inlined
-def positive8(ws, at, stride, first, second, third, scale_h, scale_o, from_hidden, from_outputs):
-    """Add up the three sums of eight neurons; return a bit for each that becomes active."""
-    from_inputs = first * load8(ws.hidden, at) + second * load8(ws.hidden, at + stride)
-    from_inputs = from_inputs + third * load8(ws.hidden, at + 2 * stride)
-    from_inputs = from_inputs + load8(ws.hidden, at + BIAS * stride)
+def three_inputs(ws, at, stride, sensed):
+    """Return the sums of eight neurons over three inputs."""
+    bits = np.int64(sensed)  # of which a processor makes floats faster
+    total = splat8(np.float32(bits & 1)) * load8(ws.hidden, at)
+    total = total + splat8(np.float32((bits >> 1) & 1)) * load8(ws.hidden, at + stride)
+    return total + splat8(np.float32(bits >> 2)) * load8(ws.hidden, at + 2 * stride)
+
+
+@inlined
+def positive8(ws, bias, from_inputs, scale_h, scale_o, from_hidden, from_outputs):
+    """Add up the three sums of eight neurons, with the bias; return a bit for each that becomes active."""
+    from_inputs = from_inputs + load8(ws.hidden, bias)
     total = from_inputs + scale_h * from_hidden + scale_o * from_outputs
     return mask_bits(total > splat8(F0))
 
 
 @inlined
-def outputs_of(ws, state, hidden, words, winner_alone):
+def outputs_of(ws, table, state, hidden, words, winner_alone):
     """Compute the outputs of a state from its hidden activations."""
-    sums = splat4(F0)
+    row, lanes = table.row, len(table.row)
+    _, _, outputs = shape_of(table)
+    sums = splat_like(F0, row)
     for w in range(words):
         bits = ws.masks[state * words + w]
         while bits != np.uint64(0):
-            sums = sums + load4(ws.output, (64 * w + lowest_bit(bits)) * OUTPUTS)
+            sums = sums + load_row(ws.output, (64 * w + lowest_bit(bits)) * lanes, row)
             bits &= bits - np.uint64(1)
-    sums = sums + load4(ws.output, hidden * OUTPUTS)
+    sums = sums + load_row(ws.output, hidden * lanes, row)
     best, action = lane(sums, 0), 0
-    for k in range(1, OUTPUTS):
+    for k in range(1, outputs):
         if lane(sums, k) > best:
             best, action = lane(sums, k), k
     ws.action[state] = action
     if winner_alone:
         ws.active_outputs[state] = np.uint64(1) << np.uint64(action)
     else:
-        ws.active_outputs[state] = mask_bits(sums > splat4(F0))
+        ws.active_outputs[state] = mask_bits(sums > splat_like(F0, row)) & all_of(outputs)
+
+
+@inlined
+def all_of(outputs):
+    """Return a bit for each output."""
+    return (np.uint64(1) << np.uint64(outputs)) - np.uint64(1)
 
 
 @inlined
@@ -408,8 +479,8 @@ def known_state(ws, state, words):
 
 
 @inlined
-def random_action(ws, bits, step, seed, episode):
-    """Draw the action of a step from the active outputs, or from all four when none is active."""
+def random_action(ws, bits, outputs, step, seed, episode):
+    """Draw the action of a step from the active outputs, or from all when none is active."""
     if step & 31 == 0:  # eight blocks of words at a time
         blocks = iota8() + splat8(np.uint32(step >> 2))
         zero = splat8(np.uint32(0))
@@ -420,9 +491,9 @@ def random_action(ws, bits, step, seed, episode):
             ws.words[4 * k + 2] = lane(w2, k)
             ws.words[4 * k + 3] = lane(w3, k)
     if bits == np.uint64(0):
-        bits = np.uint64(15)
+        bits = all_of(outputs)
     n = np.uint64(0)
-    for k in range(OUTPUTS):
+    for k in range(outputs):
         n += (bits >> np.uint64(k)) & np.uint64(1)
     for _ in range((np.uint64(ws.words[step & 31]) * n) >> np.uint64(32)):
         bits &= bits - np.uint64(1)
@@ -433,21 +504,68 @@ def random_action(ws, bits, step, seed, episode):
 
 
 @inlined
+def place_of(table, spot):
+    """Return the state of the table at a spot."""
+    return spot >> 9 if len(table.row) == OUTPUTS else (spot >> 6) & np.int64(0x3FFFFFF)
+
+
+@inlined
+def event_of(table, spot):
+    """Return the event that led to a spot."""
+    return ((spot >> 3) if len(table.row) == OUTPUTS else spot) & (EVENTS - 1)
+
+
+@inlined
+def found_transition(ws, table, state, spot, base):
+    """Return the number of a transition, and what it leads to, or a negative number if it is not known."""
+    if len(table.row) == OUTPUTS:
+        transition = state * 8 + (spot & 7)
+        return transition, ws.follow[transition]
+    at = ws.last_sensed[spot >> 32]
+    while at >= base and ws.used[at - base] != state:
+        at = ws.link[at - base]
+    if at < base:
+        return np.int64(-1), np.int32(-1)
+    return at - base, ws.follow[at - base]
+
+
+@inlined
+def new_transition(ws, table, state, spot, base, n_used):
+    """Note a transition that is about to be computed; return its number."""
+    if len(table.row) == OUTPUTS:
+        transition = state * 8 + (spot & 7)
+        ws.used[n_used] = transition
+        return transition
+    number = spot >> 32
+    ws.used[n_used], ws.sensed[n_used] = state, number
+    ws.link[n_used], ws.last_sensed[number] = ws.last_sensed[number], base + n_used
+    return np.int64(n_used)
+
+
+@inlined
+def sensed_at(table, spot):
+    """Return the bits that are sensed at a spot."""
+    return np.uint64(spot & 7) if len(table.row) == OUTPUTS else table.codes[spot >> 32]
+
+
+@inlined
 def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
     """Walk the table; return EP, the steps taken, the last state and the number of transitions in use."""
     hidden, steps = options.hidden, options.steps
+    narrow, _, outputs = shape_of(table)
     stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
     for w in range(words):
         ws.masks[w] = np.uint64(0)
     ws.active_outputs[0] = np.uint64(0)
-    for k in range(8):
-        ws.follow[k] = -1
+    if narrow:
+        for k in range(8):
+            ws.follow[k] = -1
     n_states, n_used = 1, 0
 
     spot, state, extra, step = np.int64(table.start[goal]), np.int64(0), 0, 0
     while step < steps:
-        place = spot >> 9
+        place = place_of(table, spot)
         ws.spots[step], ws.states[step], ws.extra[step] = spot, state, extra
         if not options.random_action:
             # Has the agent been at this place in this state before?
@@ -467,36 +585,37 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
                 spot, state = ws.spots[first + rest], ws.states[first + rest]
                 step = steps
                 break
-        transition = state * 8 + (spot & 7)
-        following = ws.follow[transition]
+        transition, following = found_transition(ws, table, state, spot, base)
         if following < 0:
-            next_hidden(ws, state, spot & 7, n_states, hidden, stride, words, alpha_h, alpha_o)
+            sensed = sensed_at(table, spot)
+            next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
             new = known_state(ws, n_states, words)
             if new == n_states:
-                outputs_of(ws, new, hidden, words, options.winner_alone)
-                for k in range(8):
-                    ws.follow[new * 8 + k] = -1
+                outputs_of(ws, table, new, hidden, words, options.winner_alone)
+                if narrow:
+                    for k in range(8):
+                        ws.follow[new * 8 + k] = -1
                 n_states += 1
-            following = np.int32(new << 2 | ws.action[new])
+            following = np.int32(new << 4 | ws.action[new])
+            transition = new_transition(ws, table, state, spot, base, n_used)
             ws.follow[transition] = following
             ws.taken[transition] = 0
-            ws.used[n_used] = transition
             n_used += 1
         ws.taken[transition] += 1
         ws.trail[step] = transition
-        state = np.int64(following) >> 2
-        action = np.int64(following & 3)
+        state = np.int64(following) >> 4
+        action = np.int64(following & 15)
         if options.random_action:
-            action = random_action(ws, ws.active_outputs[state], step, seed, episode)
-        spot = np.int64(table.moves[place * 4 + action])
-        event = (spot >> 3) & (EVENTS - 1)
+            action = random_action(ws, ws.active_outputs[state], outputs, step, seed, episode)
+        spot = np.int64(table.moves[place * outputs + action])
+        event = event_of(table, spot)
         step += 1
         if event != 0:
             outcome = np.int64(table.outcomes[goal * EVENTS + event])
             extra += outcome >> 1
             if outcome & 1:
                 return step * table.step_cost + extra, step, state, n_used
-    left_over = table.left[goal * table.states + (spot >> 9)]
+    left_over = table.left[goal * table.states + place_of(table, spot)]
     return steps * table.step_cost + left_over + extra, step, state, n_used
 
 
@@ -504,43 +623,58 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
 
 
 @inlined
-def count_traces(ws, options, n_used, steps, last):
+def count_traces(ws, table, options, n_used, steps, last):
     """Count the steps in which each pre-synaptic neuron, and both neurons of each synapse, were active.
 
     `last` is the state that the episode ended in.
     """
     hidden = options.hidden
     stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    narrow, inputs, outputs = shape_of(table)
+    feed, lanes = inputs + 1, len(table.row)
     none, one = splat32(np.int16(0)), splat32(np.int16(1))
-    for p in range(hidden + 8):
+    for p in range(feed + hidden + outputs):
         for g in range(0, stride, GROUP):
             store(ws.both, p * stride + g, none)
-    for p in range(hidden + 1):
+    for p in range((hidden + 1) * lanes // 4):
         ws.both_output_packed[p] = np.uint64(0)
+    if not narrow:
+        for k in range(inputs):
+            ws.pre[k] = 0
     first, second, third = 0, 0, 0
     for u in range(n_used):
-        transition = ws.used[u]
+        transition = ws.used[u] if narrow else np.int64(u)
         times = np.int64(ws.taken[transition])
-        before, after, sensed = transition >> 3, np.int64(ws.follow[transition]) >> 2, transition & 7
-        first += times * (sensed & 1)
-        second += times * ((sensed >> 1) & 1)
-        third += times * (sensed >> 2)
+        before = transition >> 3 if narrow else ws.used[u]
+        after = np.int64(ws.follow[transition]) >> 4
         # List the rows whose pre-synaptic neuron was active ...
         pre_state = after if options.trace_current else before
         n = active_columns(ws, pre_state, words)
         for k in range(n):
-            ws.columns[k] += FEED
-        ws.columns[n] = BIAS
+            ws.columns[k] += feed
+        ws.columns[n] = inputs
         n += 1
-        ws.columns[n] = 0
-        n += sensed & 1
-        ws.columns[n] = 1
-        n += (sensed >> 1) & 1
-        ws.columns[n] = 2
-        n += sensed >> 2
+        if narrow:
+            sensed = transition & 7
+            first += times * (sensed & 1)
+            second += times * ((sensed >> 1) & 1)
+            third += times * (sensed >> 2)
+            ws.columns[n] = 0
+            n += sensed & 1
+            ws.columns[n] = 1
+            n += (sensed >> 1) & 1
+            ws.columns[n] = 2
+            n += sensed >> 2
+        else:
+            bits = table.codes[ws.sensed[u]]
+            while bits != np.uint64(0):
+                ws.columns[n] = lowest_bit(bits)
+                ws.pre[ws.columns[n]] += np.int16(times)
+                n += 1
+                bits &= bits - np.uint64(1)
         bits = ws.active_outputs[pre_state]
         while bits != np.uint64(0):
-            ws.columns[n] = FEED + hidden + lowest_bit(bits)
+            ws.columns[n] = feed + hidden + lowest_bit(bits)
             n += 1
             bits &= bits - np.uint64(1)
         # ... and add the active post-synaptic neurons to each of them.
@@ -550,32 +684,46 @@ def count_traces(ws, options, n_used, steps, last):
             for k in range(n):
                 at = ws.columns[k] * stride + g
                 store(ws.both, at, load32(ws.both, at) + post)
-        packed = np.uint64(0)
-        bits = ws.active_outputs[after]
-        while bits != np.uint64(0):
-            packed += np.uint64(times) << np.uint64(16 * lowest_bit(bits))
-            bits &= bits - np.uint64(1)
-        for w in range(words):
-            bits = ws.masks[after * words + w]
+        if narrow:
+            packed = np.uint64(0)
+            bits = ws.active_outputs[after]
             while bits != np.uint64(0):
-                ws.both_output_packed[64 * w + lowest_bit(bits)] += packed
+                packed += np.uint64(times) << np.uint64(16 * lowest_bit(bits))
                 bits &= bits - np.uint64(1)
-        ws.both_output_packed[hidden] += packed
+            for w in range(words):
+                bits = ws.masks[after * words + w]
+                while bits != np.uint64(0):
+                    ws.both_output_packed[64 * w + lowest_bit(bits)] += packed
+                    bits &= bits - np.uint64(1)
+            ws.both_output_packed[hidden] += packed
+        else:
+            acting = select(
+                bits_mask16(ws.active_outputs[after]), splat16(np.int16(times)), splat16(np.int16(0))
+            )
+            for w in range(words):
+                bits = ws.masks[after * words + w]
+                while bits != np.uint64(0):
+                    at = (64 * w + lowest_bit(bits)) * lanes
+                    store(ws.both_output, at, load16(ws.both_output, at) + acting)
+                    bits &= bits - np.uint64(1)
+            store(ws.both_output, hidden * lanes, load16(ws.both_output, hidden * lanes) + acting)
 
     # The bias is always active, so its row counts the post-synaptic neurons. What was active
     # before a step is what was active after one, but for the last step.
-    ws.pre[0], ws.pre[1], ws.pre[2], ws.pre[BIAS] = first, second, third, steps
+    if narrow:
+        ws.pre[0], ws.pre[1], ws.pre[2] = first, second, third
+    ws.pre[inputs] = steps
     for g in range(0, stride, GROUP):
-        active = load32(ws.both, BIAS * stride + g)
+        active = load32(ws.both, inputs * stride + g)
         if not options.trace_current:
             final = bits_mask32(ws.masks[last * words + (g >> 6)] >> np.uint64(g & 63))
             active = active - select(final, one, none)
-        store(ws.pre, FEED + g, active)
-    for k in range(OUTPUTS):
-        active_output = ws.both_output[hidden * OUTPUTS + k]
+        store(ws.pre, feed + g, active)
+    for k in range(outputs):
+        active_output = ws.both_output[hidden * lanes + k]
         if not options.trace_current:
             active_output -= np.int16((ws.active_outputs[last] >> np.uint64(k)) & np.uint64(1))
-        ws.pre[FEED + hidden + k] = active_output
+        ws.pre[feed + hidden + k] = active_output
 
 
 @inlined
@@ -589,60 +737,49 @@ def threshold(theta, steps):
 
 
 @inlined
-def change8(both, pre, post, silent_post, limit, table, eta):
-    """Return η Δw of eight synapses from their counts.
+def change_of(both, pre, post, silent_post, limit, changes, eta):
+    """Return η Δw of synapses, one a lane, from their counts.
 
-    `table` holds the sixteen changes for this m as signed numbers of two bits, the
+    `changes` holds the sixteen changes for this m as signed numbers of two bits, the
     first at the top; a trace bit shifts it by twice its weight in the row's number,
     and a shift back leaves the change, with its sign.
     """
-    none = splat8(np.int16(0))
+    none = splat_like(np.int16(0), both)
     pre_alone = pre - both
-    shift = select(silent_post - pre_alone > limit, splat8(np.int16(16)), none)  # 00
-    shift = shift | select(post - both > limit, splat8(np.int16(8)), none)  # 01
-    shift = shift | select(pre_alone > limit, splat8(np.int16(4)), none)  # 10
-    shift = shift | select(both > limit, splat8(np.int16(2)), none)  # 11
-    change = (table << convert(shift, np.int32)) >> splat8(np.int32(30))
+    shift = select(silent_post - pre_alone > limit, splat_like(np.int16(16), both), none)  # 00
+    shift = shift | select(post - both > limit, splat_like(np.int16(8), both), none)  # 01
+    shift = shift | select(pre_alone > limit, splat_like(np.int16(4), both), none)  # 10
+    shift = shift | select(both > limit, splat_like(np.int16(2), both), none)  # 11
+    change = (changes << convert(shift, np.int32)) >> splat_like(np.int32(30), both)
     return convert(change, np.float32) * eta
 
 
 @inlined
-def change4(both, pre, post, silent_post, limit, table, eta):
-    """Return η Δw of four synapses: `change8` for the outputs."""
-    none = splat4(np.int16(0))
-    pre_alone = pre - both
-    shift = select(silent_post - pre_alone > limit, splat4(np.int16(16)), none)  # 00
-    shift = shift | select(post - both > limit, splat4(np.int16(8)), none)  # 01
-    shift = shift | select(pre_alone > limit, splat4(np.int16(4)), none)  # 10
-    shift = shift | select(both > limit, splat4(np.int16(2)), none)  # 11
-    change = (table << convert(shift, np.int32)) >> splat4(np.int32(30))
-    return convert(change, np.float32) * eta
-
-
-@inlined
-def update(ws, options, steps, theta, eta, table):
+def update(ws, table, options, steps, theta, eta, changes):
     """Change all weights by the rule, then normalise each neuron's incoming ones."""
     hidden = options.hidden
     stride = -(-hidden // GROUP) * GROUP
+    _, inputs, outputs = shape_of(table)
+    feed = inputs + 1
     bound = np.int16(threshold(theta, steps))
     one, zero = splat8(F1), splat8(F0)
-    limit, table8, eta8 = splat8(bound), splat8(table), splat8(eta)
+    limit, changes8, eta8 = splat8(bound), splat8(changes), splat8(eta)
     for c in range(0, hidden, 8):
-        post = load8(ws.both, BIAS * stride + c)
+        post = load8(ws.both, inputs * stride + c)
         silent_post = splat8(np.int16(steps)) - post
         squares = zero
         first = 0  # the first row whose squares are in the sum
         for block in range(3):
-            begin = 0 if block == 0 else (FEED if block == 1 else FEED + hidden)
-            end = FEED if block == 0 else (FEED + hidden if block == 1 else FEED + hidden + OUTPUTS)
+            begin = 0 if block == 0 else (feed if block == 1 else feed + hidden)
+            end = feed if block == 0 else (feed + hidden if block == 1 else feed + hidden + outputs)
             for p in range(begin, end):
                 at = p * stride + c
                 pre = splat8(ws.pre[p])
-                w = load8(ws.hidden, at) + change8(
-                    load8(ws.both, at), pre, post, silent_post, limit, table8, eta8
+                w = load8(ws.hidden, at) + change_of(
+                    load8(ws.both, at), pre, post, silent_post, limit, changes8, eta8
                 )
-                if block == 1 and (p - FEED) >> 3 == c >> 3:  # no synapse from itself
-                    w = select(bits_mask8(np.uint64(1) << np.uint64((p - FEED) & 7)), zero, w)
+                if block == 1 and (p - feed) >> 3 == c >> 3:  # no synapse from itself
+                    w = select(bits_mask8(np.uint64(1) << np.uint64((p - feed) & 7)), zero, w)
                 store(ws.hidden, at, w)
                 squares = squares + w * w
             if options.normalise and (options.by_layer or block == 2):
@@ -652,37 +789,46 @@ def update(ws, options, steps, theta, eta, table):
                     store(ws.hidden, p * stride + c, load8(ws.hidden, p * stride + c) / norm)
                 first, squares = end, zero
 
-    limit4, table4, eta4 = splat4(bound), splat4(table), splat4(eta)
-    post4 = load4(ws.both_output, hidden * OUTPUTS)
-    silent_post4 = splat4(np.int16(steps)) - post4
-    squares4 = splat4(F0)
+    row, lanes = table.row, len(table.row)
+    limit_out, changes_out = splat_like(bound, row), splat_like(changes, row)
+    eta_out, none_out = splat_like(eta, row), splat_like(F0, row)
+    post_out = load_row(ws.both_output, hidden * lanes, row)
+    silent_out = splat_like(np.int16(steps), row) - post_out
+    squares_out = none_out
     for p in range(hidden + 1):
-        active = ws.both[BIAS * stride + p] if p < hidden else np.int16(steps)
-        w4 = load4(ws.output, p * OUTPUTS) + change4(
-            load4(ws.both_output, p * OUTPUTS), splat4(active), post4, silent_post4, limit4, table4, eta4
+        active = ws.both[inputs * stride + p] if p < hidden else np.int16(steps)
+        w_out = load_row(ws.output, p * lanes, row) + change_of(
+            load_row(ws.both_output, p * lanes, row),
+            splat_like(active, row),
+            post_out,
+            silent_out,
+            limit_out,
+            changes_out,
+            eta_out,
         )
-        store(ws.output, p * OUTPUTS, w4)
-        squares4 = squares4 + w4 * w4
+        store(ws.output, p * lanes, w_out)
+        squares_out = squares_out + w_out * w_out
     if options.normalise:
-        norm4 = root(squares4)
-        norm4 = select(norm4 == splat4(F0), splat4(F1), norm4)
+        norm_out = root(squares_out)
+        norm_out = select(norm_out == none_out, splat_like(F1, row), norm_out)
         for p in range(hidden + 1):
-            store(ws.output, p * OUTPUTS, load4(ws.output, p * OUTPUTS) / norm4)
+            store(ws.output, p * lanes, load_row(ws.output, p * lanes, row) / norm_out)
 
 
 # ---------------------------------------------------------------- trials
 
 
 @inlined
-def keep(ws, hidden, trial, hidden_out, output_out):
+def keep(ws, table, hidden, trial, hidden_out, output_out):
     """Copy the running weights into the result, one row per post-synaptic neuron."""
     stride = -(-hidden // GROUP) * GROUP
+    _, inputs, outputs = shape_of(table)
     for j in range(hidden):
-        for p in range(hidden + 8):
+        for p in range(inputs + 1 + hidden + outputs):
             hidden_out[trial, j, p] = ws.hidden[p * stride + j]
-    for k in range(OUTPUTS):
+    for k in range(outputs):
         for p in range(hidden + 1):
-            output_out[trial, k, p] = ws.output[p * OUTPUTS + k]
+            output_out[trial, k, p] = ws.output[p * len(table.row) + k]
 
 
 def dsp_trials(
@@ -716,6 +862,7 @@ def dsp_trials(
     for trial in range(first, last):
         done[1] = trial
         space.last_visit[:] = -1
+        space.last_sensed[:] = -1
         rule, key = learner[trial], seed[trial]
         eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]
         lowest = np.int64(2**62)
@@ -725,7 +872,7 @@ def dsp_trials(
             if read_now(running) != 0:
                 return
             if until_fresh == 0:
-                draw(ws, options.hidden, stride, key, episode, WEIGHTS, F1)
+                draw(ws, table, options.hidden, stride, key, episode, WEIGHTS, F1)
                 previous = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
             until_fresh -= 1
@@ -735,7 +882,7 @@ def dsp_trials(
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
-                    keep(ws, options.hidden, trial, hidden_out, output_out)
+                    keep(ws, table, options.hidden, trial, hidden_out, output_out)
             if columns[episode] >= 0:
                 curves[trial * options.recorded + columns[episode]] = lowest
             if options.keep_ep:
@@ -743,8 +890,8 @@ def dsp_trials(
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
             previous = ep
             if until_fresh != 0:
-                count_traces(ws, options, n_used, steps, last_state)
-                update(ws, options, steps, theta, eta, changes[rule, 1 if rewarded else 0])
+                count_traces(ws, table, options, n_used, steps, last_state)
+                update(ws, table, options, steps, theta, eta, changes[rule, 1 if rewarded else 0])
             done[0] += 1
 
 
@@ -775,6 +922,7 @@ def climbing_trials(
     for trial in range(first, last):
         done[1] = trial
         space.last_visit[:] = -1
+        space.last_sensed[:] = -1
         climber, key = learner[trial], seed[trial]
         sigma, alpha_h, alpha_o = numbers[climber, 0], numbers[climber, 1], numbers[climber, 2]
         lowest = np.int64(2**62)
@@ -784,11 +932,11 @@ def climbing_trials(
             if read_now(running) != 0:
                 return
             if until_fresh == 0:
-                draw(ws, options.hidden, stride, key, episode, WEIGHTS, F1)
+                draw(ws, table, options.hidden, stride, key, episode, WEIGHTS, F1)
                 top = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
             else:
-                draw(ws, options.hidden, stride, key, episode, NOISE, sigma)
+                draw(ws, table, options.hidden, stride, key, episode, NOISE, sigma)
             until_fresh -= 1
             ep, _, _, _ = run_episode(ws, table, options, goal[trial], alpha_h, alpha_o, key, episode)
             if ep < top:
@@ -799,7 +947,7 @@ def climbing_trials(
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
-                    keep(ws, options.hidden, trial, hidden_out, output_out)
+                    keep(ws, table, options.hidden, trial, hidden_out, output_out)
             if columns[episode] >= 0:
                 curves[trial * options.recorded + columns[episode]] = lowest
             if options.keep_ep:

@@ -138,7 +138,21 @@ def _load(n: int) -> Any:
 
 load8 = _load(8)  # load8(pointer, index): eight neighbouring elements
 load4 = _load(4)
+load16 = _load(16)
 load32 = _load(32)
+
+
+@intrinsic
+def load_row(typing_context: Any, start: Any, index: Any, row: Any) -> Any:
+    """load_row(pointer, index, row): as many neighbouring elements as the tuple `row` is long."""
+    lanes = Lanes(start.dtype, len(row))
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        loaded = builder.load(_at(builder, lanes.llvm, *args[:2]))
+        loaded.align = start.dtype.bitwidth // 8
+        return loaded
+
+    return lanes(start, types.int64, row), generate
 
 
 @intrinsic
@@ -163,15 +177,20 @@ def iota8(typing_context: Any) -> Any:
     return lanes(), generate
 
 
+def _spread(builder: Any, lanes: Lanes, value: Any) -> Any:
+    """Return a vector with one number in all lanes."""
+    single = builder.insert_element(ir.Constant(lanes.llvm, ir.Undefined), value, _index(0))
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), lanes.n), [0] * lanes.n)
+    return builder.shuffle_vector(single, ir.Constant(lanes.llvm, ir.Undefined), mask)
+
+
 def _splat(n: int) -> Any:
     @intrinsic
     def splat(typing_context: Any, value: Any) -> Any:
         lanes = Lanes(value, n)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            single = builder.insert_element(ir.Constant(lanes.llvm, ir.Undefined), args[0], _index(0))
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), n), [0] * n)
-            return builder.shuffle_vector(single, ir.Constant(lanes.llvm, ir.Undefined), mask)
+            return _spread(builder, lanes, args[0])
 
         return lanes(value), generate
 
@@ -179,8 +198,19 @@ def _splat(n: int) -> Any:
 
 
 splat8 = _splat(8)  # splat8(number): the number in all lanes
-splat4 = _splat(4)
+splat16 = _splat(16)
 splat32 = _splat(32)
+
+
+@intrinsic
+def splat_like(typing_context: Any, value: Any, vector: Any) -> Any:
+    """splat_like(number, vector): the number in as many lanes as the vector, or the tuple, has."""
+    lanes = Lanes(value, vector.n if isinstance(vector, Lanes) else len(vector))
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _spread(builder, lanes, args[0])
+
+    return lanes(value, vector), generate
 
 
 def _index(k: int) -> Any:
@@ -257,6 +287,7 @@ def _bits_mask(n: int) -> Any:
 
 
 bits_mask8 = _bits_mask(8)  # bits_mask8(bits): truth values from the lowest eight bits of an integer
+bits_mask16 = _bits_mask(16)
 bits_mask32 = _bits_mask(32)
 
 
