@@ -66,8 +66,14 @@ seeds = st.integers(0, 2**64 - 1)
 
 
 @st.composite
-def tables(draw: st.DrawFn, inputs: int = 3, actions: int = 4) -> Table:
-    """Tables of a few states in which anything may follow, cost or end anything."""
+def tables(draw: st.DrawFn, most_inputs: int = 64, most_actions: int = 16) -> Table:
+    """Tables of a few states in which anything may follow, cost or end anything.
+
+    Every other one has three inputs and four actions, for which there is code of its own.
+    """
+    inputs, actions = draw(
+        st.just((3, 4)) | st.tuples(st.integers(1, most_inputs), st.integers(1, most_actions))
+    )
     states, goals, events = draw(st.integers(1, 7)), draw(st.integers(1, 3)), draw(st.integers(1, 5))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     costs = random.integers(-20, 20, (goals, events))

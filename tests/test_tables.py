@@ -92,7 +92,7 @@ def test_a_walk_through_the_table_of_a_maze_is_a_walk_through_the_maze(
     settings_of(max_hidden=12, max_steps=60),
     seeds,
 )
-@hypothesis_settings(max_examples=60)
+@hypothesis_settings(max_examples=100)
 def test_any_table_gives_the_same_bits(
     table: Table, learners: list[Learner], settings: Settings, seed: int
 ) -> None:
@@ -167,13 +167,11 @@ def test_a_task_without_a_table_runs_on_the_reference_engine_alone() -> None:
         cpu.run(batch)
 
 
-def test_other_shapes_run_on_the_reference_engine_alone() -> None:
-    one_input = {**ROOMS, "observations": [[0], [1]]}
-    batch = trials(TableTask(Table(**one_input)), (published_rules()[0],), Settings(hidden=2, steps=3))
+def test_more_than_64_inputs_run_on_the_reference_engine_alone() -> None:
+    table = {**ROOMS, "observations": np.eye(2, 65, dtype=int)}
+    batch = trials(TableTask(Table(**table)), (published_rules()[0],), Settings(hidden=2, steps=3))
     assert reference.run(batch, keep_weights=True).best.shape == (2, 8)
-    with pytest.raises(
-        InputError, match="the task has 1 inputs and 4 actions, engines cpu and gpu take 3 and"
-    ):
+    with pytest.raises(InputError, match="65 inputs and 4 actions, compiled engines take at most 64 and 16"):
         cpu.run(batch)
 
 
@@ -190,6 +188,11 @@ def test_a_table_that_is_none_or_has_too_few_goals_never_reaches_a_kernel() -> N
     batch = trials(several, (Chance(0.1, 0.2),), Settings(hidden=2, steps=3))
     with pytest.raises(InputError, match="the table of the task has 2 goals, the task 3"):
         cpu.run(batch)
+    wide = Endless(table=Table(**{**ROOMS, "observations": [[0, 1], [1, 1]]}))
+    with pytest.raises(InputError, match="task has 2 inputs and 4 actions, the task 3 and 4"):
+        InputError, match="the table of the task has 2 inputs and 4 actions, the task 3 and 4"
+    ):
+        cpu.run(trials(wide, (Chance(0.1, 0.2),), Settings(hidden=2, steps=3)))
     with pytest.raises(InputError, match="the table of the task is 'x', expected a Table, or None"):
         cpu.run(trials(Endless(table="x"), (Chance(0.1, 0.2),), Settings(hidden=2, steps=3)))
 

@@ -70,6 +70,11 @@ def table_of(batch: Batch) -> Table:
             f"the task has {table.inputs} inputs and {table.outputs} actions, compiled engines take at most "
             f"{COMPILED_INPUTS} and {COMPILED_OUTPUTS}; use engine reference"
         )
+    if (table.inputs, table.outputs) != (task.inputs, task.outputs):
+        raise InputError(
+            f"the table of the task has {table.inputs} inputs and {table.outputs} actions, "
+            f"the task {task.inputs} and {task.outputs}"
+        )
     if int(batch.goal.max()) >= table.goals:
         raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
     return table

@@ -14,7 +14,7 @@ with four lanes, `output[p * 4 + k]`. Lanes beyond the last neuron hold garbage
 that is masked where it could matter.
 
 Tables are narrow or wide (see `tables`). A narrow one has three inputs and four
-actions, a maze's: all sizes are known to the compiler, and a transition is found by
+actions, the usual case: all sizes are known to the compiler, and a transition is found by
 its state and what is sensed. In a wide one there may be thousands of things to sense:
 what is sensed has a number, and the transitions that begin with it are a chain. Outputs
 then have sixteen lanes. The type of `table.row` tells the two apart, so that each has
