@@ -190,8 +190,6 @@ def test_a_table_that_is_none_or_has_too_few_goals_never_reaches_a_kernel() -> N
         cpu.run(batch)
     wide = Endless(table=Table(**{**ROOMS, "observations": [[0, 1], [1, 1]]}))
     with pytest.raises(InputError, match="task has 2 inputs and 4 actions, the task 3 and 4"):
-        InputError, match="the table of the task has 2 inputs and 4 actions, the task 3 and 4"
-    ):
         cpu.run(trials(wide, (Chance(0.1, 0.2),), Settings(hidden=2, steps=3)))
     with pytest.raises(InputError, match="the table of the task is 'x', expected a Table, or None"):
         cpu.run(trials(Endless(table="x"), (Chance(0.1, 0.2),), Settings(hidden=2, steps=3)))
