@@ -96,6 +96,15 @@ def test_no_module_imports_itself_through_others() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
 
 
+def test_one_table_tells_the_engines_which_learners_they_have_code_for() -> None:
+    own = {f"distal.learners.{name}" for name in ("dsp", "rule", "hill_climbing", "chance")}
+    assert [
+        module
+        for module, found in IMPORTS.items()
+        if module.startswith("distal.engines") and own & {name for name, _ in found}
+    ] == ["distal.engines.numbers"]
+
+
 def test_what_is_imported_in_a_function_has_a_reason() -> None:
     late = {
         (module.removeprefix("distal."), name if name in MODULES else name.split(".")[0])
