@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError, evolve, reproduce, resume, study_readings
+from distal import InputError, evolve, reproduce, resume, study_readings, write_report
 from distal.base import folders
 from distal.base.folders import Folder, Manifest, fingerprint, read_manifest
 from distal.cli import main
@@ -164,19 +164,19 @@ def test_a_report_overwrites_no_file_of_another_and_links_only_its_own(
     result = reproduce("quick", out=reproduction)
     (tmp_path / "results.json").write_text("years of work")
     with pytest.raises(InputError, match=r"holds 'results\.json', which distal did not write"):
-        result.write_report(tmp_path)
+        write_report(result, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
     (tmp_path / "results.json").unlink()
     (tmp_path / "javascript:alert(1)").write_text("x")
     (tmp_path / "thesis.tex").write_text("years of work")
-    page = result.write_report(tmp_path).read_text()
+    page = write_report(result, tmp_path).read_text()
     assert "javascript:" not in page
     assert "thesis" not in page
     links = {link for link in re.findall(r'href="([^"#]+)"', page) if not link.startswith("http")}
     manifest = read_manifest(tmp_path)
     assert manifest is not None
     assert links == {name for name in manifest.files if name != "report.html"}
-    result.write_report(tmp_path)  # once more, over its own files
+    write_report(result, tmp_path)  # once more, over its own files
 
 
 # ------------------------------------------------------------------ manifests
@@ -619,7 +619,7 @@ def test_a_study_of_readings_goes_on_in_its_own_folder_alone(
     monkeypatch.setitem(READING_SCALES, "quick", tiny)
     options: Any = {"maze": T, "steps": 8, "hidden": 5}
     study = study_readings("quick", out=tmp_path / "study", **options)
-    study.write_report(tmp_path / "study")
+    write_report(study, tmp_path / "study")
     manifest = read_manifest(tmp_path / "study")
     assert manifest is not None
     there = {str(path.relative_to(tmp_path / "study")) for path in (tmp_path / "study").rglob("*")}
@@ -635,7 +635,7 @@ def test_every_file_that_a_reproduction_may_write_is_written(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(experiments.SCALES, "quick", TINY)
-    reproduce("quick", out=reproduction).write_report(reproduction)
+    write_report(reproduce("quick", out=reproduction), reproduction)
     manifest = read_manifest(reproduction)
     assert manifest is not None
     missing = {name for name in manifest.files if not (reproduction / name).is_file()}

@@ -12,7 +12,7 @@ from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.draws import MAX_SEED
 from distal.model.settings import Settings
-from distal.paper import reading_study
+from distal.paper import reading_report, reading_study
 from distal.paper.reading_study import ReadingStudy
 from distal.search.genetic import ELITES
 
@@ -39,8 +39,6 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure what every reading does, and write the report."""
-    from distal.paper import reading_report  # noqa: PLC0415 - imports matplotlib, which no other command should wait for
-
     maze = options.maze(args.maze, args.heading)
     scale = reading_study.SCALES[one_of("scale", args.scale, reading_study.SCALES)]
     one_of("elites", args.elites, ELITES)
@@ -70,8 +68,6 @@ def run(args: argparse.Namespace) -> None:
 
 def show_readings(study: ReadingStudy, page: str) -> None:
     """Print what every reading does, in 100 columns, and where the report is."""
-    from distal.paper import reading_report  # noqa: PLC0415 - imports matplotlib
-
     out = console()
     for title, columns, rows in reading_report.tables(study):
         out.print(title, style="bold")

@@ -12,6 +12,8 @@ from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, print_json
 from distal.model.draws import MAX_SEED
 from distal.model.settings import Settings
+from distal.paper import report
+from distal.paper.comparison import agreement, compare
 from distal.paper.experiments import RULES, SCALES, check_memory, claim, estimated_seconds, plan, reproduce
 from distal.search.genetic import ELITES
 
@@ -38,9 +40,6 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the paper's experiments and write the report."""
-    from distal.paper import report  # noqa: PLC0415 - imports SciPy and matplotlib, which no other command should wait for
-    from distal.paper.comparison import agreement, compare  # noqa: PLC0415
-
     maze = options.maze(args.maze, args.heading)
     scale = SCALES[one_of("scale", args.scale, SCALES)]
     one_of("rules", args.rules, RULES)
