@@ -759,6 +759,7 @@ def machinery() -> list[Door]:
             {"batch": ASKED["batch"]},
         ),
         Door("distal.engines.load", engines.load, {"name": ENGINE}),
+        Door("distal.engines.runner", engines.runner, CREW),
         Door("distal.engines.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
         Door("distal.engines.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
         Door("distal.engines.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from distal import engines
 from distal.base.checks import folder, integer, one_of
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
@@ -50,14 +49,13 @@ def run(args: argparse.Namespace) -> None:
     planned = reading_study.plan(scale, in_force, args.elites, maze)
     reading_study.check_memory(scale, maze)
     reading_study.claim(scale, args.elites, args.seed, in_force, maze).check(out, args.force)
-    with work.resumable(work.AGAIN), work.cluster_of(args) as cluster:
-        runner = engines.runner(args.engine, args.workers, cluster)
+    with work.resumable(work.AGAIN), work.runner_of(args) as runner:
         seconds = reading_study.estimated_seconds(planned, maze, runner)
         work.show_plan(reading_study.outline(planned), seconds, out)
-        with work.stage_progress(cluster) as progress:
+        with work.stage_progress(runner.executor) as progress:
             study = reading_study.study_readings(
                 args.scale, elites=args.elites, seed=args.seed, out=out, force=args.force, maze=maze,
-                engine=args.engine, workers=args.workers, executor=cluster, progress=progress, **settings,
+                engine=runner, progress=progress, **settings,
             )  # fmt: skip
     page = reading_report.write(study, out)
     if args.json:

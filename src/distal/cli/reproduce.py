@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from distal import engines
 from distal.base.checks import folder, integer, one_of
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
@@ -52,14 +51,12 @@ def run(args: argparse.Namespace) -> None:
     in_force = Settings(**settings)
     check_memory(scale, args.rules, args.elites, args.seed, in_force, maze)
     claim(scale, args.rules, args.elites, args.seed, in_force, maze).check(out, args.force)
-    with work.resumable(work.AGAIN), work.cluster_of(args) as cluster:
-        runner = engines.runner(args.engine, args.workers, cluster)
+    with work.resumable(work.AGAIN), work.runner_of(args) as runner:
         work.show_plan(stages, estimated_seconds(stages, maze, in_force, runner), out)
-        with work.stage_progress(cluster) as progress:
+        with work.stage_progress(runner.executor) as progress:
             result = reproduce(
                 args.scale, rules=args.rules, elites=args.elites, seed=args.seed, out=out, force=args.force,
-                maze=maze, engine=args.engine, workers=args.workers, executor=cluster, progress=progress,
-                **settings,
+                maze=maze, engine=runner, progress=progress, **settings,
             )  # fmt: skip
     lines = compare(result)
     page = report.write(result, out, lines)

@@ -240,7 +240,7 @@ def reproduce(
     out: str | Path | None = None,
     force: bool = False,
     maze: Maze | None = None,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
@@ -251,7 +251,7 @@ def reproduce(
     `elites` is as in `evolve`; the evolutions are run with the other reading too, for
     comparison. With `out`, stages that the folder already holds are read, others are run
     and stored. A folder made with other options is refused unless `force`. The report is
-    written by `distal.write_report`. `executor` is as in `learn`.
+    written by `distal.write_report`. `engine`, `workers` and `executor` are as in `learn`.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
     rules, elites = one_of("rules", rules, RULES), one_of("elites", elites, ELITES)
@@ -263,7 +263,7 @@ def reproduce(
     maze = checked_maze(maze)
     check_memory(size, rules, elites, seed, in_force, maze)
     with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as kept:
-        stages = Stages(plan(size, rules, maze, elites), run, executor, progress, kept)
+        stages = Stages(plan(size, rules, maze, elites), run, progress, kept)
         return _Work(size, rules, elites, seed, in_force, maze, stages).run()
 
 
