@@ -94,18 +94,19 @@ class Claim:
     stages: tuple[Stage, ...]
     missing: Mapping[str, Any] = field(default_factory=dict)
 
-    def check(self, out: str | Path, force: bool) -> None:
-        """Refuse a folder that is not ours or is for something else; change nothing."""
+    def check(self, out: str | Path, force: bool) -> tuple[str, ...]:
+        """Return our files in a folder; refuse one that is not ours or for something else; change nothing."""
         folder = checks.path("out", out)
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{str(out)!r} is a file, expected a folder")
-        known_files(folder, self.holds, self.files, None if force else self._older)
+        known = known_files(folder, self.holds, self.files, None if force else self._older)
         if not force and folder.is_dir():
             self._check_content(folder)
             for stage in self.stages:
                 inner = folder / stage.folder
                 if stage.runs and (inner / "config.json").exists():
                     summary(inner)  # which refuses what is damaged
+        return known
 
     @contextmanager
     def taken(self, out: str | Path | None, force: bool) -> Iterator[Folder | None]:
@@ -114,8 +115,7 @@ class Claim:
             yield None
             return
         with Folder(out) as folder:
-            self.check(folder.path, force)
-            folder.claim(self.holds, self.files, force=force, older=None if force else self._older)
+            folder.claim(self.holds, self.files, self.check(folder.path, force), force=force)
             folder.mend_text(self.file, to_json(self.content) + "\n")
             yield folder
 
