@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from distal import engines
 from distal.base.checks import folder, integer, one_of
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.draws import MAX_SEED
 from distal.model.settings import Settings
-from distal.paper import reading_study
+from distal.paper import reading_report, reading_study
 from distal.paper.reading_study import ReadingStudy
 from distal.search.genetic import ELITES
 
@@ -39,8 +38,6 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure what every reading does, and write the report."""
-    from distal.paper import reading_report  # noqa: PLC0415 - imports matplotlib, which no other command should wait for
-
     maze = options.maze(args.maze, args.heading)
     scale = reading_study.SCALES[one_of("scale", args.scale, reading_study.SCALES)]
     one_of("elites", args.elites, ELITES)
@@ -52,14 +49,13 @@ def run(args: argparse.Namespace) -> None:
     planned = reading_study.plan(scale, in_force, args.elites, maze)
     reading_study.check_memory(scale, maze)
     reading_study.claim(scale, args.elites, args.seed, in_force, maze).check(out, args.force)
-    with work.resumable(work.AGAIN), work.cluster_of(args) as cluster:
-        runner = engines.runner(args.engine, args.workers, cluster)
+    with work.resumable(work.AGAIN), work.runner_of(args) as runner:
         seconds = reading_study.estimated_seconds(planned, maze, runner)
         work.show_plan(reading_study.outline(planned), seconds, out)
-        with work.stage_progress(cluster) as progress:
+        with work.stage_progress(runner.executor) as progress:
             study = reading_study.study_readings(
                 args.scale, elites=args.elites, seed=args.seed, out=out, force=args.force, maze=maze,
-                engine=args.engine, workers=args.workers, executor=cluster, progress=progress, **settings,
+                engine=runner, progress=progress, **settings,
             )  # fmt: skip
     page = reading_report.write(study, out)
     if args.json:
@@ -70,8 +66,6 @@ def run(args: argparse.Namespace) -> None:
 
 def show_readings(study: ReadingStudy, page: str) -> None:
     """Print what every reading does, in 100 columns, and where the report is."""
-    from distal.paper import reading_report  # noqa: PLC0415 - imports matplotlib
-
     out = console()
     for title, columns, rows in reading_report.tables(study):
         out.print(title, style="bold")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from distal import engines
 from distal.base.checks import folder, integer, one_of
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, print_json
 from distal.model.draws import MAX_SEED
 from distal.model.settings import Settings
+from distal.paper import report
+from distal.paper.comparison import agreement, compare
 from distal.paper.experiments import RULES, SCALES, check_memory, claim, estimated_seconds, plan, reproduce
 from distal.search.genetic import ELITES
 
@@ -38,9 +39,6 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the paper's experiments and write the report."""
-    from distal.paper import report  # noqa: PLC0415 - imports SciPy and matplotlib, which no other command should wait for
-    from distal.paper.comparison import agreement, compare  # noqa: PLC0415
-
     maze = options.maze(args.maze, args.heading)
     scale = SCALES[one_of("scale", args.scale, SCALES)]
     one_of("rules", args.rules, RULES)
@@ -53,14 +51,12 @@ def run(args: argparse.Namespace) -> None:
     in_force = Settings(**settings)
     check_memory(scale, args.rules, args.elites, args.seed, in_force, maze)
     claim(scale, args.rules, args.elites, args.seed, in_force, maze).check(out, args.force)
-    with work.resumable(work.AGAIN), work.cluster_of(args) as cluster:
-        runner = engines.runner(args.engine, args.workers, cluster)
+    with work.resumable(work.AGAIN), work.runner_of(args) as runner:
         work.show_plan(stages, estimated_seconds(stages, maze, in_force, runner), out)
-        with work.stage_progress(cluster) as progress:
+        with work.stage_progress(runner.executor) as progress:
             result = reproduce(
                 args.scale, rules=args.rules, elites=args.elites, seed=args.seed, out=out, force=args.force,
-                maze=maze, engine=args.engine, workers=args.workers, executor=cluster, progress=progress,
-                **settings,
+                maze=maze, engine=runner, progress=progress, **settings,
             )  # fmt: skip
     lines = compare(result)
     page = report.write(result, out, lines)

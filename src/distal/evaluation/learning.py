@@ -23,7 +23,7 @@ from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, counted, flag, function, instance, integer
 from distal.base.significance import SIGNIFICANT, paired
-from distal.engines import Batch, Progress
+from distal.engines import Batch, Progress, Runner
 from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
@@ -299,7 +299,7 @@ def learn(
     resample: int | None = None,
     seed: int = 0,
     maze: Maze | None = None,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     keep_ep: bool = False,
@@ -319,7 +319,8 @@ def learn(
         resample: draw fresh weights every so many episodes.
         seed: of all random numbers.
         maze: the triple T-maze if left out.
-        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. Or a runner that
+            `distal.engines.runner` has made of these, of `workers` and of `executor`.
         workers: threads of the cpu engine, or the executor's workers if it does not say how many it has.
         executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
         keep_ep: keep the EP of every episode, as `Result.ep`.

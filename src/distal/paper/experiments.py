@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from distal.base.checks import flag, folder, function, integer, one_of
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of, checked_maze
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
-from distal.learners.rule import published_rules
+from distal.learners.rule import Rule, published_rules
 from distal.model import draws
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
@@ -104,11 +104,10 @@ class Reproduction:
     episodes: dict[str, NDArray[np.int32]]
     seconds: dict[str, float]  # by stage
 
-    def write_report(self, out: str | Path) -> Path:
-        """Write figures, tables, numbers and the page into a folder; return the path of the page."""
-        from distal.paper import report  # noqa: PLC0415 - imports matplotlib and SciPy
-
-        return report.write(self, folder("out", out))
+    @property
+    def dsp_rules(self) -> tuple[Rule, ...]:
+        """The DSP rules among the learners."""
+        return cast(tuple[Rule, ...], self.learners["dsp"])
 
     @property
     def trials(self) -> int:
@@ -241,7 +240,7 @@ def reproduce(
     out: str | Path | None = None,
     force: bool = False,
     maze: Maze | None = None,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
@@ -252,7 +251,7 @@ def reproduce(
     `elites` is as in `evolve`; the evolutions are run with the other reading too, for
     comparison. With `out`, stages that the folder already holds are read, others are run
     and stored. A folder made with other options is refused unless `force`. The report is
-    written by `Reproduction.write_report`. `executor` is as in `learn`.
+    written by `distal.write_report`. `engine`, `workers` and `executor` are as in `learn`.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
     rules, elites = one_of("rules", rules, RULES), one_of("elites", elites, ELITES)
@@ -264,7 +263,7 @@ def reproduce(
     maze = checked_maze(maze)
     check_memory(size, rules, elites, seed, in_force, maze)
     with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as kept:
-        stages = Stages(plan(size, rules, maze, elites), run, executor, progress, kept)
+        stages = Stages(plan(size, rules, maze, elites), run, progress, kept)
         return _Work(size, rules, elites, seed, in_force, maze, stages).run()
 
 

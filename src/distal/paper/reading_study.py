@@ -430,12 +430,6 @@ class ReadingStudy:
             outcomes=outcomes,
         )
 
-    def write_report(self, out: str | Path) -> Path:
-        """Write figures, numbers and pages into a folder; return the path of the page."""
-        from distal.paper import reading_report  # noqa: PLC0415 - imports matplotlib
-
-        return reading_report.write(self, folder("out", out))
-
 
 # ------------------------------------------------------------------ the plan
 
@@ -529,7 +523,7 @@ def study_readings(
     out: str | Path | None = None,
     force: bool = False,
     maze: Maze | None = None,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
@@ -540,7 +534,7 @@ def study_readings(
     The base is the defaults, or what `elites` and the settings say. With `out`, stages
     that the folder already holds are read, others are run and stored. A folder made with
     other options is refused unless `force`. The report is written by
-    `ReadingStudy.write_report`. `executor` is as in `learn`; `progress` is told of every
+    `distal.write_report`. `engine`, `workers` and `executor` are as in `learn`; `progress` is told of every
     variant.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
@@ -556,7 +550,7 @@ def study_readings(
         planned = plan(size, in_force, elites, maze)
         told = None if progress is None else _ByVariant(planned, progress)
         every = [stage for stages in planned.values() for stage in stages]
-        stages = Stages(every, run, executor, told, kept)
+        stages = Stages(every, run, told, kept)
         work = _Work(size, seed, maze, stages)
         outcomes = tuple(work.run(variant) for variant in planned)
         return ReadingStudy(

@@ -74,7 +74,7 @@ def evolve(
     maze: Maze | None = None,
     out: str | Path | None = None,
     force: bool = False,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
@@ -101,7 +101,7 @@ def evolve(
         out: A folder to keep the runs in, so that `resume` can go on; refused if it is
             there already.
         force: Begin anew in a folder that is there.
-        engine: "cpu", "gpu", "reference" or "auto".
+        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
         workers: How much to run at once.
         executor: Whose workers do the work instead.
         progress: Told of every generation.
@@ -144,7 +144,7 @@ def resume(
     out: str | Path,
     *,
     generations: int | None = None,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,

@@ -21,9 +21,12 @@ from distal.base.checks import InputError, instance, integer, sequence, shown, t
 from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
 from distal.model.settings import Settings
 
-# A spot is state << 9 | event << 3 | observation, and one bit longer on a card: 31 bits in all.
 EVENT_BITS = 6
 EVENTS = 2**EVENT_BITS
+# Where the parts of a spot begin: see `Packed`. On a card a narrow one is a bit longer, 31 in all.
+EVENT_AT = INPUTS
+STATE_AT = EVENT_AT + EVENT_BITS
+NUMBER_AT = 32
 MAX_STATES = 2**21
 MAX_GOALS = 1_000  # so many times MAX_STATES is less than 2^31
 MAX_COST = 100_000  # so that the costs of 10,000 steps add up to less than 2^31
@@ -146,9 +149,9 @@ def _numbers(
 class Packed(NamedTuple):
     """A table as compiled code reads it.
 
-    A narrow one, of three inputs and four actions, has spots of 31 bits: state << 9 | event
-    << 3 | what is sensed. Those of a wide one have 53: number << 32 | state << 6 | event;
-    the number is that of what is sensed, whose bits are in `codes`.
+    A narrow one, of three inputs and four actions, has spots of 31 bits: state << STATE_AT |
+    event << EVENT_AT | observation. Those of a wide one have 53: number << NUMBER_AT | state
+    << EVENT_BITS | event; the number is that of the observation, whose bits are in `codes`.
     """
 
     moves: Any  # int32, of a wide table int64 (states · actions): the spot after each action
@@ -170,22 +173,20 @@ def packed(table: Table) -> Packed:
     sensed = (table.observations * bits).sum(axis=1, dtype=np.uint64)
     if (table.inputs, table.outputs) == (INPUTS, OUTPUTS):
         codes, number, row = sensed[:0], sensed.astype(np.int32), OUTPUTS
-        following = table.following << EVENT_BITS + INPUTS | number[table.following]
-        moves = following | table.events.astype(np.int32) << INPUTS
-        start = table.starts << EVENT_BITS + INPUTS | number[table.starts]
+        spots = np.arange(len(sensed), dtype=np.int32) << STATE_AT | number
+        moves = spots[table.following] | table.events.astype(np.int32) << EVENT_AT
     else:
         codes, inverse = np.unique(sensed, return_inverse=True)
         row = COMPILED_OUTPUTS
-        spots = inverse.astype(np.int64) << 32 | np.arange(len(sensed), dtype=np.int64) << EVENT_BITS
+        spots = inverse.astype(np.int64) << NUMBER_AT | np.arange(len(sensed), dtype=np.int64) << EVENT_BITS
         moves = spots[table.following] | table.events
-        start = spots[table.starts]
     outcomes = np.zeros((table.goals, EVENTS), np.int32)
     outcomes[:, : table.costs.shape[1]] = table.costs << 1 | table.ends
     return Packed(
         moves=moves.ravel(),
         outcomes=outcomes.ravel(),
         left=table.left.ravel(),
-        start=start,
+        start=spots[table.starts],
         states=len(table.following),
         step_cost=table.step_cost,
         codes=codes,

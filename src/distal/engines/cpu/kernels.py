@@ -54,12 +54,14 @@ from distal.engines.cpu.lanes import (
     splat_like,
     store,
 )
-from distal.model.draws import ACTION, NOISE, WEIGHTS
+from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.network import INPUTS, OUTPUTS
-from distal.tasks.tables import EVENTS, Packed
+from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NUMBER_AT, STATE_AT, Packed
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
+MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
+KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
 
 inlined = njit(error_model="numpy", forceinline=True)
 
@@ -200,10 +202,10 @@ def shape_of(table):
 @inlined
 def philox8(c0, c1, c2, c3, seed):
     """Philox4x32-10 of eight counters with one key."""
-    multiplier0, multiplier1 = splat8(np.uint64(0xD2511F53)), splat8(np.uint64(0xCD9E8D57))
+    multiplier0, multiplier1 = splat8(MULTIPLIER0), splat8(MULTIPLIER1)
     shift = splat8(np.uint64(32))
     k0, k1 = np.uint32(seed & np.uint64(0xFFFFFFFF)), np.uint32(seed >> np.uint64(32))
-    for _ in range(10):
+    for _ in range(ROUNDS):
         p0 = convert(c0, np.uint64) * multiplier0
         p1 = convert(c2, np.uint64) * multiplier1
         c0, c1, c2, c3 = (
@@ -212,7 +214,7 @@ def philox8(c0, c1, c2, c3, seed):
             convert(p0 >> shift, np.uint32) ^ c3 ^ splat8(k1),
             convert(p0, np.uint32),
         )
-        k0, k1 = np.uint32(k0 + np.uint32(0x9E3779B9)), np.uint32(k1 + np.uint32(0xBB67AE85))
+        k0, k1 = np.uint32(k0 + KEY_STEP0), np.uint32(k1 + KEY_STEP1)
     return c0, c1, c2, c3
 
 
@@ -229,7 +231,7 @@ def minus_ln8(word):
     """Return −ln((k + ½) / 2^31), with k the upper 31 bits of each word."""
     one = splat8(F1)
     x = convert(reinterpret(word >> splat8(np.uint32(1)), np.int32), np.float32) + splat8(np.float32(0.5))
-    root_half = splat8(np.int32(0x3F3504F3))
+    root_half = splat8(SQRT_HALF_BITS)
     offset = reinterpret(x, np.int32) - root_half
     exponent = convert(offset >> splat8(np.int32(23)), np.float32)
     mantissa = reinterpret((offset & splat8(np.int32(0x7FFFFF))) + root_half, np.float32)
@@ -506,13 +508,13 @@ def random_action(ws, bits, outputs, step, seed, episode):
 @inlined
 def place_of(table, spot):
     """Return the state of the table at a spot."""
-    return spot >> 9 if len(table.row) == OUTPUTS else (spot >> 6) & np.int64(0x3FFFFFF)
+    return spot >> STATE_AT if len(table.row) == OUTPUTS else (spot & ((1 << NUMBER_AT) - 1)) >> EVENT_BITS
 
 
 @inlined
 def event_of(table, spot):
     """Return the event that led to a spot."""
-    return ((spot >> 3) if len(table.row) == OUTPUTS else spot) & (EVENTS - 1)
+    return (spot >> EVENT_AT if len(table.row) == OUTPUTS else spot) & (EVENTS - 1)
 
 
 @inlined
@@ -521,7 +523,7 @@ def found_transition(ws, table, state, spot, base):
     if len(table.row) == OUTPUTS:
         transition = state * 8 + (spot & 7)
         return transition, ws.follow[transition]
-    at = ws.last_sensed[spot >> 32]
+    at = ws.last_sensed[spot >> NUMBER_AT]
     while at >= base and ws.used[at - base] != state:
         at = ws.link[at - base]
     if at < base:
@@ -536,7 +538,7 @@ def new_transition(ws, table, state, spot, base, n_used):
         transition = state * 8 + (spot & 7)
         ws.used[n_used] = transition
         return transition
-    number = spot >> 32
+    number = spot >> NUMBER_AT
     ws.used[n_used], ws.sensed[n_used] = state, number
     ws.link[n_used], ws.last_sensed[number] = ws.last_sensed[number], base + n_used
     return np.int64(n_used)
@@ -545,7 +547,7 @@ def new_transition(ws, table, state, spot, base, n_used):
 @inlined
 def sensed_at(table, spot):
     """Return the bits that are sensed at a spot."""
-    return np.uint64(spot & 7) if len(table.row) == OUTPUTS else table.codes[spot >> 32]
+    return np.uint64(spot & 7) if len(table.row) == OUTPUTS else table.codes[spot >> NUMBER_AT]
 
 
 @inlined
