@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -19,8 +19,9 @@ from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.runs import SINCE, search_used, winners_table
 from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable, runner_of
+from distal.evaluation.learning import chosen_task, settings_in
 from distal.learners import KINDS
-from distal.model.settings import Settings
+from distal.model.settings import Settings, SettingsDict
 from distal.search.config import UNNAMED, Config
 from distal.search.evolve import Step, estimate, evolve, resume
 from distal.search.registry import ALGORITHMS, algorithm, options_of
@@ -28,10 +29,11 @@ from distal.search.results import Evolved
 from distal.search.runs import check_new, read_run
 
 SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
+TASK = ("maze", "heading", "env", "env_arg", "encode", "starts")
 # What decides the result of an evolution, and so cannot change when it is resumed.
 DECIDING = (
-    "learner", "runs", "generations", "search", *SEARCH_OPTIONS, "trials", "episodes", "seed", "maze",
-    "heading", *Settings.__dataclass_fields__,
+    "learner", "runs", "generations", "search", *SEARCH_OPTIONS, "trials", "episodes", "seed", *TASK,
+    *Settings.__dataclass_fields__,
 )  # fmt: skip
 
 
@@ -54,7 +56,7 @@ def add(commands: Commands) -> None:
         ("generations", "generations after the first population (300)"),
         ("population", "individuals (14)"),
         ("elite-count", "ga: best individuals that are copied unchanged (4)"),
-        ("trials", "trials per final position in an evaluation (5)"),
+        ("trials", "trials per goal in an evaluation: per final position of a maze (5)"),
         ("episodes", "episodes per trial (100)"),
         ("seed", "seed of all random numbers (0)"),
     ):
@@ -67,7 +69,8 @@ def add(commands: Commands) -> None:
     ):
         command.add_argument(f"--{name}", type=number, metavar="X", help=text)
     options.add_elites(command, None)
-    options.add_settings(command, given_only=True)
+    options.add_task(command)
+    options.add_settings(command, given_only=True, environments=True)
     options.add_engine(command)
 
 
@@ -84,7 +87,8 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("no folder for the runs; name one with --out DIR (or continue with --resume DIR)")
     else:
         folder("--out", args.out)
-        given["maze"] = options.maze(given.pop("maze", None), given.pop("heading", "north"))
+        given = {name: value for name, value in given.items() if name not in TASK}
+        given["task"] = options.task(args)
         asked = {name: given.pop(name) for name in SEARCH_OPTIONS if name in given}
         given["search"] = algorithm(given.pop("search", UNNAMED), asked)
     _check_evolution(args, given)
@@ -115,7 +119,8 @@ def _check_evolution(args: argparse.Namespace, given: dict[str, Any]) -> None:
         kind: {name: given[name] for name in kind.__dataclass_fields__ if name in given}
         for kind in (Config, Settings)
     }
-    config = Config(**parts[Config], settings=Settings(**parts[Settings]))
+    task = given.get("task", chosen_task(None))
+    config = Config(**parts[Config], settings=settings_in(task, cast(SettingsDict, parts[Settings])))
     if args.resume is None:
         estimate(config).check()
         check_new(args.out, config.runs, args.force)

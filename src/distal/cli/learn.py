@@ -19,11 +19,21 @@ from distal.cli.maze import perfect_agent
 from distal.cli.parser import Commands, Parser, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
-from distal.evaluation.learning import KEPT, Behaviour, Difference, Result, checked_numbers, learn
+from distal.evaluation.learning import (
+    KEPT,
+    Behaviour,
+    Difference,
+    Result,
+    checked_numbers,
+    learn,
+    settings_in,
+)
 from distal.learners import DEFAULT_CLIMBER, Learner, kind_of, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import READINGS, Settings
+from distal.tasks.task import task_name
+from distal.tasks.walk import MazeTask
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 MARKS = 6  # checkpoints of a curve that 80 columns hold
@@ -68,10 +78,13 @@ def _add_evaluation(command: Parser, remark: str = "") -> None:
     )
     command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
     command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
-    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials per final position (5)")
+    command.add_argument(
+        "--trials", type=whole, default=5, metavar="N", help="trials per goal: per final position of a maze (5)"
+    )
     options.add_seed(command)
     options.add_resample(command)
-    options.add_settings(command, remark=remark)
+    options.add_task(command)
+    options.add_settings(command, remark=remark, environments=True)
     options.add_engine(command)
 
 
@@ -109,21 +122,22 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
         check_target(args.csv)
-    maze = options.maze(args.maze, args.heading)
     checked_numbers(args.episodes, args.trials, args.seed, args.resample)
     settings = options.settings(args)
-    Settings(**settings)
+    Settings.of(settings)
+    task = options.task(args)
+    steps = settings_in(task, settings).steps
     beside = not args.no_chance and learner.kind != Chance.kind
-    total = args.episodes * args.trials * len(maze.finals) * (1 + beside)
+    total = args.episodes * args.trials * len(task.goals) * (1 + beside)
     less = [*(["add --no-chance"] if beside else []), *(["leave out --curves"] if args.curves else [])]
     memory.evaluation(
-        args.trials * len(maze.finals), args.episodes, curves=2 * (1 + beside),
-        listed=args.curves * (memory.LISTED if args.steps <= 100 else memory.LISTED_LARGE),
+        args.trials * len(task.goals), args.episodes, curves=2 * (1 + beside),
+        listed=args.curves * (memory.LISTED if steps <= 100 else memory.LISTED_LARGE),
         instead=", ".join(["ask for fewer trials or episodes", *less]),
     ).check()  # fmt: skip
     with runner_of(args) as runner, progress(label, total) as advance:
         result = learn(
-            learner, maze=maze, episodes=args.episodes, trials=args.trials, resample=args.resample,
+            learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             seed=args.seed, engine=runner, progress=advance, keep_ep=True, chance=beside, **settings,
         )  # fmt: skip
     if args.csv is not None:
@@ -137,11 +151,12 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
 def show_result(result: Result) -> None:
     """Print an evaluation in 80 columns: numbers beside chance, curve, final positions, and the verdicts."""
     out = console()
-    maze, n = result.maze, len(result.best)
+    goals, n = result.task.goals, len(result.best)
+    in_maze = isinstance(result.task, MazeTask)
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
     out.print(_described(result), style="bold", soft_wrap=True)
     out.print(
-        f"{counted(n, 'trial')} ({result.trials} for each of {counted(len(maze.finals), 'final position')}), "
+        f"{counted(n, 'trial')}{_for_each(result)}, "
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
     settings = result.settings
@@ -159,20 +174,35 @@ def show_result(result: Result) -> None:
     table.add_row(
         "fitness: mean best EP", *(spread(one.fitness, one.standard_error) for one in columns), *gap
     )
-    table.add_row("trials that reached the goal", *(f"{one.reached:.1%}" for one in columns))
+    if result.target is not None:
+        table.add_row("trials that reached the goal", *(f"{one.reached:.1%}" for one in columns))
     found = [behaviour for one in columns if (behaviour := one.behaviour) is not None]
     if found:
         _add_behaviour(table, found)
-    table.add_row("perfect agent", f"{perfect_agent(maze):.2f}")
+    if in_maze:
+        table.add_row("perfect agent", f"{perfect_agent(result.maze):.2f}")
     out.print(table)
     marks = list(result.checkpoints)[-MARKS:]
     curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
     for one in columns:
         curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:.2f}" for mark in marks))
     out.print(curve)
-    _show_finals(out, columns)
+    if in_maze or len(goals) > 1:
+        _show_goals(out, columns)
+    if result.cut:
+        whole = n * result.episodes
+        out.print(f"{result.cut:,} of {whole:,} episodes were cut off after {settings.steps} steps")
     for line in _verdicts(kind, difference, found):
         out.print(line)
+
+
+def _for_each(result: Result) -> str:
+    """Say how many trials each goal has, and in which task, unless it is the maze."""
+    goals = len(result.task.goals)
+    if isinstance(result.task, MazeTask):
+        return f" ({result.trials} for each of {counted(goals, 'final position')})"
+    own = f" ({result.trials} for each of {goals} goals)" if goals > 1 else ""
+    return f"{own} in {visible(task_name(result.task))}"
 
 
 def _described(result: Result) -> str:
@@ -187,28 +217,33 @@ def _add_behaviour(table: Table, found: list[Behaviour]) -> None:
     """Add what the episodes themselves show."""
     first = (one.median_first for one in found)
     kept = (one.retained for one in found)
-    for what, cells in (
-        ("their first success, median", ["–" if one is None else f"{one:g}" for one in first]),
-        ("episodes that reached it", [f"{one.reached:.2%}" for one in found]),
-        ("reached in the first tenth", [f"{one.reached_first_tenth:.2%}" for one in found]),
-        ("reached in the last tenth", [f"{one.reached_last_tenth:.2%}" for one in found]),
-        ("reached after first success", ["–" if one is None else f"{one:.2%}" for one in kept]),
-        ("mean EP of the first tenth", [f"{one.first_tenth:.2f}" for one in found]),
-        ("mean EP of the last tenth", [f"{one.last_tenth:.2f}" for one in found]),
-    ):
-        table.add_row(what, *cells)
+    if found[0].reached is not None:
+        for what, cells in (
+            ("their first success, median", ["–" if one is None else f"{one:g}" for one in first]),
+            ("episodes that reached it", [f"{one.reached:.2%}" for one in found]),
+            ("reached in the first tenth", [f"{one.reached_first_tenth:.2%}" for one in found]),
+            ("reached in the last tenth", [f"{one.reached_last_tenth:.2%}" for one in found]),
+            ("reached after first success", ["–" if one is None else f"{one:.2%}" for one in kept]),
+        ):
+            table.add_row(what, *cells)
+    table.add_row("mean EP of the first tenth", *(f"{one.first_tenth:.2f}" for one in found))
+    table.add_row("mean EP of the last tenth", *(f"{one.last_tenth:.2f}" for one in found))
 
 
-def _show_finals(out: Console, columns: list[Result]) -> None:
-    """Print how well each final position was reached, by a learner and by chance if it is there."""
-    result = columns[0]
-    heads = [head for what in ("mean best EP", "reached") for head in (what, "chance")[: len(columns)]]
-    table = new_table("final position", "distance", *heads)
-    for g, symbol in enumerate(result.maze.symbols):
+def _show_goals(out: Console, columns: list[Result]) -> None:
+    """Print how well each goal was reached, by a learner and by chance if it is there."""
+    result, target = columns[0], columns[0].target
+    whats = ("mean best EP", "reached") if target is not None else ("mean best EP",)
+    heads = [head for what in whats for head in (what, "chance")[: len(columns)]]
+    words, distances = ("goal",), [()] * len(result.task.goals)
+    if isinstance(result.task, MazeTask):
+        words, distances = ("final position", "distance"), [(str(n),) for n in result.maze.start_distances]
+    table = new_table(*words, *heads)
+    for g, (goal, distance) in enumerate(zip(result.task.goals, distances, strict=True)):
         finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
         best = (f"{final.mean():.2f}" for final in finals)
-        reached = (f"{(final < result.settings.steps).mean():.0%}" for final in finals)
-        table.add_row(symbol, str(result.maze.start_distances[g]), *best, *reached)
+        reached = () if target is None else (f"{(final <= target).mean():.0%}" for final in finals)
+        table.add_row(visible(goal), *distance, *best, *reached)
     out.print(table)
 
 
@@ -219,7 +254,7 @@ def _verdicts(kind: str, difference: Difference | None, found: list[Behaviour]) 
         if difference.decided:
             word = "yes" if difference.mean < 0 else "no, it is worse"
         yield f"Beats chance: {word} (p = {difference.p:.2g}, paired t-test)."
-    if found and kind != "chance":
+    if found and kind != "chance" and found[0].reached is not None:
         retained = found[0].retained
         if retained is None:
             word = "it never reached the goal" if not found[0].first_reached.any() else "too late to tell"

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import json
+from typing import Any, cast
 
 from distal import engines
 from distal.base.checks import InputError
 from distal.cli.parser import Parser, number, whole
 from distal.learners import DEFAULTS, Learner, find_learner
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
-from distal.model.settings import READINGS, Settings, default
+from distal.model.settings import READINGS, Settings, SettingsDict, default
 from distal.search.genetic import ELITES, GeneticAlgorithm
+from distal.tasks.sources import task_of
+from distal.tasks.task import Task
+from distal.tasks.walk import MazeTask
 
 
 def learner_help() -> str:
@@ -38,7 +42,9 @@ def add_resample(command: Parser) -> None:
     )
 
 
-def add_settings(command: Parser, given_only: bool = False, remark: str = "") -> None:
+def add_settings(
+    command: Parser, given_only: bool = False, remark: str = "", environments: bool = False
+) -> None:
     """Add network, maze and readings; with `given_only` an option that is left out is None."""
     defaults = Settings()
 
@@ -47,9 +53,8 @@ def add_settings(command: Parser, given_only: bool = False, remark: str = "") ->
 
     for name, text in (("hidden", "hidden neurons"), ("steps", "steps per episode")):
         value = getattr(defaults, name)
-        command.add_argument(
-            f"--{name}", type=whole, default=unless_given(value), metavar="N", help=f"{text} ({value})"
-        )
+        own = ", or what the environment allows" if name == "steps" and environments else ""
+        command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
     command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
     add_heading(command, unless_given("north"))
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
@@ -61,6 +66,61 @@ def add_settings(command: Parser, given_only: bool = False, remark: str = "") ->
             metavar="WORD",
             help=_explained(values, default(name)),
         )
+
+
+def add_task(command: Parser) -> None:
+    """Add an environment as the task."""
+    group = command.add_argument_group("a task of your own (the triple T-maze)")
+    add_environment(group)
+    group.add_argument("--env", metavar="ID", help="a Gymnasium environment, or a table saved as FILE.npz")
+
+
+def add_environment(group: argparse._ArgumentGroup) -> None:
+    """Add how an environment is made and sensed."""
+    group.add_argument(
+        "--env-arg",
+        action="append",
+        type=_argument,
+        metavar="NAME=VALUE",
+        help="an argument of the environment, as is_slippery=false; may be repeated",
+    )
+    group.add_argument(
+        "--encode",
+        metavar="WORDS",
+        help="how observations become bits: binary, one-hot, bins:N, bins:N:quantiles, with commas between",
+    )
+    group.add_argument(
+        "--starts", type=whole, metavar="N", help="N goals, each an episode that begins as after reset(seed=k)"
+    )
+
+
+def _argument(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE; the value is JSON (true, 0.5, [1, 2]), or else the text itself."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} should be NAME=VALUE, as is_slippery=false")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def task(args: argparse.Namespace) -> Task[Any]:
+    """Return the environment that was asked for as a task, or the maze."""
+    if args.env is None:
+        for option in ("env_arg", "encode", "starts"):
+            if getattr(args, option) is not None:
+                name = option.replace("_", "-")
+                raise InputError(f"--{name} is for an environment; name one with --env ID, or leave it out")
+        return MazeTask(maze(args.maze, "north" if args.heading is None else args.heading))
+    if args.maze is not None:
+        raise InputError("--maze and --env are both given; leave one out")
+    return environment(args.env, args)
+
+
+def environment(name: str, args: argparse.Namespace) -> Task[Any]:
+    """Return an environment as a task."""
+    return task_of(name, args=dict(args.env_arg or ()) or None, encode=args.encode, starts=args.starts)
 
 
 def add_numbers(command: Parser) -> None:
@@ -103,10 +163,13 @@ def add_engine(command: Parser) -> None:
     """Add what runs the trials."""
     names = ", ".join((*engines.ENGINES, engines.AUTO))
     command.add_argument(
-        "--engine", default=engines.DEFAULT, metavar="NAME", help=f"{names} ({engines.DEFAULT})"
+        "--engine", metavar="NAME", help=f"{names} ({engines.DEFAULT}; reference for what it cannot run)"
     )
     command.add_argument(
-        "--workers", type=whole, metavar="N", help="threads of the cpu engine (one per core)"
+        "--workers",
+        type=whole,
+        metavar="N",
+        help="threads of the cpu engine (one per core), processes of the reference engine (1)",
     )
     command.add_argument(
         "--cluster",
@@ -129,9 +192,10 @@ def maze(file: str | None, heading: str) -> Maze:
     return Maze.from_file(file, heading) if file is not None else Maze(triple_t_maze().picture, heading)
 
 
-def settings(args: argparse.Namespace) -> dict[str, Any]:
+def settings(args: argparse.Namespace) -> SettingsDict:
     """Return network, steps and readings as they were given."""
-    return {name: getattr(args, name) for name in Settings.__dataclass_fields__}
+    given = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
+    return cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
 
 
 def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:

@@ -21,6 +21,7 @@ from distal.tasks.task import Task, checked_task
 MAX_WORKERS = 1024
 
 Progress = Callable[[int], None]  # told how many more episodes have been run
+EPs = NDArray[np.int32] | NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +126,14 @@ class Trials:
 
     `best` is the lowest EP so far after each recorded episode. If they were asked for,
     `ep` is the EP of every episode, `hidden` and `output` are the weights of the first
-    episode that had the best EP.
+    episode that had the best EP. EPs are floats where those of the task are no whole numbers.
     """
 
-    best: NDArray[np.int32]  # (trials, recorded episodes)
-    ep: NDArray[np.int32] | None  # (trials, episodes)
-    hidden: NDArray[np.float32] | None  # (trials, H, 4 + H + 4)
-    output: NDArray[np.float32] | None  # (trials, 4, H + 1)
+    best: EPs  # (trials, recorded episodes)
+    ep: EPs | None  # (trials, episodes)
+    hidden: NDArray[np.float32] | None  # (trials, H, I + 1 + H + O)
+    output: NDArray[np.float32] | None  # (trials, O, H + 1)
+    cut: int = 0  # episodes that ran out of steps before the task ended them, where it says so
 
 
 @contextmanager

@@ -11,41 +11,50 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from distal import learners
-from distal.base.checks import instance, integer
-from distal.engines.batch import Batch, Progress, Trials, checked_call, named_in_errors
+from distal.base.checks import instance, integer, number
+from distal.engines.batch import Batch, EPs, Progress, Trials, checked_call, named_in_errors
 from distal.model.network import Weights
 from distal.tasks.episode import Episode
-from distal.tasks.task import Aim
+from distal.tasks.task import Aim, for_trial, whole_eps
 
 MAX_EP = 2**31 - 1  # what the arrays of results hold
 
 
 def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
     """Yield the episodes of one trial of a batch."""
-    learner, settings = batch.learners[batch.learner[trial]], batch.settings
-    task = Aim(batch.task, int(batch.goal[trial]))
-    stream = learners.episodes(learner, task, settings, int(batch.seed[trial]), batch.resample)
+    learner, settings, seed = batch.learners[batch.learner[trial]], batch.settings, int(batch.seed[trial])
+    task = Aim(for_trial(batch.task, seed), int(batch.goal[trial]))
+    stream = learners.episodes(learner, task, settings, seed, batch.resample)
     return islice(stream, batch.episodes)
 
 
-def run_trial(
-    batch: Batch, trial: int, progress: Progress | None = None
-) -> tuple[NDArray[np.int32], Weights]:
-    """Run one trial; return the EP of every episode and the weights of the first best one."""
-    ep = np.empty(batch.episodes, np.int32)
+def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tuple[EPs, Weights, int]:
+    """Run one trial; return every EP, the weights of the first best one, and how many were cut off."""
+    ep, cut = np.empty(batch.episodes, _eps(batch)), 0
     with named_in_errors(batch, trial):
         stream = episodes(batch, trial)
         best = next(stream)
-        for number, episode in enumerate(chain([best], stream)):
-            ep[number] = integer("the EP of an episode", episode.ep, -MAX_EP, MAX_EP)
+        for index, episode in enumerate(chain([best], stream)):
+            ep[index] = _checked_ep(episode.ep, ep.dtype)
+            cut += getattr(episode.walk, "cut", False)
             if episode.ep < best.ep:
                 best = episode
             if progress is not None:
                 progress(1)
-    return ep, best.weights
+    return ep, best.weights, cut
+
+
+def _eps(batch: Batch) -> type[np.int32] | type[np.float64]:
+    """Return the type of the EPs of a batch's task."""
+    return np.int32 if whole_eps(batch.task) else np.float64
+
+
+def _checked_ep(ep: float, kind: np.dtype[Any]) -> float:
+    if kind == np.int32:
+        return integer("the EP of an episode", ep, -MAX_EP, MAX_EP)
+    return number("the EP of an episode", ep)
 
 
 def supports(batch: Batch) -> str | None:
@@ -64,11 +73,12 @@ def run(
 ) -> Trials:
     """Run all trials of a batch, one after another, however many workers are offered."""
     keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
-    best = np.empty((len(batch), len(batch.recorded)), np.int32)
-    eps = np.empty((len(batch), batch.episodes), np.int32) if keep_ep else None
-    weights = []
+    best = np.empty((len(batch), len(batch.recorded)), _eps(batch))
+    eps = np.empty((len(batch), batch.episodes), _eps(batch)) if keep_ep else None
+    weights, cut = [], 0
     for trial in range(len(batch)):
-        ep, of_best = run_trial(batch, trial, progress)
+        ep, of_best, cut_off = run_trial(batch, trial, progress)
+        cut += cut_off
         best[trial] = np.minimum.accumulate(ep)[batch.columns >= 0]
         if eps is not None:
             eps[trial] = ep
@@ -79,4 +89,5 @@ def run(
         ep=eps,
         hidden=np.stack([w.hidden for w in weights]) if keep_weights else None,
         output=np.stack([w.output for w in weights]) if keep_weights else None,
+        cut=cut,
     )

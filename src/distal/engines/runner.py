@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from distal.base.checks import InputError
 from distal.engines.batch import Batch, Engine, Progress, Trials, checked_workers
-from distal.engines.registry import AUTO, CHOICES, imported, resolve, say_instead
+from distal.engines.processes import process_pool, stop
+from distal.engines.registry import AUTO, CHOICES, DEFAULT, imported, resolve, say_instead
 from distal.engines.spread import Spread
 
 
@@ -15,7 +17,8 @@ from distal.engines.spread import Spread
 class Runner:
     """An engine and how it is to be used: by so many workers, or by those of an executor.
 
-    With `auto`, a batch that the engine does not support goes to the next one that does.
+    With `auto`, a batch that the engine does not support goes to the next one that does. The
+    reference engine has no threads; its workers are processes.
     """
 
     engine: str
@@ -24,10 +27,11 @@ class Runner:
     executor: Executor | None = None
     auto: bool = False
     _others: dict[str, Runner] = field(default_factory=dict)  # those that batches went to instead
+    _pool: list[Spread] = field(default_factory=list)  # the reference engine's processes, once there are any
 
     def spread_over(self, executor: Executor) -> Runner:
         """Return a runner that lets the workers of an executor use the engine."""
-        return replace(self, module=Spread(executor, self.engine), executor=executor, _others={})
+        return replace(self, module=Spread(executor, self.engine), executor=executor, _others={}, _pool=[])
 
     def suited(self, batch: Batch) -> Runner:
         """Return what runs a batch: this runner, or for engine auto another one; refuse it if none does."""
@@ -51,17 +55,32 @@ class Runner:
         progress: Progress | None = None,
     ) -> Trials:
         """Run all trials of a batch."""
-        return self.suited(batch).module.run(
+        suited = self.suited(batch)
+        return suited._module_or_processes().run(
             batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=self.workers, progress=progress
         )
 
+    def _module_or_processes(self) -> Engine:
+        """Return the engine, or for the reference engine with several workers their processes."""
+        if self.engine != "reference" or self.executor is not None or (self.workers or 1) == 1:
+            return self.module
+        if not self._pool:
+            pool = process_pool(self.workers or 1)
+            weakref.finalize(self, stop, pool)
+            self._pool.append(Spread(pool, self.engine))
+        return self._pool[0]
 
-def runner(engine: str | Runner, workers: int | None = None, executor: Executor | None = None) -> Runner:
+
+def runner(
+    engine: str | Runner | None, workers: int | None = None, executor: Executor | None = None
+) -> Runner:
     """Return what runs batches; refuse an engine or a number of workers before any work is done.
 
     Args:
-        engine: "cpu", "gpu", "reference" or "auto"; a runner is returned as it is.
-        workers: threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        engine: "cpu", "gpu", "reference" or "auto"; None is cpu, or reference for what cpu cannot run;
+            a runner is returned as it is.
+        workers: threads of the cpu engine, processes of the reference engine, or the executor's workers
+            if it does not say how many it has.
         executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
 
     Returns:
@@ -74,6 +93,6 @@ def runner(engine: str | Runner, workers: int | None = None, executor: Executor 
         if workers is not None or executor is not None:
             raise InputError("engine is a runner, which has workers and executor of its own; leave these out")
         return engine
-    name = resolve(engine)
-    made = Runner(name, checked_workers(workers), imported(name), auto=engine == AUTO)
+    name = DEFAULT if engine is None else resolve(engine)
+    made = Runner(name, checked_workers(workers), imported(name), auto=engine in (None, AUTO))
     return made if executor is None else made.spread_over(executor)

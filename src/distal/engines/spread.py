@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,7 @@ class Spread:
                         results = _room(len(batch), block.trials)
                     for whole, part in zip(_arrays(results), _arrays(block.trials), strict=True):
                         whole[begin:end] = part
+                    results = replace(results, cut=results.cut + block.trials.cut)
                     done = (end - begin) * batch.episodes
                     # The last measurement counts for half: workers differ, and so do trials.
                     measured = done / max(block.seconds, 1e-9)

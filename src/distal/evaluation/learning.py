@@ -21,18 +21,21 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal.base import memory
-from distal.base.checks import InputError, counted, flag, function, instance, integer
+from distal.base.checks import InputError, counted, flag, function, instance, integer, number
 from distal.base.significance import SIGNIFICANT, paired
 from distal.engines import Batch, Progress, Runner
+from distal.engines.batch import EPs
 from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.maze import Maze, triple_t_maze
-from distal.model.network import OUTPUTS, Weights, incoming
-from distal.model.settings import MAX_STEPS, Settings, SettingsDict
-from distal.tasks.task import Task
-from distal.tasks.walk import MazeTask
+from distal.model.network import Weights, incoming
+from distal.model.settings import Settings, SettingsDict
+from distal.tasks.sources import AnyTask, task_of
+from distal.tasks.stored import stored
+from distal.tasks.task import Task, own_steps, target_of, whole_eps
+from distal.tasks.walk import MazeTask, maze_of
 
 KEPT = 0.5  # the share of the episodes after a first success from which on a learner keeps it
 
@@ -41,39 +44,43 @@ KEPT = 0.5  # the share of the episodes after a first success from which on a le
 class Behaviour:
     """What happened in the episodes themselves, where `best` shows the best so far alone.
 
-    An episode reached the goal if its EP is below N_steps, the paper's definition. (One
-    that got there late, after a pit, does not count.)
+    An episode reached the goal if its EP is at or below the task's target. In a maze that is
+    the paper's definition, an EP below N_steps; an agent that gets there late, after a pit,
+    does not count. In a task that has no target, what is said of reaching it is None.
     """
 
     first_reached: NDArray[np.int64]  # (trials): the first episode that reached the goal, from 1; 0: none did
-    reached: float  # the share of all episodes that reached it
+    reached: float | None  # the share of all episodes that reached it
     retained: float | None  # the share of the episodes after a trial's first that did; None: there are none
     first_tenth: float  # mean EP of the first tenth of the episodes
     last_tenth: float  # … and of the last
-    reached_first_tenth: float  # the share of the first tenth that reached the goal
-    reached_last_tenth: float  # … and of the last
+    reached_first_tenth: float | None  # the share of the first tenth that reached the goal
+    reached_last_tenth: float | None  # … and of the last
 
     @classmethod
-    def of(cls, ep: NDArray[np.int32], steps: int) -> Behaviour:
-        """Sum up the EPs (trials, episodes) of trials with so many steps an episode."""
+    def of(cls, ep: EPs, target: float | None) -> Behaviour:
+        """Sum up the EPs (trials, episodes) of trials in a task with this target."""
         expected = "an array (trials, episodes) of numbers"
         numbers = instance("ep", ep, np.ndarray, expected)
         if numbers.ndim != 2 or not numbers.size or numbers.dtype.kind not in "iuf":
             raise InputError(
                 f"ep has the shape {numbers.shape} and the type {numbers.dtype}, expected {expected}"
             )
-        reached = ep < integer("steps", steps, 1, MAX_STEPS)
+        tenth = max(1, ep.shape[1] // 10)
+        means = float(ep[:, :tenth].mean()), float(ep[:, -tenth:].mean())
+        if target is None:
+            return cls(np.zeros(len(ep), np.int64), None, None, *means, None, None)
+        reached = ep <= number("target", target)
         first = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, 0)
         found = int((first > 0).sum())
         # Counted without another array of this size: all that reached it but the firsts came after one.
         after = found * ep.shape[1] - int(first.sum())
-        tenth = max(1, ep.shape[1] // 10)
         return cls(
             first_reached=first,
             reached=float(reached.mean()),
             retained=(int(reached.sum()) - found) / after if after else None,
-            first_tenth=float(ep[:, :tenth].mean()),
-            last_tenth=float(ep[:, -tenth:].mean()),
+            first_tenth=means[0],
+            last_tenth=means[1],
             reached_first_tenth=float(reached[:, :tenth].mean()),
             reached_last_tenth=float(reached[:, -tenth:].mean()),
         )
@@ -123,23 +130,31 @@ class Result:
 
     `best` (trials, episodes) is the lowest EP so far of every trial after every
     episode; `ep`, if it was kept, the EP of every episode. Trials are ordered
-    trial-major: row t · finals + g is trial t towards final position g. `chance` is the
-    same evaluation by chance, with the same trial seeds.
+    trial-major: row t · goals + g is trial t towards goal g of the task (a maze's goals are
+    its final positions). `chance` is the same evaluation by chance, with the same trial
+    seeds. `cut` counts the episodes that ran out of steps before the environment ended them:
+    their EP says only what had happened until then.
     """
 
-    best: NDArray[np.int32]
+    best: EPs
     learner: Learner
-    maze: Maze
+    task: Task[Any]
     settings: Settings
     trials: int
     resample: int | None
     seed: int
     engine: str
     workers: int | None
-    ep: NDArray[np.int32] | None = None
+    ep: EPs | None = None
     hidden: NDArray[np.float32] | None = None
     output: NDArray[np.float32] | None = None
     chance: Result | None = None
+    cut: int = 0
+
+    @property
+    def maze(self) -> Maze:
+        """The maze, where the task is one."""
+        return maze_of(self.task)
 
     @property
     def episodes(self) -> int:
@@ -147,9 +162,14 @@ class Result:
         return len(self.best[0])
 
     @property
-    def final(self) -> NDArray[np.int32]:
+    def final(self) -> EPs:
         """The best EP of each trial, (trials)."""
         return self.best[:, -1]
+
+    @property
+    def target(self) -> float | None:
+        """The EP at or below which the goal counts as reached; None if the task has no such thing."""
+        return target_of(self.task, self.settings)
 
     @property
     def fitness(self) -> float:
@@ -162,9 +182,9 @@ class Result:
         return _standard_error(self.final)
 
     @property
-    def reached(self) -> float:
-        """The share of trials that reached the goal: best EP below N_steps, as in the paper."""
-        return float((self.final < self.settings.steps).mean())
+    def reached(self) -> float | None:
+        """The share of trials that reached the goal: in a maze, best EP below N_steps, as in the paper."""
+        return None if self.target is None else float((self.final <= self.target).mean())
 
     @property
     def difference(self) -> Difference | None:
@@ -178,7 +198,7 @@ class Result:
     @property
     def behaviour(self) -> Behaviour | None:
         """What happened in the episodes themselves; None unless `ep` was kept."""
-        return None if self.ep is None else Behaviour.of(self.ep, self.settings.steps)
+        return None if self.ep is None else Behaviour.of(self.ep, self.target)
 
     @property
     def checkpoints(self) -> dict[int, float]:
@@ -220,8 +240,7 @@ class Result:
             "learner": kind_of(self.learner),
             self.learner.key: embedded(self.learner),
             **asdict(self.settings),
-            "maze": list(self.maze.picture),
-            "heading": self.maze.heading,
+            **task_fields(self.task),
         }
 
     def _numbers(self, curves: bool) -> dict[str, Any]:
@@ -247,17 +266,18 @@ class Result:
 
     def csv_pieces(self) -> Iterator[str]:
         """Yield the same table trial by trial; the whole of it is several times as large as the curves."""
-        columns: dict[str, NDArray[np.int32] | None] = {"ep": self.ep, "best": self.best}
+        columns: dict[str, EPs | None] = {"ep": self.ep, "best": self.best}
         if self.chance is not None:
             columns |= {"chance_ep": self.chance.ep, "chance_best": self.chance.best}
         kept = {name: values for name, values in columns.items() if values is not None}
-        yield _csv([("trial", "final_position", "episode", *kept)])
+        goals = tuple(self.task.goals)
+        word = "final_position" if isinstance(self.task, MazeTask) else "goal"
+        yield _csv([("trial", word, "episode", *kept)])
         numbers = range(1, self.episodes + 1)
         for row in range(len(self.best)):
-            trial, goal = divmod(row, len(self.maze.finals))
-            symbol = self.maze.symbols[goal]
+            trial, goal = divmod(row, len(goals))
             values = zip(numbers, *(array[row].tolist() for array in kept.values()), strict=True)
-            yield _csv((trial + 1, symbol, *each) for each in values)
+            yield _csv((trial + 1, goals[goal], *each) for each in values)
 
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
@@ -273,7 +293,13 @@ class Result:
                 f"chance   {_with_error(self.chance.fitness, self.chance.standard_error)}",
                 f"difference  {_with_error(difference.mean, difference.standard_error)}, paired",
             ]
-        return "\n".join([*lines, f"reached  {self.reached:.0%} of the trials", f"mean best EP  {curve}"])
+        if self.reached is not None:
+            lines.append(f"reached  {self.reached:.0%} of the trials")
+        lines.append(f"mean best EP  {curve}")
+        if self.cut:
+            whole = len(self.best) * self.episodes
+            lines.append(f"{self.cut:,} of {whole:,} episodes were cut off after {self.settings.steps} steps")
+        return "\n".join(lines)
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> str:
@@ -294,12 +320,13 @@ def _with_error(mean: float, error: float | None) -> str:
 def learn(
     learner: Learner | str | Path,
     *,
+    task: AnyTask = None,
     episodes: int = 100,
     trials: int = 5,
     resample: int | None = None,
     seed: int = 0,
     maze: Maze | None = None,
-    engine: str | Runner = engines.DEFAULT,
+    engine: str | Runner | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     keep_ep: bool = False,
@@ -314,20 +341,25 @@ def learn(
         learner: a Rule, HillClimbing or Chance, one of another registered kind, or a name:
             "paper:1" … "paper:15", "evolved:1" … "evolved:15", "hc", "chance", or the path of
             a learner's file.
+        task: what is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
+            the triple T-maze if left out.
         episodes: how many each trial has.
-        trials: how many for each final position.
+        trials: how many for each goal; in a maze for each final position.
         resample: draw fresh weights every so many episodes.
         seed: of all random numbers.
-        maze: the triple T-maze if left out.
-        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. Or a runner that
-            `distal.engines.runner` has made of these, of `workers` and of `executor`.
-        workers: threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        maze: short for `task=maze`.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. Left out: cpu, or
+            reference for what cpu cannot run. Or a runner that `distal.engines.runner` has made of
+            these, of `workers` and of `executor`.
+        workers: threads of the cpu engine, processes of the reference engine, or the executor's
+            workers if it does not say how many it has.
         executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
         keep_ep: keep the EP of every episode, as `Result.ep`.
         keep_weights: keep the weights of the first episode that had the best EP.
         chance: evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
         progress: called with the number of episodes run since its last call.
-        **settings: those of `Settings`.
+        **settings: those of `Settings`; an episode has as many steps as the task itself allows,
+            if it does, or 100.
 
     Returns:
         The best EP so far of every trial after every episode, and what follows from it.
@@ -336,18 +368,19 @@ def learn(
         InputError: if an argument is not what it should be, or the curves would not fit in memory.
     """
     learner = checked_learner(learner)
-    in_force = Settings.of(settings, tuple(inspect.signature(learn).parameters))
+    Settings.of(settings, tuple(inspect.signature(learn).parameters))
     run = engines.runner(engine, workers, executor)
-    maze = checked_maze(maze)
+    chosen = chosen_task(task, maze)
+    in_force = settings_in(chosen, settings)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and kind_of(learner) != Chance.kind
     function("progress", progress)
-    _check_memory(trials * len(maze.finals), episodes, in_force, keep_ep, keep_weights, chance)
+    _check_memory(trials, episodes, chosen, in_force, keep_ep, keep_weights, chance)
 
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:
         batch = batch_of(
-            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=MazeTask(maze),
+            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=chosen,
             settings=in_force, resample=resample,
         )  # fmt: skip
         suited = run.suited(batch)
@@ -355,7 +388,7 @@ def learn(
         return Result(
             best=outcome.best,
             learner=one,
-            maze=maze,
+            task=chosen,
             settings=in_force,
             trials=trials,
             resample=resample,
@@ -365,6 +398,7 @@ def learn(
             ep=outcome.ep,
             hidden=outcome.hidden,
             output=outcome.output,
+            cut=outcome.cut,
         )
 
     result = evaluate(learner, keep_weights)
@@ -411,6 +445,28 @@ def batch_of(
     )
 
 
+def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:
+    """Return the task that is meant: that of `task_of`, or the maze, the triple T-maze if there is none."""
+    if task is None:
+        return MazeTask(checked_maze(maze))
+    if maze is not None:
+        raise InputError("task and maze are both given; leave one out")
+    return task_of(task)
+
+
+def settings_in(task: Task[Any], given: SettingsDict) -> Settings:
+    """Return the settings in force; the task says how many steps an episode has, unless they do."""
+    steps = own_steps(task)
+    return Settings.of({"steps": steps, **given} if steps is not None else given)
+
+
+def task_fields(task: Task[Any]) -> dict[str, Any]:
+    """Return what the JSON of a result or of a run says of its task; a maze has fields of its own."""
+    if isinstance(task, MazeTask):
+        return {"maze": list(task.maze.picture), "heading": task.maze.heading}
+    return {"task": stored(task)}
+
+
 def checked_maze(maze: Maze | None) -> Maze:
     """Return the maze, or the triple T-maze for None; refuse what is none."""
     if maze is None:
@@ -431,16 +487,22 @@ def checked_numbers(
 
 
 def _check_memory(
-    trials: int, episodes: int, settings: Settings, keep_ep: bool, keep_weights: bool, chance: bool
+    trials: int,
+    episodes: int,
+    task: Task[Any],
+    settings: Settings,
+    keep_ep: bool,
+    keep_weights: bool,
+    chance: bool,
 ) -> None:
     """Refuse an evaluation that the machine's free memory does not hold."""
     given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
     less = " or ".join(f"{name}=False" for name, value in given.items() if value)
-    hidden = settings.hidden
+    into_hidden = settings.hidden * incoming(settings.hidden, task.inputs, task.outputs)
     memory.evaluation(
-        trials,
+        trials * len(task.goals),
         episodes,
-        curves=(1 + keep_ep) * (1 + chance),
-        weights=keep_weights * (hidden * incoming(hidden) + OUTPUTS * (hidden + 1)),
+        curves=(1 + keep_ep) * (1 + chance) * (1 if whole_eps(task) else 2),
+        weights=keep_weights * (into_hidden + task.outputs * (settings.hidden + 1)),
         instead="ask for fewer trials or episodes" + (f", pass {less}" if less else ""),
     ).check()

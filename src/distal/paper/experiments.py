@@ -271,7 +271,7 @@ def _config(kind: str, scale: Scale, elites: str, seed: int, settings: Settings,
     """Return an evolution of the reproduction."""
     return Config(
         kind, scale.runs, scale.generations, TRIALS, 100, seed,
-        search=replace(PAPER, elites=elites), settings=settings, maze=maze,
+        search=replace(PAPER, elites=elites), settings=settings, task=MazeTask(maze),
     )  # fmt: skip
 
 

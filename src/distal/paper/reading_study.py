@@ -561,7 +561,7 @@ def study_readings(
 
 def check_memory(scale: Scale, maze: Maze) -> None:
     """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
-    config = Config(runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, maze=maze)
+    config = Config(runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, task=MazeTask(maze))
     trials = len(published_rules()) ** 2 * scale.pairs * len(maze.finals)
     parts = {"pairs": memory.MEASURED * trials, **estimate(config).parts}
     fewer = "take scale quick, or a maze with fewer final positions"
@@ -656,6 +656,6 @@ class _Work:
     def _search(self, kind: str, variant: Variant) -> Search:
         config = Config(
             kind, self.scale.runs, self.scale.generations, experiments.TRIALS, EPISODES, self.seed,
-            search=replace(PAPER, elites=variant.elites), settings=variant.settings, maze=self.maze,
+            search=replace(PAPER, elites=variant.elites), settings=variant.settings, task=MazeTask(self.maze),
         )  # fmt: skip
         return Search.of(self.stages.evolve(f"evolve_{kind}_{variant.name}", config))

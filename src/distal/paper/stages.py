@@ -199,7 +199,7 @@ class Stages:
         else:
             evolved = evolve(
                 config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
-                episodes=config.episodes, seed=config.seed, search=config.search, maze=config.maze, out=out,
+                episodes=config.episodes, seed=config.seed, search=config.search, task=config.task, out=out,
                 engine=self.runner, progress=told, **vars(config.settings),
             )  # fmt: skip
         if worked or stage.name not in self.seconds:

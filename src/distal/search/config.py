@@ -7,7 +7,7 @@ from typing import Any
 
 from distal._version import __version__
 from distal.base.checks import InputError, flag, instance, integer, one_of, shown, suggestion
-from distal.evaluation.learning import checked_maze
+from distal.evaluation.learning import chosen_task, task_fields
 from distal.learners import KINDS, Learner
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.maze import Maze
@@ -15,10 +15,13 @@ from distal.model.settings import Settings
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.protocol import Algorithm, Genotypes
 from distal.search.registry import ALGORITHMS, algorithm, options_of
+from distal.tasks.stored import StoredTask
+from distal.tasks.task import Task, checked_task
+from distal.tasks.walk import MazeTask
 
 UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
 OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
-FIELDS = ("distal", *OWN, "search", *Settings.__dataclass_fields__, "maze", "heading")
+FIELDS = ("distal", *OWN, "search", *Settings.__dataclass_fields__, "maze", "heading", "task")
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,12 @@ class Config:
     learner: str = "dsp"
     runs: int = 15
     generations: int = 300
-    trials: int = 5  # per final position
+    trials: int = 5  # per goal: in a maze, per final position
     episodes: int = 100
     seed: int = 0
     search: Algorithm = field(default_factory=GeneticAlgorithm)
     settings: Settings = field(default_factory=Settings)
-    maze: Maze = field(default_factory=lambda: checked_maze(None))
+    task: Task[Any] = field(default_factory=lambda: chosen_task(None))
 
     def __post_init__(self) -> None:
         given: object = self.learner
@@ -52,7 +55,7 @@ class Config:
             object.__setattr__(self, name, integer(name, getattr(self, name), low, high))
         self._check_search()
         instance("settings", self.settings, Settings, "a Settings")
-        instance("maze", self.maze, Maze, "a Maze")
+        checked_task(self.task)
 
     def _check_search(self) -> None:
         """Refuse a search that a file could not name, or whose options would stand for something else."""
@@ -89,13 +92,12 @@ class Config:
             **({} if self.search.name == UNNAMED else {"search": self.search.name}),
             **self.search.to_dict(),
             **asdict(self.settings),
-            "maze": list(self.maze.picture),
-            "heading": self.maze.heading,
+            **task_fields(self.task),
         }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Config:
-        """Read what `to_dict` returns, or returned in version 0.1."""
+        """Read what `to_dict` returns, or returned in version 0.1; a task that is no maze is a StoredTask."""
         data = dict(data)
         if "remeasure" in data:  # 0.1: `elites` was their number
             remeasure = flag("remeasure", data.pop("remeasure"))
@@ -106,11 +108,20 @@ class Config:
         for field_name in data:
             if field_name not in known:
                 raise InputError(f"unknown field {field_name!r}{suggestion(field_name, known)}")
-        if not isinstance(data["maze"], list):
-            raise InputError("the maze is not a list of rows")
         return cls(
             **{name: data[name] for name in OWN},
             search=algorithm(name, {option: data[option] for option in options}),
             settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
-            maze=Maze(tuple(data["maze"]), data["heading"]),
+            task=_task(data),
         )
+
+
+def _task(data: dict[str, Any]) -> Task[Any]:
+    """Read what `task_fields` returns."""
+    if "task" in data:
+        if "maze" in data or "heading" in data:
+            raise InputError("it has both a task and a maze")
+        return StoredTask(data["task"])
+    if not isinstance(data["maze"], list):
+        raise InputError("the maze is not a list of rows")
+    return MazeTask(Maze(tuple(data["maze"]), data["heading"]))

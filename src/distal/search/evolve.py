@@ -25,7 +25,8 @@ from distal.base import memory
 from distal.base.checks import InputError, flag, folder, function, instance, integer, path
 from distal.base.memory import Estimate
 from distal.engines import Batch, Runner
-from distal.evaluation.learning import batch_of, checked_maze
+from distal.engines.batch import EPs
+from distal.evaluation.learning import batch_of, chosen_task, settings_in
 from distal.learners import KINDS, Learner, chance_for
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
 from distal.model.maze import Maze
@@ -35,7 +36,9 @@ from distal.search.genetic import GeneticAlgorithm, first_population
 from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
 from distal.search.results import Evolved, Fresh, Winner
 from distal.search.runs import RunFolder, damaged, read_run
-from distal.tasks.walk import MazeTask
+from distal.tasks.sources import AnyTask, task_of
+from distal.tasks.stored import StoredTask, restored
+from distal.tasks.task import Task
 
 REMEASURED = 400  # trials on which a winner is measured afresh
 
@@ -59,6 +62,7 @@ class Step:
 def evolve(
     learner: str = "dsp",
     *,
+    task: AnyTask = None,
     runs: int = 15,
     generations: int = 300,
     trials: int = 5,
@@ -74,7 +78,7 @@ def evolve(
     maze: Maze | None = None,
     out: str | Path | None = None,
     force: bool = False,
-    engine: str | Runner = engines.DEFAULT,
+    engine: str | Runner | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
@@ -83,10 +87,12 @@ def evolve(
     """Evolve DSP rules ("dsp"), the parameters of hill climbing ("hc"), or another registered kind.
 
     Args:
-        learner: "dsp" or "hc".
+        learner: "dsp", "hc", or the word for a registered kind that has genes.
+        task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
+            the triple T-maze if left out.
         runs: Independent runs.
         generations: After the first population.
-        trials: For each final position, in an evaluation.
+        trials: For each goal, in an evaluation; in a maze, for each final position.
         episodes: Of each trial.
         seed: Of all random numbers.
         search: Which search, with its options; the paper's `GeneticAlgorithm()` if left out.
@@ -97,7 +103,7 @@ def evolve(
         deviation: Standard deviation of the noise on continuous genes.
         elites: Whether the elites are measured again in every generation ("remeasured") or
             keep the fitness they were first given ("kept").
-        maze: The triple T-maze if left out.
+        maze: Short for `task=maze`.
         out: A folder to keep the runs in, so that `resume` can go on; refused if it is
             there already.
         force: Begin anew in a folder that is there.
@@ -117,6 +123,8 @@ def evolve(
         "population": population, "elite_count": elite_count, "crossover": crossover, "mutation": mutation,
         "deviation": deviation, "elites": elites,
     }  # fmt: skip
+    Settings.of(settings, tuple(inspect.signature(evolve).parameters))
+    chosen = chosen_task(task, maze)
     config = Config(
         learner=learner,
         runs=runs,
@@ -125,8 +133,8 @@ def evolve(
         episodes=episodes,
         seed=seed,
         search=_chosen(search, {name: value for name, value in options.items() if value is not None}),
-        settings=Settings.of(settings, tuple(inspect.signature(evolve).parameters)),
-        maze=checked_maze(maze),
+        settings=settings_in(chosen, settings),
+        task=chosen,
     )
     run = engines.runner(engine, workers, executor)
     force = flag("force", force)
@@ -143,8 +151,9 @@ def evolve(
 def resume(
     out: str | Path,
     *,
+    task: AnyTask = None,
     generations: int | None = None,
-    engine: str | Runner = engines.DEFAULT,
+    engine: str | Runner | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
@@ -156,6 +165,7 @@ def resume(
         generations = integer("generations", generations, 0, MAX_COUNT)
     with RunFolder.open(path("out", out)) as kept:
         config, searches, winners = _restored(kept.path, kept.config, kept.state)
+        config = replace(config, task=_again(config.task, task))
         history = kept.history()
         if generations is not None and generations != config.generations:
             integer("generations", generations, max(searches[0].generation, 0), MAX_COUNT)
@@ -168,6 +178,15 @@ def resume(
             kept.extend(config.generations)
             winners = None
         return _run(config, searches, run, progress, kept, history, kept.seconds(), winners)
+
+
+def _again(kept: Task[Any], given: AnyTask) -> Task[Any]:
+    """Return the task of runs that are continued: a maze as it is, another one rebuilt, or given again."""
+    if isinstance(kept, StoredTask):
+        return restored(kept, given)
+    if given is not None and task_of(given) != kept:
+        raise InputError("the runs are of another maze; leave task out")
+    return kept
 
 
 def _chosen(search: Algorithm | None, options: dict[str, Any]) -> Algorithm:
@@ -215,11 +234,11 @@ def _begun(config: Config) -> list[Search]:
 
 def estimate(config: Config) -> Estimate:
     """Estimate the memory that an evolution needs."""
-    finals, beside = len(config.maze.finals), config.search._memory(sum(config.genes))
+    goals, beside = len(config.task.goals), config.search._memory(sum(config.genes))
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.search.population,
-        generations=config.generations, trials=config.trials * finals, episodes=config.episodes,
-        afresh=_trials_afresh(config) * finals, beside=beside,
+        generations=config.generations, trials=config.trials * goals, episodes=config.episodes,
+        afresh=_trials_afresh(config) * goals, beside=beside,
     )  # fmt: skip
 
 
@@ -264,16 +283,16 @@ def measure(
     seeds: NDArray[np.uint64],
     trials: int,
     run: Runner,
-) -> NDArray[np.int32]:
+) -> EPs:
     """Return the best EPs of every learner, (learners, trials)."""
     batch = _batch(config, learners, seeds, trials)
-    final: NDArray[np.int32] = run.run(batch).best[:, -1].reshape(len(learners), -1)
+    final: EPs = run.run(batch).best[:, -1].reshape(len(learners), -1)
     return final
 
 
 def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int) -> Batch:
     return batch_of(
-        learners, seeds, trials=trials, episodes=config.episodes, task=MazeTask(config.maze),
+        learners, seeds, trials=trials, episodes=config.episodes, task=config.task,
         settings=config.settings, record=(config.episodes,),
     )  # fmt: skip
 
@@ -295,8 +314,8 @@ def measured_afresh(
 
 
 def _trials_afresh(config: Config) -> int:
-    """Return how many trials for each final position a winner is measured on."""
-    return -(-REMEASURED // len(config.maze.finals))
+    """Return how many trials for each goal a winner is measured on."""
+    return -(-REMEASURED // len(config.task.goals))
 
 
 def winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:

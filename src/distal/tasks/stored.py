@@ -1,0 +1,114 @@
+"""What a folder of runs says of a task, and the task that it is read back as.
+
+A task that can be rebuilt (an environment by its id, a saved table) is, when its runs are
+continued. Any other has to be given again. Either way it must be the same task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from distal.base.checks import InputError, integer, sequence, shown, text
+from distal.model.network import MAX_NEURONS
+from distal.model.settings import Settings
+from distal.tasks.sources import AnyTask, rebuilt, task_of
+from distal.tasks.task import Task, recipe, task_name
+
+LONGEST_NAME = 1_000
+FIELDS = ("name", "inputs", "outputs", "goals", "recipe")
+
+
+def stored(task: Task[Any]) -> dict[str, Any]:
+    """Return what a folder keeps of a task, ready for JSON."""
+    if isinstance(task, StoredTask):
+        return task.content
+    return {
+        "name": task_name(task),
+        "inputs": task.inputs,
+        "outputs": task.outputs,
+        "goals": list(task.goals),
+        "recipe": recipe(task),
+    }
+
+
+@dataclass(frozen=True)
+class StoredTask:
+    """A task as a folder knows it: enough to show its runs, not to run it."""
+
+    content: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        given: object = self.content
+        if not isinstance(given, dict) or set(given) != set(FIELDS):
+            raise InputError(f"the task is {shown(given)}, expected an object with {', '.join(FIELDS)}")
+        text("name of the task", self.content["name"], LONGEST_NAME)
+        for name in ("inputs", "outputs"):
+            integer(name, self.content[name], 1, MAX_NEURONS)
+        goals = sequence("goals", self.content["goals"], "a list of names")
+        integer("the number of goals", len(goals), 1)
+        for goal in goals:
+            text("goals", goal, LONGEST_NAME)
+
+    @property
+    def name(self) -> str:
+        """What the task is called."""
+        return str(self.content["name"])
+
+    @property
+    def inputs(self) -> int:
+        """The number of inputs of the network."""
+        return int(self.content["inputs"])
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs of the network."""
+        return int(self.content["outputs"])
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """What the goals are called."""
+        return tuple(self.content["goals"])
+
+    def begin(self, goal: int, settings: Settings) -> NoReturn:
+        """Refuse: rebuild the task first."""
+        raise InputError(f"the task {self.name} is only described here; rebuild it with restored")
+
+    def table(self, settings: Settings) -> None:
+        """Return None: it is not known before the task is rebuilt."""
+
+
+def restored(kept: StoredTask, given: AnyTask = None) -> Task[Any]:
+    """Return the task that a folder names: rebuilt, or the one that is given, if it is the same.
+
+    Args:
+        kept: what the folder says of it.
+        given: the task again, where it cannot be rebuilt.
+
+    Returns:
+        A task that can be run.
+
+    Raises:
+        InputError: if it cannot be rebuilt and is not given, or is another one.
+    """
+    if given is not None:
+        task = task_of(given)
+        _check_same(kept, task)
+        return task
+    if kept.content["recipe"] is None:
+        raise InputError(
+            f"the task {kept.name} was made in Python and cannot be rebuilt from a file; "
+            "continue with distal.resume(folder, task=…)"
+        )
+    task = rebuilt(kept.content["recipe"])
+    _check_same(kept, task)
+    return task
+
+
+def _check_same(kept: StoredTask, task: Task[Any]) -> None:
+    now = stored(task)
+    for name in FIELDS:
+        if now[name] != kept.content[name]:
+            raise InputError(
+                f"the runs are of another task: {name} is {kept.content[name]!r} there, {now[name]!r} here"
+            )
