@@ -180,7 +180,7 @@ def test_other_shapes_run_on_the_reference_engine_alone() -> None:
 @pytest.mark.parametrize("ep", [6.5, float("nan"), 2**31, None, "7"])
 def test_an_ep_that_results_cannot_hold_is_refused(ep: object) -> None:
     batch = trials(Endless(ep), (Chance(0.1, 0.2),), Settings(hidden=2, steps=3))
-    with pytest.raises(RuntimeError, match=r"trial 0 \(goal only, seed .*the EP of an episode is"):
+    with pytest.raises(InputError, match=r"trial 0 \(goal only, seed .*the EP of an episode is"):
         reference.run(batch)
 
 

@@ -147,7 +147,8 @@ def named_in_errors(batch: Batch, trial: int) -> Iterator[None]:
         yield
     except Exception as error:
         where = f"goal {batch.task.goals[batch.goal[trial]]}, seed {batch.seed[trial]}"
-        raise RuntimeError(f"trial {trial} ({where}) failed: {error}") from error
+        kind = InputError if isinstance(error, InputError) else RuntimeError
+        raise kind(f"trial {trial} ({where}) failed: {error}") from error
 
 
 class Engine(Protocol):

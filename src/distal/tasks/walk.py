@@ -48,7 +48,7 @@ class MazeTask:
         return MazeWalk(self.maze, goal, settings)
 
     def target(self, settings: Settings) -> int:
-        """Return the paper's definition of success: an EP below N_steps. (Late, after a pit, is no success.)"""
+        """Return the paper's definition of success: an EP below N_steps; late, after a pit, is none."""
         return settings.steps - 1
 
     def table(self, settings: Settings) -> Table:
