@@ -111,24 +111,22 @@ class Encoder:
         Raises:
             InputError: if the data is no encoder, or one for another space.
         """
+        if isinstance(data, dict) and str(data.get("word")).startswith("function "):
+            raise InputError(f"encode was the {shown(data['word'])[1:-1]}; give the function again")
         if not isinstance(data, dict) or set(data) != {"word", "bits", "edges"}:
             raise InputError(f"encoder is {shown(data)}, expected word, bits and edges")
         words = _words(data["word"])
         listed = sequence("edges of the encoder", data["edges"], "a list for each number")
-        kept = [
-            Binned(tuple(number("an edge of the encoder", edge) for edge in _ascending(edges)))
-            for edges in listed
-        ]
-        columns = list(_columns(space, words))
-        boxes = [k for k, column in enumerate(columns) if isinstance(column, Binned)]
-        fits = len(boxes) == len(kept) and all(
-            len(own.edges) == columns[k].bits for k, own in zip(boxes, kept, strict=False)
-        )
-        for k, own in zip(boxes, kept, strict=False):
-            fits = fits and (_quantiles(words) or columns[k] == own)
-            columns[k] = own
+        kept = iter([_kept(edges) for edges in listed])
+        columns: list[Whole | Binned] = []
+        fits = True
+        for column in _columns(space, words):
+            own = next(kept, None) if isinstance(column, Binned) else column
+            seen = isinstance(own, Binned) and _quantiles(words) and own.bits == column.bits
+            fits = fits and (own == column or seen)
+            columns.append(column if own is None else own)
         made = cls(space, _word(space, words), tuple(columns))
-        if not fits or made.bits != data["bits"] or made.word != data["word"]:
+        if not fits or next(kept, None) is not None or (made.bits, made.word) != (data["bits"], data["word"]):
             raise InputError(
                 f"encoder {shown(data['word'])} of {shown(data['bits'])} bits was not made for {space}; "
                 "the environment has changed"
@@ -170,8 +168,8 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
     """Make the encoder of a space.
 
     Args:
-        encode: words, as "one-hot,bins:3"; a function of the observation; an encoder; None
-            for binary and bins:4:quantiles.
+        encode: words, as "one-hot,bins:3"; a function of the observation; what `to_dict` of an
+            encoder returned; None for binary and bins:4:quantiles.
         space: the space of the observations.
         look: a function that yields what a random policy sees; called if the encoder needs it.
 
@@ -182,8 +180,8 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
         InputError: if there is no such word, it does not fit the space, or there are too
             many bits.
     """
-    if isinstance(encode, AnyEncoder):
-        return encode
+    if isinstance(encode, dict):
+        return Encoder.from_dict(encode, space)
     if callable(encode):
         first = _called(encode, next(iter(look())))
         return FunctionEncoder(encode, _limited(len(first), "return fewer of them"))
@@ -377,11 +375,13 @@ def _called(encode: Callable[[Any], Any], observation: Any) -> tuple[int, ...]:
     return tuple(int(bit) for bit in bits)
 
 
-def _ascending(edges: object) -> tuple[Any, ...]:
+def _kept(edges: object) -> Binned:
+    """Return a column with edges from outside."""
     listed = sequence("edges of the encoder", edges, "a list for each number")
-    if any(not isinstance(edge, int | float) for edge in listed) or list(listed) != sorted(listed):
+    checked = tuple(number("an edge of the encoder", edge) for edge in listed)
+    if list(checked) != sorted(checked):
         raise InputError(f"edges of the encoder are {shown(edges)}, expected ascending numbers")
-    return listed
+    return Binned(checked)
 
 
 def _limited(bits: int, instead: str) -> int:

@@ -154,6 +154,11 @@ class EnvTask:
         return self._worlds.env()
 
     @property
+    def measured(self) -> bool:
+        """Whether EP is something else than minus the return."""
+        return self._ep is not minus_return
+
+    @property
     def cut(self) -> int:
         """The number of episodes that were cut off, in all trials of this process."""
         return self._worlds.cut
@@ -194,9 +199,9 @@ class EnvTask:
             observation, info = env.reset(seed=seed, options=dict(options) or None)
         return observation, info
 
-    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one step in the environment."""
-        env = self.env
+    def step(self, action: int, copied: Any = None) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one step in the environment, or in a copy of it."""
+        env = self.env if copied is None else copied
         with _named(self.name, "step"):
             observation, reward, terminated, truncated, info = env.step(self._first_action + action)
         if not isinstance(reward, int | float | np.number | np.bool_ | np.ndarray) or not np.isfinite(reward):
@@ -221,7 +226,7 @@ class EnvTask:
             **self._worlds.to_dict(spec),
             "options": _json([dict(options) for options in self.options]),
             "starts": self.starts,
-            "ep": None if self._ep is minus_return else _called(self._ep),
+            "ep": None if self._ep is minus_return else called(self._ep),
             "encoder": self.encoder.to_dict(),
             "package": package,
             "version": version,
@@ -301,7 +306,7 @@ class _Worlds:
     def to_dict(self, spec: Any) -> dict[str, Any]:
         """Return the id and the arguments, or what was given in their place."""
         if not isinstance(self.given, str):
-            return {"given": _called(self.given)}
+            return {"given": called(self.given)}
         module, colon, _ = self.given.rpartition(":")
         return {"id": f"{module}{colon}{spec.id}", "arguments": _json(self.args)}
 
@@ -462,7 +467,7 @@ def _name(given: object, env: Any) -> str:
     return given if isinstance(given, str) else type(getattr(env, "unwrapped", env)).__name__
 
 
-def _called(thing: Any) -> str:
+def called(thing: Any) -> str:
     """Return what a function, a class or the class of an object is called, module included."""
     named = thing if hasattr(thing, "__qualname__") else type(thing)
     return f"{named.__module__}.{named.__qualname__}"
@@ -481,5 +486,8 @@ def _provider(spec: Any) -> tuple[str | None, str | None]:
     entry = getattr(spec, "entry_point", None)
     module = entry if isinstance(entry, str) else getattr(entry, "__module__", "")
     top = module.split(":")[0].split(".")[0]
-    found = importlib.metadata.packages_distributions().get(top)
-    return (found[0], importlib.metadata.version(found[0])) if found else (top or None, None)
+    try:
+        return top, importlib.metadata.version(top)
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # called otherwise, which takes long to see
+        found = importlib.metadata.packages_distributions().get(top)
+        return (found[0], importlib.metadata.version(found[0])) if found else (top or None, None)

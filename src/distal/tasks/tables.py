@@ -412,7 +412,7 @@ class TableTask:
             task = cls(table, kept.pop("goals"), **kept)
         except InputError as error:
             raise InputError(f"cannot read table {str(given)!r}: {error}") from None
-        task.source = {"file": str(given)}
+        task.source = {"file": str(given.resolve())}
         return task
 
 
