@@ -87,7 +87,7 @@ def line(name: str, ep: NDArray[np.int32] | None) -> str:
     assert ep is not None  # noqa: S101 - keep_ep=True
     best = ep.min(axis=1)
     error = best.std(ddof=1) / np.sqrt(len(best))
-    retained = distal.Behaviour.of(ep, steps=100).retained
+    retained = distal.Behaviour.of(ep, target=99).retained
     kept = "–" if retained is None else f"{retained:.1%}"
     return f"{name:36} {best.mean():7.2f} ± {error:.2f}  {(best < 100).mean():8.0%}  {kept:>6}"
 

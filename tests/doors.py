@@ -414,7 +414,7 @@ def env() -> MazeEnv:
 
 def task() -> EnvTask:
     """Return an environment as a task."""
-    return EnvTask(env(), {})
+    return EnvTask(env())
 
 
 def envs() -> MazeVectorEnv:
@@ -586,7 +586,9 @@ def learning() -> list[Door]:
             "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "steps": SETTINGS["steps"],
         }),
         Door("distal.learn_env", distal.learn_env, foreign),
-        Door("distal.tasks.gym.EnvWalk", EnvWalk, {"task": (task, never), "steps": SETTINGS["steps"]}),
+        Door("distal.tasks.gym.EnvWalk", EnvWalk, {
+            "task": (task, never), "steps": SETTINGS["steps"], "goal": row(0, whole(0, 0)),
+        }),
         Door("distal.tasks.gym.EnvWalk.act", method(lambda: EnvWalk(task(), 3), "act"), {"action": HEADED}),
         *(
             Door("distal.find_learner", distal.find_learner, {"name": row(name, never), **NAMED})

@@ -25,7 +25,7 @@ def result_of(best: list[list[int]], steps: int = 100) -> Result:
     return Result(
         best=np.array(best, np.int32),
         learner=published_rule(1),
-        maze=T,
+        task=MazeTask(T),
         settings=Settings(steps=steps),
         trials=len(best) // 2,
         resample=None,

@@ -89,13 +89,13 @@ class Cue(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
 
 
 def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action() -> None:
-    task = EnvTask(Cue(), {"cue": 2})
+    task = EnvTask(Cue(), options=[{"cue": 2}], encode="one-hot")
     assert (task.inputs, task.outputs) == (4, 3)
     walk = task.begin(0, Settings(steps=9))
-    assert walk.sense() == [0, 0, 1, 0]
+    assert walk.sense() == (0, 0, 1, 0)
     walk.act(2)
     assert task.env.taken == [1]  # actions begin at −1
-    assert walk.sense() == [0, 0, 0, 1]
+    assert walk.sense() == (0, 0, 0, 1)
     weights = network.fresh_weights(5, seed=9, episode=4, inputs=4, outputs=3)
     assert weights.shape == (5, 4, 3)
     assert [block.shape for block in (weights.w_hi, weights.w_h, weights.w_ho, weights.w_oh)] == [
@@ -215,5 +215,9 @@ def test_spaces_that_are_not_bits_or_a_choice_are_refused_with_what_to_do() -> N
     env.action_space = gymnasium.spaces.MultiBinary(3)
     with pytest.raises(InputError, match=r"actions are MultiBinary\(3\), expected Discrete; wrap"):
         learn_env(env, "paper:1")
-    with pytest.raises(InputError, match="observations need 501 neurons, at most 256 are allowed"):
+    with pytest.raises(InputError, match="there are 500 actions, at most 256 are allowed"):
         learn_env(Cue(500), "paper:1")
+    env = Cue(500)
+    env.action_space = gymnasium.spaces.Discrete(3)
+    with pytest.raises(InputError, match="observations become 501 bits, at most 256 are allowed; use binary"):
+        learn_env(env, "paper:1")

@@ -29,6 +29,7 @@ LATE = {
     ("paper.reading_report", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",
     ("show.film", "imageio_ffmpeg"): "an extra",
+    ("tasks.encoders", "gymnasium"): "an extra",
     ("tasks.gym", "gymnasium"): "an extra",
     ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
     ("cli.watch", "distal.show.film"): "imports Pillow",

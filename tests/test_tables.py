@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner
 from distal.model.maze import FINALS, MAX_SIDE
 from distal.tasks.tables import MAX_COST, Table, TableTask
-from distal.tasks.task import Task
+from distal.tasks.task import Task, own_steps, target_of, task_name, whole_eps
 from distal.tasks.walk import MazeTask, maze_table
 from tests.conftest import assert_equal_trials
 from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of, tables
@@ -81,6 +83,226 @@ def test_a_walk_through_the_table_of_a_maze_is_a_walk_through_the_maze(
         walk.act(action)
         ours.act(action)
     assert (ours.over, ours.ep, ours.sense()) == (True, walk.ep, walk.sense())
+
+
+# ---------------------------------------------------------------- tables for people
+
+
+def plain(table: Table) -> dict[str, Any]:
+    """Return what a table says about every transition and goal, without events."""
+    return {
+        "costs": table.step_cost + table.costs[:, table.events],
+        "ends": table.ends[:, table.events],
+        "left": table.left,
+        "starts": table.starts,
+    }
+
+
+def test_the_classes_of_transitions_are_found() -> None:
+    table = Table.of(
+        observations=[[0], [1], [1]],
+        following=[[0, 1], [0, 2], [2, 2]],
+        costs=[[1, 1], [1, 6], [1, 1]],
+        ends=[0, 0, 1],
+        left=9,
+    )
+    assert table.step_cost == 1
+    assert table.events[0].tolist() == [0, 0]  # event 0 is the plain step
+    assert len(table.costs[0]) == 3  # and there are the way in, for 6, and what would follow the end
+    assert plain(table)["costs"].tolist() == [[[1, 1], [1, 6], [1, 1]]]
+    assert plain(table)["ends"].tolist() == [[[0, 0], [0, 1], [1, 1]]]
+    assert table.left.tolist() == [[9, 9, 9]]
+
+
+@given(st.integers(0, 2**32 - 1), st.data())
+def test_a_table_of_costs_and_ends_says_what_it_was_given(seed: int, data: st.DataObject) -> None:
+    random = np.random.default_rng(seed)
+    states, actions, goals = (data.draw(st.integers(1, most)) for most in (5, 3, 3))
+    shaped = [data.draw(st.booleans()) for _ in range(4)]  # whether it is by goal
+    several = [(goals,) if own else () for own in shaped]
+    costs = random.integers(-2, 2, (*several[0], states, actions))
+    ends = random.random((*several[1], states)) < 0.3
+    left = random.integers(-9, 9, (*several[2], states))
+    start = random.integers(0, states, goals) if shaped[3] else int(random.integers(states))
+    following = random.integers(0, states, (states, actions))
+    sensed = random.integers(0, 2, (states, 2))
+    table = Table.of(sensed, following, costs, ends, left=left, start=start)
+    wanted = goals if any(shaped) else 1
+    found = plain(table)
+    assert table.goals == wanted
+    assert (found["costs"] == np.broadcast_to(costs, (wanted, states, actions))).all()
+    assert (found["ends"] == np.broadcast_to(ends[..., following], (wanted, states, actions))).all()
+    assert (found["left"] == np.broadcast_to(left, (wanted, states))).all()
+    assert (found["starts"] == np.broadcast_to(start, (wanted,))).all()
+    assert (table.following == following).all()
+    assert (table.observations == sensed).all()
+
+
+def test_costs_may_be_as_far_apart_as_a_table_holds() -> None:
+    table = Table.of([[0]], [[0, 0, 0]], [[MAX_COST, MAX_COST, -MAX_COST]], [0])
+    assert plain(table)["costs"].tolist() == [[[MAX_COST, MAX_COST, -MAX_COST]]]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (
+            {"following": np.zeros((70, 1), int), "costs": np.arange(70)[:, None]},
+            "steps differ in cost and end in 70 ways, at most 64 fit in a table; use fewer different costs",
+        ),
+        (
+            {"following": np.zeros((70, 1), int), "costs": np.arange(70)[:, None] % 64, "ends": np.ones(70)},
+            "ends is array([1., 1.,",
+        ),
+        (
+            {
+                "following": np.zeros((70, 1), int),
+                "costs": np.arange(70)[:, None] % 64,
+                "ends": np.ones(70, int),
+            },
+            "steps differ in cost and end in 65 ways, at most 64",  # event 0 has to be there
+        ),
+        ({"costs": np.zeros((2, 70, 1), int), "ends": np.zeros((3, 70), int)}, "costs is for 2 goals, other"),
+        ({"costs": np.full((70, 1), 0.5)}, "costs is array([[0.5],"),
+        ({"costs": np.zeros((70, 2), int)}, "costs is array([[0, 0],"),
+        ({"costs": np.full((70, 1), MAX_COST + 1)}, "costs holds 100001, expected numbers from -100000"),
+        ({"ends": [0, 1]}, "ends is [0, 1], expected whole numbers of the shape (70)"),
+        ({"left": 10**9}, "left is 1000000000, expected a whole number from -100000 to 100000"),
+        ({"start": 70}, "start is 70, expected a whole number from 0 to 69"),
+        ({"start": [0, 70]}, "start holds 70, expected numbers from 0 to 69"),
+        ({"following": np.zeros((70, 0), int)}, "the number of actions is 0, expected"),
+    ],
+)
+def test_costs_and_ends_that_make_no_table_are_refused(change: dict[str, Any], problem: str) -> None:
+    right: dict[str, Any] = {
+        "observations": np.zeros((70, 1), int),
+        "following": np.zeros((70, 1), int),
+        "costs": np.zeros((70, 1), int),
+        "ends": np.zeros(70, int),
+    }
+    with pytest.raises(InputError) as refusal:
+        Table.of(**{**right, **change})
+    assert str(refusal.value).startswith(problem)
+
+
+# ---------------------------------------------------------------- what a task of a table says, and its file
+
+
+def test_a_table_has_a_name_steps_and_a_target() -> None:
+    table = Table(**ROOMS)
+    task = TableTask(table, name="rooms", steps=30, target=12)
+    assert (task_name(task), own_steps(task), target_of(task, Settings()), whole_eps(task)) == (
+        "rooms", 30, 12, True,
+    )  # fmt: skip
+    assert (own_steps(TableTask(table)), target_of(TableTask(table), Settings())) == (None, None)
+
+
+def test_a_limit_is_the_most_steps() -> None:
+    task = TableTask(Table(**ROOMS), name="rooms", limit=30)
+    assert own_steps(task) == 30
+    task.begin(0, Settings(steps=30))
+    for ask in (lambda: task.begin(0, Settings(steps=31)), lambda: task.table(Settings(steps=31))):
+        with pytest.raises(
+            InputError, match="steps is 31, but rooms ends an episode after 30; ask for no mo"
+        ):
+            ask()
+    with pytest.raises(InputError, match="steps is 31, expected a whole number from 1 to 30"):
+        TableTask(Table(**ROOMS), steps=31, limit=30)
+
+
+def test_a_saved_table_is_loaded_as_it_was(tmp_path: Path) -> None:
+    task = TableTask(
+        Table(**{**ROOMS, "start": [1, 0]}), ["out", "shop"], name="rooms", steps=20, target=3.5, limit=40
+    )
+    task.save(tmp_path / "rooms.npz")
+    again = TableTask.load(tmp_path / "rooms.npz")
+    for name in ("goals", "name", "steps", "limit", "inputs", "outputs"):
+        assert getattr(again, name) == getattr(task, name)
+    assert again.target(Settings()) == 3.5
+    for name in ROOMS:
+        assert np.array_equal(getattr(again.table(Settings(steps=9)), name), getattr(task._table, name))
+    assert [path.name for path in tmp_path.iterdir()] == ["rooms.npz"]
+    described = again.to_dict()
+    assert described == {
+        **task.to_dict(), "source": {"file": str(tmp_path / "rooms.npz")},
+    }  # fmt: skip
+    assert (described["states"], described["inputs"], described["outputs"]) == (2, 3, 4)
+    other = TableTask(Table(**{**ROOMS, "start": [1, 1]}))
+    assert other.to_dict()["digest"] != described["digest"]
+    assert task.to_dict()["source"] is None
+
+
+def damaged(tmp_path: Path, **change: Any) -> Path:
+    """Write a file like that of a table, but for some entries; None leaves one out."""
+    about = {
+        "format": "distal-table", "version": 1, "name": "rooms", "goals": ["a", "b"], "steps": None,
+        "target": None, "limit": None, "step_cost": 2,
+    }  # fmt: skip
+    said = {**about, **change.pop("about", {})}
+    arrays = {name: ROOMS[name] for name in ROOMS if name != "step_cost"}
+    entries = {"about": json.dumps(said), "start": [0, 0], **arrays, **change}
+    path = tmp_path / "table.npz"
+    kept: Any = {name: np.array(value) for name, value in entries.items() if value is not None}
+    np.savez(path, **kept)
+    return path
+
+
+def test_the_file_that_is_damaged_below_is_whole_otherwise(tmp_path: Path) -> None:
+    assert TableTask.load(damaged(tmp_path)).goals == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"about": {"format": "other"}}, "format is 'other', expected 'distal-table'"),
+        ({"about": {"version": 2}}, "version is 2, this release reads version 1"),
+        ({"about": {"goals": ["a"]}}, "goals has 1 names, the table has 2 goals"),
+        ({"about": {"name": "a\x1b"}}, "name is 'a\\x1b', expected text without control characters"),
+        ({"about": {"steps": -1}}, "steps is -1, expected a whole number from 1 to 10000"),
+        ({"about": {"target": "x"}}, "target is 'x', expected a finite number"),
+        ({"about": {"step_cost": 0.5}}, "step_cost is 0.5, expected a whole number"),
+        ({"about": {"colour": 3}}, "unknown field 'colour'"),
+        ({"following": [[0, 1, 0, 9]] * 2}, "following holds 9, expected numbers from 0 to 1"),
+        ({"left": [[0.5, 0], [0, 0]]}, "left is array([[0.5, 0. ]"),
+        ({"ends": None}, "it holds ['about.npy', 'costs.npy', "),
+        ({"extra": [1]}, "it holds ['about.npy', 'costs.npy', "),
+        ({"costs": np.array([object()])}, "it is damaged"),
+    ],
+)
+def test_a_file_that_holds_no_table_is_refused_in_one_line(
+    change: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    path = damaged(tmp_path, **change)
+    with pytest.raises(InputError) as refusal:
+        TableTask.load(path)
+    assert str(refusal.value).startswith(f"cannot read table {str(path)!r}: {problem}")
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_file_that_is_cut_short_garbled_or_a_bomb_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = damaged(tmp_path)
+    data = path.read_bytes()
+    for length in (0, 10, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:length])
+        with pytest.raises(InputError, match=r"cannot read table .*: it is "):
+            TableTask.load(path)
+    for place in range(30, 800, 7):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :])
+        with suppress(InputError):  # or it is a byte that says nothing
+            TableTask.load(path)
+    bomb = damaged(tmp_path, left=np.zeros((2, 10**6), int))
+    monkeypatch.setenv("DISTAL_MEMORY", "1M")
+    with pytest.raises(InputError, match=r"the numbers of the table need about 15\.3 MiB"):
+        TableTask.load(bomb)
+
+
+def test_a_table_is_kept_under_a_name_that_is_known_again(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot write .*rooms.txt': expected a name that ends in .npz"):
+        TableTask(Table(**ROOMS)).save(tmp_path / "rooms.txt")
+    with pytest.raises(InputError, match=r"cannot read table .*No such file"):
+        TableTask.load(tmp_path / "rooms.npz")
 
 
 # ---------------------------------------------------------------- engines
@@ -178,7 +400,7 @@ def test_more_than_64_inputs_run_on_the_reference_engine_alone() -> None:
 @pytest.mark.parametrize("ep", [6.5, float("nan"), 2**31, None, "7"])
 def test_an_ep_that_results_cannot_hold_is_refused(ep: object) -> None:
     batch = trials(Endless(ep), (Chance(0.1, 0.2),), Settings(hidden=2, steps=3))
-    with pytest.raises(RuntimeError, match=r"trial 0 \(goal only, seed .*the EP of an episode is"):
+    with pytest.raises(InputError, match=r"trial 0 \(goal only, seed .*the EP of an episode is"):
         reference.run(batch)
 
 

@@ -79,7 +79,11 @@ def _add_evaluation(command: Parser, remark: str = "") -> None:
     command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
     command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
     command.add_argument(
-        "--trials", type=whole, default=5, metavar="N", help="trials per goal: per final position of a maze (5)"
+        "--trials",
+        type=whole,
+        default=5,
+        metavar="N",
+        help="trials per goal, per final position of a maze (5)",
     )
     options.add_seed(command)
     options.add_resample(command)
@@ -235,11 +239,10 @@ def _show_goals(out: Console, columns: list[Result]) -> None:
     result, target = columns[0], columns[0].target
     whats = ("mean best EP", "reached") if target is not None else ("mean best EP",)
     heads = [head for what in whats for head in (what, "chance")[: len(columns)]]
-    words, distances = ("goal",), [()] * len(result.task.goals)
-    if isinstance(result.task, MazeTask):
-        words, distances = ("final position", "distance"), [(str(n),) for n in result.maze.start_distances]
-    table = new_table(*words, *heads)
-    for g, (goal, distance) in enumerate(zip(result.task.goals, distances, strict=True)):
+    in_maze = isinstance(result.task, MazeTask)
+    table = new_table(*(("final position", "distance") if in_maze else ("goal",)), *heads)
+    for g, goal in enumerate(result.task.goals):
+        distance = [str(result.maze.start_distances[g])] if in_maze else []
         finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
         best = (f"{final.mean():.2f}" for final in finals)
         reached = () if target is None else (f"{(final <= target).mean():.0%}" for final in finals)

@@ -90,7 +90,7 @@ def add_environment(group: argparse._ArgumentGroup) -> None:
         help="how observations become bits: binary, one-hot, bins:N, bins:N:quantiles, with commas between",
     )
     group.add_argument(
-        "--starts", type=whole, metavar="N", help="N goals, each an episode that begins as after reset(seed=k)"
+        "--starts", type=whole, metavar="N", help="N goals, which begin where reset(seed=0), … leads (one)"
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from distal.tasks.task import Task, checked_task
 MAX_WORKERS = 1024
 
 Progress = Callable[[int], None]  # told how many more episodes have been run
-EPs = NDArray[np.int32] | NDArray[np.float64]
+EPs: TypeAlias = NDArray[Any]  # int32; float64 where those of a task are no whole numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,8 @@ def named_in_errors(batch: Batch, trial: int) -> Iterator[None]:
         yield
     except Exception as error:
         where = f"goal {batch.task.goals[batch.goal[trial]]}, seed {batch.seed[trial]}"
-        raise RuntimeError(f"trial {trial} ({where}) failed: {error}") from error
+        kind = InputError if isinstance(error, InputError) else RuntimeError
+        raise kind(f"trial {trial} ({where}) failed: {error}") from error
 
 
 class Engine(Protocol):

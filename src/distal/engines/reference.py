@@ -46,7 +46,7 @@ def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tup
     return ep, best.weights, cut
 
 
-def _eps(batch: Batch) -> type[np.int32] | type[np.float64]:
+def _eps(batch: Batch) -> Any:
     """Return the type of the EPs of a batch's task."""
     return np.int32 if whole_eps(batch.task) else np.float64
 

@@ -24,8 +24,8 @@ from distal.evaluation.learning import checked_numbers
 from distal.learners import Learner, checked_learner, name_of
 from distal.model.draws import child_seed
 from distal.model.network import Weights, incoming
-from distal.model.settings import MAX_STEPS, Settings, SettingsDict
-from distal.tasks.gym import EnvTask, Measure, acting, minus_return, sensing
+from distal.model.settings import Settings, SettingsDict
+from distal.tasks.gym import EnvError, EnvTask, Measure, is_env, made_env, minus_return
 from distal.tasks.task import Aim
 
 
@@ -105,30 +105,32 @@ def learn_env(
         raise InputError(f"ep is {shown(ep)}, expected a function of the episode")
     function("progress", progress)
     Settings.of(settings, tuple(inspect.signature(learn_env).parameters))
-    made, ours = _made(env)
-    weights, cut = [], 0
+    made = env if is_env(env) else made_env(env, {})
     try:
-        in_force = Settings.of({**settings, "steps": _steps(made, settings.get("steps"))})
-        (inputs, _), (outputs, _) = sensing(made.observation_space), acting(made.action_space)
-        _check_memory(trials * len(every), episodes, in_force.hidden, inputs, outputs)
-        eps = np.empty((trials * len(every), episodes))
+        world = EnvTask(made, options=every, ep=ep, encode=_encoding(made.observation_space))
+        steps = settings.get("steps") or world.steps or Settings().steps
+        in_force = Settings.of({**settings, "steps": steps})
+        _check_memory(trials * len(every), episodes, in_force.hidden, world.inputs, world.outputs)
+        eps, weights = np.empty((trials * len(every), episodes)), []
         for row in range(len(eps)):
-            trial, task = divmod(row, len(every))
-            own = child_seed(seed, trial, task, 0)
-            world = EnvTask(made, every[task], ep, own % 2**31)
+            trial, goal = divmod(row, len(every))
+            own = child_seed(seed, trial, goal, 0)
+            aim = Aim(world.for_trial(own), goal)
+            stream = islice(learners.episodes(chosen, aim, in_force, own, resample), episodes)
             best = None
-            stream = learners.episodes(chosen, Aim(world), in_force, own, resample)
-            for k, episode in enumerate(islice(stream, episodes)):
-                eps[row, k] = episode.ep
-                if best is None or episode.ep < best.ep:
-                    best = episode
-                if progress is not None:
-                    progress(1)
+            try:
+                for k, episode in enumerate(stream):
+                    eps[row, k] = episode.ep
+                    if best is None or episode.ep < best.ep:
+                        best = episode
+                    if progress is not None:
+                        progress(1)
+            except EnvError as error:
+                raise InputError(f"trial {row} (task {goal}, seed {own}) failed: {error}") from error
             assert best is not None  # noqa: S101 - there is at least one episode
             weights.append(best.weights)
-            cut += world.cut
     finally:
-        if ours:
+        if made is not env:
             made.close()
     return EnvResult(
         ep=eps,
@@ -137,7 +139,7 @@ def learn_env(
         learner=chosen,
         settings=in_force,
         seed=seed,
-        cut=cut,
+        cut=world.cut,
     )
 
 
@@ -152,40 +154,13 @@ def _check_memory(trials: int, episodes: int, hidden: int, inputs: int, outputs:
     memory.Estimate(what, parts, "ask for fewer trials or episodes").check()
 
 
-def _made(env: Any) -> tuple[Any, bool]:
-    """Return the environment, and whether it was made here."""
-    try:
-        import gymnasium  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise InputError("Gymnasium is not installed: pip install 'distal[gym]'") from None
+def _encoding(space: Any) -> str:
+    """Return how observations become bits: one bit for each value of Discrete, bits as they are."""
+    from gymnasium.spaces import Discrete, MultiBinary  # noqa: PLC0415 - an extra
 
-    if isinstance(env, str):
-        try:
-            return gymnasium.make(env), True
-        except Exception as error:  # an environment may raise anything while it is made, and so may its name
-            said = shown(next(iter(str(error).splitlines()), type(error).__name__))
-            raise InputError(f"cannot make environment {shown(env)}: {said}") from None
-    ours = not hasattr(env, "observation_space") and callable(env)
-    made = env() if ours else env
-    if not all(hasattr(made, name) for name in ("observation_space", "action_space", "reset", "step")):
-        what = "what env() returns" if ours else "env"
+    if not isinstance(space, Discrete | MultiBinary):
         raise InputError(
-            f"{what} is {shown(made)}, expected an environment; or give a function that makes one, or an id"
+            f"observations are {space}, expected MultiBinary or Discrete; "
+            "wrap the environment to make them so"
         )
-    return made, ours
-
-
-def _steps(env: Any, asked: int | None) -> int:
-    """Return the most steps of an episode: what is asked for, the environment's own limit, or 100."""
-    ours = getattr(
-        getattr(env, "unwrapped", env), "max_steps", None
-    )  # the maze's: its last reward waits for it
-    if asked is not None:
-        if ours is not None and asked != ours:
-            raise InputError(
-                f"steps is {asked}, but the environment ends an episode after {ours}; "
-                f"make it with max_steps={asked}, or leave steps out"
-            )
-        return asked
-    limit = ours or getattr(getattr(env, "spec", None), "max_episode_steps", None)
-    return Settings().steps if limit is None else min(int(limit), MAX_STEPS)
+    return "one-hot" if isinstance(space, Discrete) else "bits"

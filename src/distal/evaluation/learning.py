@@ -308,7 +308,7 @@ def _csv(rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def _standard_error(values: NDArray[np.int32]) -> float | None:
+def _standard_error(values: EPs) -> float | None:
     n = len(values)
     return float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else None
 

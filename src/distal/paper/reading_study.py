@@ -50,6 +50,7 @@ from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES
 from distal.search.results import Evolved, Fresh
+from distal.tasks.walk import MazeTask
 
 EPISODES = 100  # of every trial here, as in the paper's evolutions
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
@@ -561,7 +562,9 @@ def study_readings(
 
 def check_memory(scale: Scale, maze: Maze) -> None:
     """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
-    config = Config(runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, task=MazeTask(maze))
+    config = Config(
+        runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, task=MazeTask(maze)
+    )
     trials = len(published_rules()) ** 2 * scale.pairs * len(maze.finals)
     parts = {"pairs": memory.MEASURED * trials, **estimate(config).parts}
     fewer = "take scale quick, or a maze with fewer final positions"

@@ -1,19 +1,36 @@
-"""Any Gymnasium environment as a task.
+"""Any Gymnasium environment as a task, one step after another.
 
-Observations are `MultiBinary`, or `Discrete` and then one-hot; actions are
-`Discrete`. The episodic performance is a function of the episode.
+`encoders` says how observations become bits; actions are `Discrete`. The episodic
+performance is a function of the episode.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import copy
+import difflib
+import importlib.metadata
+import json
+import logging
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from distal.base.checks import InputError, instance, integer, shown
+from distal.base.checks import SHOWN, InputError, function, instance, integer, sequence, shown
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import MAX_STEPS, Settings
+from distal.tasks.encoders import AnyEncoder, encoder_of
+
+MAX_STARTS = 1_000  # as many goals as a table may have
+PROBE = 0  # the seed of all that is tried before the first trial
+
+# Where environments come from whose package has to be imported before they are known.
+PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
+
+_log = logging.getLogger("distal")
 
 
 class EnvWalk:
@@ -22,11 +39,20 @@ class EnvWalk:
     `observations` and `infos` go from the reset on, `actions` and `rewards` from the
     first step on. `cut` says that the episode took all the steps there are for it
     before the environment ended it; it counts as truncated then.
+
+    Args:
+        task: the environment as a task.
+        steps: the most steps of the episode.
+        goal: which of the goals.
+
+    Raises:
+        InputError: if the environment fails, or gives what it should not.
     """
 
-    def __init__(self, task: EnvTask, steps: int) -> None:
+    def __init__(self, task: EnvTask, steps: int, goal: int = 0) -> None:
         self._task = instance("task", task, EnvTask, "an EnvTask")
         self._steps = integer("steps", steps, 1, MAX_STEPS)
+        self._goal = integer("goal", goal, 0, len(task.goals) - 1)
         self.observations: list[Any] = []
         self.infos: list[dict[str, Any]] = []
         self.actions: list[int] = []
@@ -34,7 +60,7 @@ class EnvWalk:
         self.terminated = False
         self.truncated = False
         self.cut = False
-        observation, info = task.env.reset(seed=task.take_seed(), options=dict(task.options) or None)
+        observation, info = task.reset(self._goal)
         self.observations.append(observation)
         self.infos.append(info)
 
@@ -50,19 +76,17 @@ class EnvWalk:
 
     def sense(self) -> Sequence[int]:
         """Return the last observation as bits."""
-        return self._task.bits(self.observations[-1])
+        return self._task.encoder(self.observations[-1])
 
     def act(self, action: int) -> None:
         """Take one step."""
         action = integer("action", action, 0, self._task.outputs - 1)
-        observation, reward, terminated, truncated, info = self._task.env.step(
-            self._task.first_action + action
-        )
+        observation, reward, terminated, truncated, info = self._task.step(action)
         self.observations.append(observation)
         self.infos.append(info)
         self.actions.append(action)
-        self.rewards.append(float(reward))
-        self.terminated, self.truncated = bool(terminated), bool(truncated)
+        self.rewards.append(reward)
+        self.terminated, self.truncated = terminated, truncated
         if not self.over and len(self.actions) == self._steps:
             self.truncated = self.cut = True
 
@@ -76,70 +100,313 @@ def minus_return(walk: EnvWalk) -> float:
 
 
 class EnvTask:
-    """An environment as a task with one goal, that of the options.
+    """An environment as a task. Every thread and every process has an environment of its own.
 
-    Its first reset takes the seed, every reset the options.
+    Args:
+        env: an environment, a function that makes one, or the id of a registered one.
+        args: arguments for the function, or for `gymnasium.make`.
+        options: options for `reset`, one for each goal.
+        starts: so many goals: goal k resets with seed k in every episode.
+        ep: says how good an episode was, lower is better; minus the return if left out.
+        encode: how observations become bits: words, as "one-hot,bins:3", or a function.
+
+    Raises:
+        InputError: if there is no such environment, or it is none that a network can act in.
     """
 
-    goals = ("0",)
+    whole = False
 
     def __init__(
         self,
         env: Any,
-        options: Mapping[str, Any],
-        ep: Measure = minus_return,
-        seed: int | None = None,
+        *,
+        args: Mapping[str, Any] | None = None,
+        options: Sequence[Mapping[str, Any]] = ({},),
+        starts: int | None = None,
+        ep: Measure | None = None,
+        encode: object = None,
     ) -> None:
-        self.env, self.options, self._ep, self._seed = env, options, ep, seed
-        self.inputs, self.bits = sensing(env.observation_space)
-        self.outputs, self.first_action = acting(env.action_space)
-        self.cut = 0  # episodes that were cut off
+        self._worlds = _Worlds(env, args)
+        self.options = _checked_options(options)
+        self.starts = None if starts is None else integer("starts", starts, 1, MAX_STARTS)
+        if self.starts is not None and len(self.options) > 1:
+            raise InputError(
+                f"there are {len(self.options)} options and starts={starts}; give one or the other"
+            )
+        self._ep = function("ep", ep) or minus_return
+        self._seed: int | None = None  # of the trial, until its first reset
+        self.no_table: str | None = None  # why, where one was tried
+        self.goals = tuple(map(str, range(self.starts or len(self.options))))
+        made = self.env
+        self.name = _name(env, made)
+        self.outputs, self._first_action = _acting(made.action_space)
+        self.encoder: AnyEncoder = encoder_of(encode, made.observation_space, self._look)
+        self.inputs = self.encoder.bits
+        self.limit, self._own_limit = limit_of(made)
+        self.steps = None if self.limit is None else min(self.limit, MAX_STEPS)
+        threshold = getattr(getattr(made, "spec", None), "reward_threshold", None)
+        self.threshold: float | None = None if threshold is None else float(threshold)
+        self._warn_of_ignored_seeds()
+
+    @property
+    def env(self) -> Any:
+        """The environment of this thread, made when it is first needed."""
+        return self._worlds.env()
+
+    @property
+    def measured(self) -> bool:
+        """Whether EP is something else than minus the return."""
+        return self._ep is not minus_return
+
+    @property
+    def cut(self) -> int:
+        """The number of episodes that were cut off, in all trials of this process."""
+        return self._worlds.cut
 
     def begin(self, goal: int, settings: Settings) -> EnvWalk:
         """Reset the environment."""
-        return EnvWalk(self, settings.steps)
+        steps = instance("settings", settings, Settings, "a Settings").steps
+        if self._own_limit and steps != self.limit:
+            raise InputError(
+                f"steps is {steps}, but the environment ends an episode after {self.limit}; "
+                f"make it with max_steps={steps}, or leave steps out"
+            )
+        return EnvWalk(self, steps, goal)
 
     def table(self, settings: Settings) -> None:
         """Return None: what an environment will do is not known."""
 
-    def take_seed(self) -> int | None:
-        """Return the seed, once; later episodes go on with the environment's own generator."""
-        seed, self._seed = self._seed, None
-        return seed
+    def target(self, settings: Settings) -> float | None:
+        """Return minus the return from which on Gymnasium calls the environment solved, if it says so."""
+        return None if self.threshold is None or self._ep is not minus_return else 0.0 - self.threshold
+
+    def for_trial(self, seed: int) -> EnvTask:
+        """Return the task of one trial: its first episode resets with the seed, the later ones go on."""
+        own = copy.copy(self)
+        own._seed = seed % 2**31
+        return own
+
+    def reset(self, goal: int) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment towards a goal."""
+        if self.starts is not None:
+            seed: int | None = goal
+            options = self.options[0]
+        else:
+            seed, self._seed = self._seed, None
+            options = self.options[goal]
+        env = self.env
+        with _named(self.name, "reset"):
+            observation, info = env.reset(seed=seed, options=dict(options) or None)
+        return observation, info
+
+    def step(self, action: int, copied: Any = None) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one step in the environment, or in a copy of it."""
+        env = self.env if copied is None else copied
+        with _named(self.name, "step"):
+            observation, reward, terminated, truncated, info = env.step(self._first_action + action)
+        if not isinstance(reward, int | float | np.number | np.bool_ | np.ndarray) or not np.isfinite(reward):
+            raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the environment")
+        return observation, float(reward), bool(terminated), bool(truncated), info
 
     def measure(self, walk: EnvWalk) -> float:
         """Return the EP of an episode, as a number."""
-        self.cut += walk.cut
+        self._worlds.cut += walk.cut
         ep: object = self._ep(walk)
         if not isinstance(ep, int | float | np.number) or not np.isfinite(ep):
             what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
             raise InputError(f"{what} an episode is {shown(ep)}, expected a finite number")
         return float(ep)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the task is, ready for JSON: what `sources.rebuilt` makes it from, if it can."""
+        spec = getattr(self.env, "spec", None)
+        package, version = _provider(spec)
+        return {
+            "kind": "environment",
+            **self._worlds.to_dict(spec),
+            "options": _json([dict(options) for options in self.options]),
+            "starts": self.starts,
+            "ep": None if self._ep is minus_return else called(self._ep),
+            "encoder": self.encoder.to_dict(),
+            "package": package,
+            "version": version,
+            "gymnasium": importlib.metadata.version("gymnasium"),
+        }
 
-def sensing(space: Any) -> tuple[int, Callable[[Any], Sequence[int]]]:
-    """Return the number of inputs, and what turns an observation into them."""
-    from gymnasium.spaces import Discrete, MultiBinary  # noqa: PLC0415 - an extra
+    def close(self) -> None:
+        """Close the environments that were made here."""
+        self._worlds.close()
 
-    def checked(observation: Any) -> Any:
-        if observation not in space:
-            raise InputError(
-                f"an observation is {shown(observation)}, which is not in {space}; mend the environment"
-            )
-        return observation
+    def _look(self) -> Iterator[Any]:
+        """Yield what a random policy sees, the same in every call."""
+        chosen = np.random.default_rng(PROBE)
+        for episode in range(2**31):
+            goal = episode % len(self.goals)
+            if episode == 0:
+                self._seed = PROBE
+            yield self.reset(goal)[0]
+            over, steps = False, 0
+            while not over and steps < MAX_STEPS:
+                action = int(chosen.integers(self.outputs))
+                observation, _, terminated, truncated, _ = self.step(action)
+                yield observation
+                over, steps = terminated or truncated, steps + 1
 
-    if isinstance(space, MultiBinary):
-        count = _limited("observations", int(np.prod(space.shape)))
-        return count, lambda bits: np.ravel(checked(np.asarray(bits))).tolist()
-    if isinstance(space, Discrete):
-        count, first = _limited("observations", int(space.n)), int(space.start)
-        return count, lambda number: [int(k == int(checked(number)) - first) for k in range(count)]
-    raise InputError(
-        f"observations are {space}, expected MultiBinary or Discrete; wrap the environment to make them so"
-    )
+    def _warn_of_ignored_seeds(self) -> None:
+        if self._worlds.made_here:
+            from gymnasium.utils.env_checker import data_equivalence  # noqa: PLC0415 - an extra
+
+            first = []
+            for _ in range(2):
+                self._seed = PROBE
+                first.append(self.reset(0)[0])
+            if not data_equivalence(*first):
+                _log.warning(
+                    "%s ignores the seed of its reset: two resets with one seed differ, "
+                    "so trials cannot be repeated",
+                    self.name,
+                )
 
 
-def acting(space: Any) -> tuple[int, int]:
+class _Worlds:
+    """The environments of a task: how one is made, and those that were, one for each thread."""
+
+    def __init__(self, given: Any, args: Mapping[str, Any] | None) -> None:
+        self.given = given
+        self.args = {} if args is None else _checked_args(args)
+        self.made_here = isinstance(given, str) or not is_env(given)
+        if self.args and not self.made_here:
+            raise InputError("args are for an id, or a function that makes an environment; leave them out")
+        self.cut = 0
+        self._local = threading.local()
+        self._made: list[Any] = []
+
+    def env(self) -> Any:
+        made = getattr(self._local, "env", None)
+        if made is None:
+            made = self._local.env = self._make()
+        return made
+
+    def _make(self) -> Any:
+        if self.made_here:
+            made = made_env(self.given, self.args)
+            weakref.finalize(self, getattr(made, "close", int))
+        else:  # an object serves one thread
+            made = self.given if not self._made else copy.deepcopy(self.given)
+        self._made.append(made)
+        return made
+
+    def close(self) -> None:
+        if self.made_here:
+            for made in self._made:
+                made.close()
+        self._made = []
+        self._local = threading.local()
+
+    def to_dict(self, spec: Any) -> dict[str, Any]:
+        """Return the id and the arguments, or what was given in their place."""
+        if not isinstance(self.given, str):
+            return {"given": called(self.given)}
+        module, colon, _ = self.given.rpartition(":")
+        return {"id": f"{module}{colon}{spec.id}", "arguments": _json(self.args)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"given": self.given, "args": self.args}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["given"], state["args"])  # type: ignore[misc]
+
+
+class EnvError(InputError):
+    """An environment raised an exception."""
+
+
+@contextmanager
+def _named(name: str, what: str) -> Iterator[None]:
+    """Turn what an environment raises into one line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise EnvError(f"{name} failed in {what}: {said(error)}") from error
+
+
+def said(error: Exception) -> str:
+    """Return the type of an exception and the first line of what it says."""
+    line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    words = f"{type(error).__name__}: {line}" if line else type(error).__name__
+    return repr(words[: 3 * SHOWN])[1:-1]  # without control characters
+
+
+# ---------------------------------------------------------------- making
+
+
+def made_env(env: Any, args: Mapping[str, Any]) -> Any:
+    """Make an environment.
+
+    Args:
+        env: the id of a registered one, or a function that makes one.
+        args: arguments for it.
+
+    Returns:
+        The environment.
+
+    Raises:
+        InputError: if there is no such environment, its package is missing, or it is none.
+    """
+    try:
+        import gymnasium  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise InputError("Gymnasium is not installed: pip install 'distal[gym]'") from None
+
+    if not isinstance(env, str) and not callable(env):
+        raise InputError(
+            f"env is {shown(env)}, expected an environment; or give a function that makes one, or an id"
+        )
+    try:
+        made = gymnasium.make(env, **args) if isinstance(env, str) else env(**args)
+    except Exception as error:  # an environment may raise anything while it is made, and so may its name
+        what = f"environment {shown(env)}" if isinstance(env, str) else "the environment"
+        reason = shown(next(iter(str(error).splitlines()), type(error).__name__))
+        raise InputError(f"cannot make {what}: {reason}{_remedy(env, error)}") from None
+    if not is_env(made):
+        raise InputError(
+            f"what env() returns is {shown(made)}, expected an environment; "
+            "or give a function that makes one, or an id"
+        )
+    return made
+
+
+def _remedy(env: object, error: Exception) -> str:
+    """Return what to do about an environment that cannot be made."""
+    import gymnasium  # noqa: PLC0415 - an extra
+
+    if not isinstance(env, str):
+        return ""
+    for start, module in PACKAGES.items():
+        if env.startswith(start):
+            return f"; pip install {module.replace('_', '-')}, and write {f'{module}:{env}'!r}"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"; pip install {error.name.split('.')[0]}"
+    if (
+        isinstance(error, gymnasium.error.UnregisteredEnv | gymnasium.error.DeprecatedEnv)
+        and len(env) < SHOWN
+    ):
+        ids = {name.lower(): name for name in gymnasium.registry}
+        # A wrong version is nearer than a wrong name, and the newest version the best.
+        near = difflib.get_close_matches(env.lower(), sorted(ids, reverse=True), n=1)
+        return f"; did you mean {ids[near[0]]!r}?" if near else ""
+    return ""
+
+
+def is_env(thing: Any) -> bool:
+    """Say whether something has what an environment has."""
+    names = ("observation_space", "action_space", "reset", "step")
+    return not isinstance(thing, type) and all(hasattr(thing, name) for name in names)
+
+
+def _acting(space: Any) -> tuple[int, int]:
     """Return the number of actions and the first of them."""
     from gymnasium.spaces import Discrete  # noqa: PLC0415 - an extra
 
@@ -147,10 +414,80 @@ def acting(space: Any) -> tuple[int, int]:
         raise InputError(
             f"actions are {space}, expected Discrete; wrap the environment to choose among a few"
         )
-    return _limited("actions", int(space.n)), int(space.start)
+    if space.n > MAX_NEURONS:
+        raise InputError(f"there are {space.n} actions, at most {MAX_NEURONS} are allowed; offer fewer")
+    return int(space.n), int(space.start)
 
 
-def _limited(what: str, count: int) -> int:
-    if count > MAX_NEURONS:
-        raise InputError(f"{what} need {count} neurons, at most {MAX_NEURONS} are allowed")
-    return count
+def wrappers(env: Any) -> Iterator[Any]:
+    """Yield an environment and what it wraps, from the outside in."""
+    while True:
+        yield env
+        inner = getattr(env, "env", None)
+        if inner is None or env is getattr(env, "unwrapped", env):
+            return
+        env = inner
+
+
+def limit_of(env: Any) -> tuple[int | None, bool]:
+    """Return the most steps of an episode, and whether the environment itself counts them.
+
+    One that counts them itself (`max_steps`, as in our maze) may wait for the last to give its reward.
+    """
+    own = getattr(getattr(env, "unwrapped", env), "max_steps", None)
+    if isinstance(own, int) and own > 0:
+        return own, True
+    limits = [getattr(one, "_max_episode_steps", None) for one in wrappers(env)]
+    limits.append(getattr(getattr(env, "spec", None), "max_episode_steps", None))
+    found = [limit for limit in limits if isinstance(limit, int)]
+    return (min(found) if found else None), False
+
+
+# ---------------------------------------------------------------- what is said of it
+
+
+def _checked_args(args: object) -> dict[str, Any]:
+    if not isinstance(args, Mapping) or not all(isinstance(name, str) for name in args):
+        raise InputError(f"args is {shown(args)}, expected a dictionary of arguments")
+    return dict(args)
+
+
+def _checked_options(options: object) -> tuple[Mapping[str, Any], ...]:
+    expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
+    every = sequence("options", options, expected)
+    if not every or not all(isinstance(one, Mapping) for one in every):
+        raise InputError(f"options is {shown(options)}, expected {expected}")
+    return every
+
+
+def _name(given: object, env: Any) -> str:
+    spec = getattr(env, "spec", None)
+    if spec is not None:
+        return str(spec.id)
+    return given if isinstance(given, str) else type(getattr(env, "unwrapped", env)).__name__
+
+
+def called(thing: Any) -> str:
+    """Return what a function, a class or the class of an object is called, module included."""
+    named = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _json(value: Any) -> Any:
+    """Return a value if JSON can hold it, else None: nothing can be made from it again."""
+    try:
+        return value if json.loads(json.dumps(value, allow_nan=False)) == value else None
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _provider(spec: Any) -> tuple[str | None, str | None]:
+    """Return the package that an environment comes from, and its version, where that is known."""
+    entry = getattr(spec, "entry_point", None)
+    module = entry if isinstance(entry, str) else getattr(entry, "__module__", "")
+    top = module.split(":")[0].split(".")[0]
+    try:
+        return top, importlib.metadata.version(top)
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # called otherwise, which takes long to see
+        found = importlib.metadata.packages_distributions().get(top)
+        return (found[0], importlib.metadata.version(found[0])) if found else (top or None, None)

@@ -9,17 +9,23 @@ goal, and the distance that is left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from distal.base.checks import InputError, instance, integer, sequence, shown, text
+from distal.base import checks, files, memory
+from distal.base.checks import InputError, counted, fields, instance, integer, number, sequence, shown, text
 from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
-from distal.model.settings import Settings
+from distal.model.settings import MAX_STEPS, Settings
 
 EVENT_BITS = 6
 EVENTS = 2**EVENT_BITS
@@ -32,6 +38,9 @@ MAX_GOALS = 1_000  # so many times MAX_STATES is less than 2^31
 MAX_COST = 100_000  # so that the costs of 10,000 steps add up to less than 2^31
 MAX_NAME = 100
 COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
+
+FORMAT = "distal-table"
+VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +99,78 @@ class Table:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def of(
+        cls,
+        observations: ArrayLike,
+        following: ArrayLike,
+        costs: ArrayLike,
+        ends: ArrayLike,
+        *,
+        left: ArrayLike = 0,
+        start: ArrayLike = 0,
+    ) -> Table:
+        """Make a table from what each step costs and which states end an episode.
+
+        The classes of transitions and the cost of a plain step are found here: transitions
+        that cost the same and end the same are one event, the most common plain one is event 0.
+
+        Args:
+            observations: the bits that are sensed in each state, (states, inputs).
+            following: the state that each action leads to, (states, actions).
+            costs: what each step costs, in whole numbers, (states, actions) or
+                (goals, states, actions).
+            ends: whether an episode ends when a state is entered, (states) or (goals, states).
+            left: what it costs to be cut off: a number, (states) or (goals, states).
+            start: the state that every episode begins in, or one for each goal, (goals).
+
+        Returns:
+            The table.
+
+        Raises:
+            InputError: if a shape or a number is not what it should be, or the transitions
+                fall into too many classes.
+        """
+        sensed = _numbers("observations", observations, ("states", "inputs"), 0, 1, np.uint8)
+        states = integer("the number of states", len(sensed), 1, MAX_STATES)
+        to = _numbers("following", following, (states, "actions"), 0, states - 1, np.int32)
+        integer("the number of actions", to.shape[1], 1, MAX_NEURONS)
+        if _is_number(left):
+            left = np.full(states, integer("left", left, -MAX_COST, MAX_COST))
+        by_goal: dict[str, NDArray[Any]] = {
+            "costs": _by_goal("costs", costs, to.shape, MAX_COST, np.int64),
+            "ends": _by_goal("ends", ends, (states,), None, np.bool_),
+            "left": _by_goal("left", left, (states,), MAX_COST),
+            "start": _starts(start, 1 if _is_number(start) else "goals", states),
+        }
+        goals = max(map(len, by_goal.values()))
+        for name, value in by_goal.items():
+            if len(value) not in (1, goals):
+                raise InputError(
+                    f"{name} is for {counted(len(value), 'goal')}, other numbers are for {goals}"
+                )
+        events, extra, ending, step_cost = _classes(by_goal["costs"], by_goal["ends"][:, to])
+        return cls(
+            observations=sensed,
+            following=to,
+            events=events,
+            costs=np.repeat(extra, goals // len(extra), axis=0),
+            ends=np.repeat(ending, goals // len(ending), axis=0),
+            left=np.repeat(by_goal["left"], goals // len(by_goal["left"]), axis=0),
+            start=np.repeat(by_goal["start"], goals // len(by_goal["start"])),
+            step_cost=step_cost,
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of all numbers of the table."""
+        found = hashlib.sha256(f"step_cost {self.step_cost}".encode())
+        for name in _ARRAYS:
+            array = getattr(self, name)
+            found.update(f"{name} {array.shape} {array.dtype.str}".encode())
+            found.update(array.tobytes())
+        return found.hexdigest()
+
     @property
     def inputs(self) -> int:
         """The number of bits that are sensed."""
@@ -111,10 +192,17 @@ class Table:
         return cast("NDArray[np.int32]", self.start)
 
 
-def _starts(start: object, goals: int, states: int) -> NDArray[np.int32]:
+_ARRAYS = ("observations", "following", "events", "costs", "ends", "left", "start")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _starts(start: object, goals: int | str, states: int) -> NDArray[np.int32]:
     """Return the first state of every goal, (goals); one number stands for all."""
-    if isinstance(start, int | np.integer) and not isinstance(start, bool):
-        start = np.full(goals, integer("start", start, 0, states - 1))
+    if _is_number(start):
+        start = np.full(int(goals), integer("start", start, 0, states - 1))
     return _numbers("start", start, (goals,), 0, states - 1, np.int32)
 
 
@@ -125,10 +213,7 @@ def _numbers(
 
     A length that is not known yet is a word.
     """
-    try:
-        given = np.array(value)
-    except Exception:  # what cannot become an array has any reason not to
-        given = np.array(None)
+    given = _array(value)
     fits = given.ndim == len(shape) and all(
         isinstance(wanted, str) or size == wanted for size, wanted in zip(given.shape, shape, strict=True)
     )
@@ -141,6 +226,56 @@ def _numbers(
     checked = np.ascontiguousarray(given, kind)
     checked.setflags(write=False)
     return checked
+
+
+def _array(value: object) -> NDArray[Any]:
+    try:
+        return np.array(value)
+    except Exception:  # what cannot become an array has any reason not to
+        return np.array(None)
+
+
+def _by_goal(
+    name: str, value: object, shape: tuple[int, ...], most: int | None, kind: type[Any] = np.int32
+) -> NDArray[Any]:
+    """Return numbers (goals, …), where those of one goal may stand for all; `most` is None for bits."""
+    low, high = (0, 1) if most is None else (-most, most)
+    if _array(value).ndim == len(shape) + 1:
+        checked = _numbers(name, value, ("goals", *shape), low, high, kind)
+        integer("the number of goals", len(checked), 1, MAX_GOALS)
+        return checked
+    return _numbers(name, value, shape, low, high, kind)[None]
+
+
+def _classes(costs: NDArray[Any], ends: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
+    """Sort transitions into classes: events (states, actions), their costs and ends, the cost of a step."""
+    goals = max(len(costs), len(ends))
+    event = np.zeros(costs[0].size, np.int64)
+    for goal in range(goals):  # each goal may split the classes of those before it
+        own = costs[goal % len(costs)].ravel() * 2 + ends[goal % len(ends)].ravel()
+        event = np.unique(event * (4 * MAX_COST + 4) + own + 2 * MAX_COST, return_inverse=True)[1].ravel()
+    _, first, many = np.unique(event, return_index=True, return_counts=True)
+    cost = costs.reshape(len(costs), -1)[:, first] + np.zeros((goals, 1), np.int64)
+    end = ends.reshape(len(ends), -1)[:, first] | np.zeros((goals, 1), np.bool_)
+    plain = (cost == cost[0]).all(axis=0) & ~end.any(axis=0)
+    usual = int(np.argmax(np.where(plain, many, 0)))  # the most common of them
+    step_cost = int(cost[0, usual]) if plain.any() else 0
+    if np.abs(cost - step_cost).max() > MAX_COST:
+        step_cost = 0
+    # Event 0 has to be a plain step of this cost, even if there is none such.
+    zero = plain & (cost[0] == step_cost)
+    order = np.concatenate([np.flatnonzero(zero), np.flatnonzero(~zero)])
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order)) + (0 if zero.any() else 1)
+    count = int(number.max()) + 1
+    if count > EVENTS:
+        raise InputError(
+            f"steps differ in cost and end in {count} ways, at most {EVENTS} fit in a table; "
+            "use fewer different costs, or fewer goals"
+        )
+    extra, ending = np.zeros((goals, count), np.int64), np.zeros((goals, count), np.bool_)
+    extra[:, number], ending[:, number] = cost - step_cost, end
+    return number[event].reshape(costs[0].shape), extra, ending, step_cost
 
 
 # ---------------------------------------------------------------- for the compiled engines
@@ -205,26 +340,125 @@ class TableTask:
     Args:
         table: what can happen.
         goals: what the goals are called; "0", "1", … if left out.
+        name: what the task is called.
+        steps: the steps that an episode has if nobody says otherwise.
+        target: the EP at or below which the goal counts as reached.
+        limit: the most steps that an episode can have, where something else than the
+            table ends it then; more are refused.
 
     Raises:
         InputError: if it is no table, or there are not as many names as goals.
     """
 
-    def __init__(self, table: Table, goals: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        goals: Sequence[str] | None = None,
+        *,
+        name: str = "table",
+        steps: int | None = None,
+        target: float | None = None,
+        limit: int | None = None,
+    ) -> None:
         self._table = instance("table", table, Table, "a Table")
         names = range(table.goals) if goals is None else sequence("goals", goals, "a list of names")
         if len(names) != table.goals:
             raise InputError(f"goals has {len(names)} names, the table has {table.goals} goals")
         self.goals = tuple(str(k) if goals is None else text("goals", k, MAX_NAME) for k in names)
         self.inputs, self.outputs = table.inputs, table.outputs
+        self.name = text("name", name, MAX_NAME)
+        self.limit = None if limit is None else integer("limit", limit, 1, MAX_STEPS)
+        self.steps = self.limit if steps is None else integer("steps", steps, 1, self.limit or MAX_STEPS)
+        self._target = None if target is None else number("target", target)
+        self.source: Mapping[str, Any] | None = None  # what it was made from, if it can be made again
 
     def begin(self, goal: int, settings: Settings) -> TableWalk:
         """Begin an episode in the start state."""
-        return TableWalk(self._table, goal, settings)
+        return TableWalk(self.table(settings), goal, settings)
 
     def table(self, settings: Settings) -> Table:
-        """Return the table, whatever the settings are."""
+        """Return the table; the settings may ask for too many steps, and have no other effect."""
+        steps = instance("settings", settings, Settings, "a Settings").steps
+        if self.limit is not None and steps > self.limit:
+            raise InputError(
+                f"steps is {steps}, but {self.name} ends an episode after {self.limit}; ask for no more"
+            )
         return self._table
+
+    def target(self, settings: Settings) -> float | None:
+        """Return the EP at or below which the goal counts as reached, if there is one."""
+        return self._target
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the task is, ready for JSON: its sizes and digest, and what it was made from."""
+        table = self._table
+        return {
+            "kind": "table",
+            "name": self.name,
+            "states": len(table.following),
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "goals": list(self.goals),
+            "digest": table.digest,
+            "source": None if self.source is None else dict(self.source),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the task to an NPZ file, which `load` reads; its name ends in .npz."""
+        given = checks.path("the name of a file", path)
+        if given.suffix != ".npz":
+            raise InputError(f"cannot write {str(given)!r}: expected a name that ends in .npz")
+        about = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.name,
+            "goals": list(self.goals),
+            "steps": self.steps,
+            "target": self._target,
+            "limit": self.limit,
+            "step_cost": self._table.step_cost,
+        }
+        arrays = {name: getattr(self._table, name) for name in _ARRAYS}
+        files.write_bytes(given, files.to_npz(about=np.array(json.dumps(about)), **arrays))
+
+    @classmethod
+    def load(cls, path: str | Path) -> TableTask:
+        """Read a task that `save` wrote.
+
+        Raises:
+            InputError: if the file cannot be read, or does not hold a table.
+        """
+        given = checks.path("table", path)
+        data = files.read_bytes(given, "table", files.MOST_OF_RUNS)
+        try:
+            about, arrays = _stored(data)
+            needed = ("name", "goals", "steps", "target", "limit", "step_cost")
+            kept = fields(about, FORMAT, VERSION, needed)
+            table = Table(**arrays, step_cost=kept.pop("step_cost"))
+            task = cls(table, kept.pop("goals"), **kept)
+        except InputError as error:
+            raise InputError(f"cannot read table {str(given)!r}: {error}") from None
+        task.source = {"file": str(given.resolve())}
+        return task
+
+
+def _stored(data: bytes) -> tuple[object, dict[str, NDArray[Any]]]:
+    """Return what an NPZ file holds: what is said of the table, and its arrays."""
+    names = ("about", *_ARRAYS)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = {entry.filename: entry.file_size for entry in archive.infolist()}
+    except Exception:  # a zip file can be damaged in many ways
+        raise InputError("it is not an NPZ file, or is damaged") from None
+    if sorted(entries) != sorted(f"{name}.npy" for name in names):
+        raise InputError(f"it holds {shown(sorted(entries))}, expected {', '.join(names)}")
+    memory.Estimate("the numbers of the table", entries, "end other work").check()
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in names}
+        return json.loads(str(arrays.pop("about"))), arrays
+    except Exception:  # and so can what it holds
+        raise InputError("it is damaged") from None
 
 
 class TableWalk:

@@ -1,0 +1,176 @@
+"""What a task can be given as: a maze, a table, a file, an environment or its id; and made again from."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from distal.base.checks import InputError, flag, shown
+from distal.model.maze import Maze
+from distal.tasks.gym import EnvError, EnvTask, Measure
+from distal.tasks.tables import Table, TableTask
+from distal.tasks.tabulation import LIMIT, Key, NoTable, table_task
+from distal.tasks.task import Task, checked_task
+from distal.tasks.walk import MazeTask
+
+# A Maze, a Table, a task, an environment, a function that makes one, its id, or the file of a saved table.
+AnyTask: TypeAlias = Any
+
+AT_ONCE = 2_000  # states that are looked for where nobody asked for a table
+PARTS = ("inputs", "outputs", "goals", "begin", "table")
+
+
+def task_of(
+    given: Any,
+    *,
+    args: Mapping[str, Any] | None = None,
+    encode: object = None,
+    starts: int | None = None,
+    ep: Measure | None = None,
+    key: Key | None = None,
+    tabulated: bool | None = None,
+) -> Task[Any]:
+    """Return the task that is meant.
+
+    An environment becomes a table where it can, so that every engine runs it.
+
+    Args:
+        given: a Maze, a Table, a task, a Gymnasium environment, a function that makes one, the
+            id of one, or the path of a table that was saved (*.npz).
+        args: arguments for the function, or for `gymnasium.make`.
+        encode: how observations become bits: words, as "one-hot,bins:3", or a function.
+        starts: so many goals: goal k resets with seed k in every episode.
+        ep: says how good an episode was, lower is better; minus the return if left out.
+        key: a function of the unwrapped environment that says which state it is in.
+        tabulated: whether an environment must become a table; None: if its observations are
+            no Box and it has few states.
+
+    Returns:
+        The task.
+
+    Raises:
+        InputError: if it is none of these, or must become a table and cannot.
+    """
+    must = None if tabulated is None else flag("tabulated", tabulated)
+    plain = _plain(given)
+    if plain is not None:
+        asked = {"args": args, "encode": encode, "starts": starts, "ep": ep, "key": key, "tabulated": must}
+        for name, value in asked.items():
+            if value is not None:
+                raise InputError(f"{name} is for environments, and the task is {shown(given)}; leave it out")
+        return plain
+    world = EnvTask(given, args=args, encode=encode, starts=starts, ep=ep)
+    if must is False:
+        return world
+    try:
+        if must is None and _holds_box(world.env.observation_space):
+            raise NoTable("observations hold a Box, of mostly too many states; tabulated=True tries it")
+        return table_task(world, key=key, limit=LIMIT if must else AT_ONCE)
+    except (NoTable, EnvError) as reason:
+        if must:
+            raise
+        world.no_table = str(reason)
+        return world
+
+
+def why_not_table(task: Task[Any]) -> str | None:
+    """Return why an environment did not become a table; None if it did, or nobody tried."""
+    reason: str | None = getattr(task, "no_table", None)
+    return reason
+
+
+def rebuilt(data: object) -> Task[Any]:
+    """Make a task again from what its `to_dict` returned.
+
+    The id of an environment may name a module, which is imported: trust the data as you would
+    trust a program.
+
+    Args:
+        data: what `to_dict` returned.
+
+    Returns:
+        The task: the same table, or the same environment and encoder.
+
+    Raises:
+        InputError: if it cannot be made again, or would be another one here.
+    """
+    if not isinstance(data, dict) or data.get("kind") not in ("table", "environment"):
+        raise InputError(f"task is {shown(data)}, expected what the to_dict of a task returns")
+    if data["kind"] == "environment":
+        return _environment(data)
+    source = data.get("source")
+    if not isinstance(source, dict):
+        raise InputError(
+            f"table {shown(data.get('name'))} was made in a program; save it, and give the file as the task"
+        )
+    made = TableTask.load(source["file"]) if "file" in source else _table(source, data.get("states"))
+    found = made.to_dict()["digest"]
+    if found != data.get("digest"):
+        where = f"file {shown(source['file'])}" if "file" in source else "the environment"
+        raise InputError(f"{where} gives another table than before: {found[:12]}, expected the one it gave")
+    return made
+
+
+def _table(source: dict[str, Any], states: object) -> TableTask:
+    """Tabulate an environment again."""
+    if source.get("key") is not None:
+        raise InputError(
+            f"the environment was tabulated with the function {shown(source['key'])}; give the task again"
+        )
+    most = states if isinstance(states, int) and 0 < states < LIMIT else LIMIT
+    return table_task(_environment(source), limit=most)
+
+
+def _environment(data: dict[str, Any]) -> EnvTask:
+    """Make an environment again, if it is the same package that makes it."""
+    name, args, options = data.get("id"), data.get("arguments"), data.get("options")
+    if not isinstance(name, str):
+        raise InputError(f"the environment was given as {shown(data.get('given'))}; give the task again")
+    if data.get("ep") is not None:
+        raise InputError(f"the EP of {name} was the function {shown(data['ep'])}; give the task again")
+    if args is None or options is None:
+        raise InputError(f"the arguments of {name} were more than JSON can hold; give the task again")
+    for package, version in (
+        (data.get("package"), data.get("version")),
+        ("gymnasium", data.get("gymnasium")),
+    ):
+        _check_version(name, package, version)
+    return EnvTask(
+        name, args=args, options=options, starts=data.get("starts"), encode=data.get("encoder", "")
+    )
+
+
+def _check_version(name: str, package: object, version: object) -> None:
+    """Refuse a package of another version than the one that an environment came from."""
+    try:
+        here = importlib.metadata.version(str(package))
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        here = None
+    if here != version:
+        found = "which is not installed here" if here is None else f"here is {here}"
+        raise InputError(
+            f"{shown(name)} came from {shown(package)} {shown(version)}, {found}; "
+            "install the version that it came from"
+        )
+
+
+def _plain(given: Any) -> Task[Any] | None:
+    """Return the task that something is or holds, if it is no environment."""
+    if isinstance(given, Maze):
+        return MazeTask(given)
+    if isinstance(given, Table):
+        return TableTask(given)
+    if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".npz")):
+        return TableTask.load(given)
+    is_task = not isinstance(given, type) and all(hasattr(given, part) for part in PARTS)
+    return checked_task(given) if is_task else None
+
+
+def _holds_box(space: Any) -> bool:
+    from gymnasium.spaces import Box, Dict, Tuple  # noqa: PLC0415 - an extra
+
+    if isinstance(space, Dict):
+        return any(map(_holds_box, space.values()))
+    return any(map(_holds_box, space)) if isinstance(space, Tuple) else isinstance(space, Box)

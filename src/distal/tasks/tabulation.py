@@ -1,0 +1,399 @@
+"""An environment as a table: all that can happen in it, if chance has no part and there are few states.
+
+Gymnasium's toy environments hold their transitions (`P`). Others are explored: from copies
+of an environment in every state that is known, every action is tried, until no state is new.
+Each action is tried twice, with other random numbers, so that chance shows.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import pickle
+import random
+from collections import deque
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distal.base.checks import InputError, function, instance, integer, shown
+from distal.model.settings import Settings
+from distal.tasks.gym import EnvTask, called, said, wrappers
+from distal.tasks.tables import MAX_COST, MAX_STATES, Table, TableTask
+
+LIMIT = 100_000
+RESETS = 10  # with other seeds, which must all begin in the same state
+WALKS, LONGEST = 10, 200  # random walks through environment and table, and their steps, before it is believed
+NEVER = -(2**31)  # steps that TimeLimit believes to have gone
+
+# Variables that never change, or are not looked at: descriptions and random numbers.
+SHARED = {
+    "spec", "_cached_spec", "metadata", "_metadata", "action_space", "observation_space", "_action_space",
+    "_observation_space", "reward_range", "_saved_kwargs", "render_mode", "P", "initial_state_distrib",
+}  # fmt: skip
+APART = SHARED | {"_np_random", "_np_random_seed"}
+
+Key = Callable[[Any], Hashable]
+Progress = Callable[[int], None]
+
+
+class NoTable(InputError):  # noqa: N818 - it says why
+    """Why an environment is no table."""
+
+
+def tabulate(
+    env: Any,
+    *,
+    encode: object = None,
+    key: Key | None = None,
+    limit: int = LIMIT,
+    starts: int | None = None,
+    progress: Progress | None = None,
+) -> TableTask:
+    """Turn an environment into a table, which every engine runs.
+
+    EP, observations and ends are those of the environment, step by step.
+
+    Args:
+        env: an environment, a function that makes one, or the id of a registered one.
+        encode: how observations become bits: words, as "one-hot,bins:3", or a function.
+        key: a function of the unwrapped environment that says which state it is in; all its
+            variables but random numbers and pictures if left out.
+        limit: the most states.
+        starts: so many goals: goal k begins where a reset with seed k does.
+        progress: told how many more states have been found.
+
+    Returns:
+        The table as a task.
+
+    Raises:
+        InputError: if chance has a part, rewards are not whole numbers, or there are too many
+            states.
+    """
+    return table_task(EnvTask(env, encode=encode, starts=starts), key=key, limit=limit, progress=progress)
+
+
+def table_task(
+    task: EnvTask, *, key: Key | None = None, limit: int = LIMIT, progress: Progress | None = None
+) -> TableTask:
+    """Turn an environment that is a task already into a table; see `tabulate`.
+
+    Args:
+        task: the environment as a task; its EP is minus the return.
+        key: says which state the unwrapped environment is in.
+        limit: the most states.
+        progress: told how many more states have been found.
+
+    Returns:
+        The table as a task.
+
+    Raises:
+        InputError: if it is none.
+    """
+    instance("task", task, EnvTask, "an EnvTask")
+    function("key", key)
+    function("progress", progress)
+    limit = integer("limit", limit, 1, MAX_STATES)
+    if task.measured:
+        raise NoTable("EP is a function of the episode, which no table knows; leave ep out")
+    graph = _Graph(task, limit, progress)
+    starts = _by_transitions(task, graph) if key is None and _has_transitions(task.env) else None
+    if starts is None:
+        starts = _by_exploring(task, graph, _state_of(key))
+    table = Table.of(graph.bits, graph.following, graph.costs, graph.ends, start=starts)
+    found = TableTask(table, task.goals, name=task.name, limit=task.steps, target=task.target(Settings()))
+    _compare(task, table)
+    found.source = {**task.to_dict(), "key": None if key is None else called(key)}
+    return found
+
+
+@dataclass
+class _Graph:
+    """States as they are found. One that an episode ended in is a state of its own."""
+
+    task: EnvTask
+    limit: int
+    progress: Progress | None
+    number: dict[tuple[Hashable, bool], int] = field(default_factory=dict)
+    bits: list[tuple[int, ...]] = field(default_factory=list)
+    following: list[list[int]] = field(default_factory=list)
+    costs: list[list[int]] = field(default_factory=list)
+    ends: list[bool] = field(default_factory=list)
+
+    def place(
+        self, key: Hashable, bits: tuple[int, ...], cost: int = 0, ended: bool = False
+    ) -> tuple[int, bool]:
+        """Return the number of a state, and whether it is new and goes on."""
+        known = self.number.get((key, ended))
+        if known is not None:
+            if self.bits[known] != bits:
+                raise NoTable(
+                    f"state {known} of {self.task.name} is not always observed alike; "
+                    "give a key that tells states apart"
+                )
+            return known, False
+        new = self.number[key, ended] = len(self.bits)
+        if new == self.limit:
+            raise NoTable(
+                f"{self.task.name} has more than {self.limit:,} states; raise limit, "
+                "or give a key that leaves out what does not matter"
+            )
+        self.bits.append(bits)
+        # Nothing follows an end: one more of the step that led to it is a class that is there already.
+        self.following.append([new] * self.task.outputs)
+        self.costs.append([cost] * self.task.outputs)
+        self.ends.append(ended)
+        if self.progress is not None:
+            self.progress(1)
+        return new, not ended
+
+
+def _whole(reward: float, name: str, state: object, action: int) -> int:
+    """Return what a step costs, if its reward is a whole number that a table can hold."""
+    if not float(reward).is_integer() or abs(reward) > MAX_COST:
+        raise NoTable(
+            f"reward {reward} of action {action} in state {state} of {name} is no whole number up to "
+            f"{MAX_COST:,}; wrap the environment to scale its rewards"
+        )
+    return -int(reward)
+
+
+# ---------------------------------------------------------------- by Gymnasium's transitions
+
+
+def _harmless() -> tuple[type, ...]:
+    """Return the wrappers that change neither observations nor rewards nor actions."""
+    from gymnasium import wrappers as known  # noqa: PLC0415 - an extra
+
+    return (known.OrderEnforcing, known.PassiveEnvChecker, known.RecordEpisodeStatistics, known.TimeLimit)
+
+
+def _has_transitions(env: Any) -> bool:
+    """Say whether an environment has a table of transitions between its observations."""
+    from gymnasium.spaces import Discrete  # noqa: PLC0415 - an extra
+
+    *outer, inner = wrappers(env)
+    space = env.observation_space
+    return (
+        isinstance(getattr(inner, "P", None), dict)
+        and hasattr(inner, "initial_state_distrib")
+        and isinstance(space, Discrete)
+        and (space.start, space.n) == (0, len(inner.P))
+        and all(isinstance(one, _harmless()) for one in outer)
+        and not getattr(inner, "fickle_passenger", False)  # the taxi's chance that is not in P
+    )
+
+
+def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
+    """Follow the transitions from where episodes begin; return the first state of every goal."""
+    inner = task.env.unwrapped
+    if task.starts is None and np.count_nonzero(inner.initial_state_distrib) > 1:
+        raise _chance_in_reset(task)
+    first = [int(task.for_trial(0).reset(goal)[0]) for goal in range(len(task.goals))]
+    starts = []
+    waiting: deque[tuple[int, int]] = deque()
+    for state in first:
+        number, new = graph.place(state, task.encoder(state))
+        starts.append(number)
+        if new:
+            waiting.append((state, number))
+    while waiting:
+        state, number = waiting.popleft()
+        for action in range(task.outputs):
+            outcomes = {tuple(rest) for share, *rest in inner.P[state][action] if share > 0}
+            if len(outcomes) != 1:
+                raise _chance_in_step(task, state, action)
+            ((following, reward, ended),) = outcomes
+            cost = _whole(reward, task.name, state, action)
+            to, new = graph.place(int(following), task.encoder(int(following)), cost, bool(ended))
+            graph.following[number][action], graph.costs[number][action] = to, cost
+            if new:
+                waiting.append((int(following), to))
+    return starts
+
+
+def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
+    return NoTable(
+        f"chance decides what action {action} does in state {state} of {task.name}; a table has no chance"
+    )
+
+
+def _chance_in_reset(task: EnvTask) -> NoTable:
+    how = "the same seed gives other ones" if task.starts else "give starts=N to begin in N of them"
+    return NoTable(f"{task.name} begins in different states; {how}")
+
+
+# ---------------------------------------------------------------- by exploring
+
+
+def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
+    """Try every action in every state; return the first state of every goal."""
+    starts = []
+    waiting: deque[tuple[Any, int]] = deque()
+    for goal in range(len(task.goals)):
+        env, key, bits = _start(task, goal, state_of)
+        number, new = graph.place(key, bits)
+        starts.append(number)
+        if new:
+            waiting.append((env, number))
+    while waiting:
+        env, number = waiting.popleft()
+        for action in range(task.outputs):
+            one, other = (_tried(task, env, action, seed, state_of) for seed in (1, 2))
+            if one[1:] != other[1:]:
+                raise _chance_in_step(task, number, action)
+            cost = _whole(one.reward, task.name, number, action)
+            to, new = graph.place(one.key, one.bits, cost, one.ended)
+            graph.following[number][action], graph.costs[number][action] = to, cost
+            if new:
+                waiting.append((one.env, to))
+    return starts
+
+
+def _start(task: EnvTask, goal: int, state_of: Key) -> tuple[Any, Hashable, tuple[int, ...]]:
+    """Return a copy of the environment at the start, its state, and what is sensed."""
+    found = set()
+    for seed in range(2 if task.starts else RESETS):
+        observation, _ = task.for_trial(seed).reset(goal)
+        found.add((state_of(task.env), task.encoder(observation)))
+    if len(found) > 1:
+        raise _chance_in_reset(task)
+    ((key, bits),) = found
+    copied = _copied(task.env, task.name)
+    if state_of(copied) != key:
+        raise NoTable(f"a copy of {task.name} is not in the state of the original, so it cannot be explored")
+    return copied, key, bits
+
+
+class _Step(NamedTuple):
+    """What an action did in a copy of the environment."""
+
+    env: Any
+    key: Hashable
+    bits: tuple[int, ...]
+    reward: float
+    ended: bool
+
+
+def _tried(task: EnvTask, env: Any, action: int, seed: int, state_of: Key) -> _Step:
+    """Take one step in a copy, with random numbers of its own."""
+    own = _copied(env, task.name)
+    for one in wrappers(own):
+        _reseed(one, seed)
+        if hasattr(one, "_elapsed_steps"):
+            one._elapsed_steps = NEVER  # TimeLimit's; the table has the limit of its own
+    inner = getattr(own, "unwrapped", own)
+    if callable(getattr(inner, "hash", None)) and hasattr(inner, "step_count"):
+        inner.step_count = 0  # MiniGrid's, likewise
+    observation, reward, terminated, truncated, _ = task.step(action, own)
+    return _Step(own, state_of(own), task.encoder(observation), reward, terminated or truncated)
+
+
+def _reseed(thing: Any, seed: int) -> None:
+    """Give a thing other random numbers."""
+    for name, value in list(getattr(thing, "__dict__", {}).items()):
+        if isinstance(value, np.random.Generator):
+            vars(thing)[name] = np.random.default_rng(seed)
+        elif isinstance(value, np.random.RandomState):
+            vars(thing)[name] = np.random.RandomState(seed)
+        elif isinstance(value, random.Random):
+            vars(thing)[name] = random.Random(seed)  # noqa: S311 - not for secrets
+
+
+def _copied(env: Any, name: str) -> Any:
+    """Return a copy of an environment that shares what never changes."""
+    memo: dict[int, Any] = {}
+    for one in wrappers(env):
+        for variable, value in getattr(one, "__dict__", {}).items():
+            if variable in SHARED and value is not None:
+                memo[id(value)] = value
+    try:
+        return copy.deepcopy(env, memo)
+    except Exception as error:  # an environment may hold anything
+        raise NoTable(f"{name} cannot be copied, so it cannot be explored: {said(error)}") from None
+
+
+def _state_of(key: Key | None) -> Key:
+    """Return the function that says which state an environment is in."""
+    if key is None:
+        return _variables
+    given = key
+
+    def asked(env: Any) -> Hashable:
+        state = given(getattr(env, "unwrapped", env))
+        with suppress(TypeError):
+            hash(state)
+            return state
+        raise InputError(f"key returns {shown(state)}, expected what can be hashed, as a tuple of numbers")
+
+    return asked
+
+
+def _variables(env: Any) -> Hashable:
+    """Return a digest of all variables of an environment that may be its state, wrappers included."""
+    found = hashlib.sha256()
+    *outer, inner = wrappers(env)
+    things = [one for one in outer if not isinstance(one, _harmless())]
+    known = getattr(inner, "hash", None)
+    if callable(known):  # MiniGrid's
+        found.update(str(known()).encode())
+    else:
+        things.append(inner)
+    for one in things:
+        for name, value in sorted(vars(one).items()):
+            if name in APART or (name == "env" and one is not inner) or _stateless(value):
+                continue
+            if name == "lastaction" and hasattr(one, "P"):
+                continue  # of Gymnasium's toy environments, for pictures
+            try:
+                found.update(f"{name} ".encode() + pickle.dumps(value))
+            except Exception as error:  # what cannot be pickled has any reason not to
+                raise NoTable(
+                    f"variable {name} of {type(one).__name__} cannot be compared ({said(error)}); "
+                    "give a key that says which state it is in"
+                ) from None
+    return found.digest()
+
+
+def _stateless(value: object) -> bool:
+    """Say whether a variable is no part of a state: random numbers, functions, pictures."""
+    generator = isinstance(value, np.random.Generator | np.random.RandomState | random.Random)
+    return generator or callable(value) or type(value).__module__.partition(".")[0] == "pygame"
+
+
+# ---------------------------------------------------------------- trust
+
+
+def _compare(task: EnvTask, table: Table) -> None:
+    """Walk at random through environment and table, and refuse the table if they differ."""
+    for walk in range(WALKS):
+        if not _alike(task, table, walk % len(task.goals), walk):
+            raise NoTable(
+                f"{task.name} does not always do the same in one state; "
+                "give a key that tells states apart, or leave it an environment"
+            )
+
+
+def _alike(task: EnvTask, table: Table, goal: int, seed: int) -> bool:
+    """Say whether environment and table do the same in a random walk."""
+    chosen = np.random.default_rng(seed)
+    observation, _ = task.for_trial(seed).reset(goal)
+    state, over = int(table.starts[goal]), False
+    for step in range(1, min(LONGEST, task.steps or LONGEST) + 1):
+        if table.observations[state].tolist() != list(task.encoder(observation)):
+            return False
+        if over:
+            return True
+        action = int(chosen.integers(task.outputs))
+        event = table.events[state, action]
+        observation, reward, terminated, truncated, _ = task.step(action)
+        state, over = int(table.following[state, action]), bool(table.ends[goal, event])
+        cut = truncated and step == task.limit and not terminated
+        if reward != -(table.step_cost + int(table.costs[goal, event])):
+            return False
+        if over != (terminated or truncated) and not cut:
+            return False
+    return True

@@ -1,0 +1,278 @@
+"""Observations become bits: named encoders for every space, or a function."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from distal import InputError
+from distal.tasks.encoders import SEEN, Encoder, FunctionEncoder, encoder_of
+
+gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple  # noqa: E402
+
+LINE = Box(0, 8, (1,))
+ROOM = Box(np.array([0, -1], np.float32), np.array([8, 1], np.float32))
+
+
+def nothing() -> Iterator[Any]:
+    raise AssertionError("nothing has to be seen for this")
+
+
+def encoder(space: Any, encode: object = None, seen: list[Any] | None = None) -> Any:
+    return encoder_of(encode, space, nothing if seen is None else lambda: iter(seen))
+
+
+@pytest.mark.parametrize(
+    ("space", "encode", "observation", "bits"),
+    [
+        (Discrete(5), "binary", 4, (0, 0, 1)),
+        (Discrete(5), None, 3, (1, 1, 0)),
+        (Discrete(4), "binary", 3, (1, 1)),
+        (Discrete(1), "binary", 0, (0,)),
+        (Discrete(5, start=-2), "binary", 1, (1, 1, 0)),
+        (Discrete(5, start=3), "one-hot", np.int64(4), (0, 1, 0, 0, 0)),
+        (MultiBinary((2, 2)), None, np.array([[1, 0], [0, 1]]), (1, 0, 0, 1)),
+        (MultiBinary(2), "bits", [0, 1], (0, 1)),
+        (MultiDiscrete([3, 2]), None, np.array([2, 1]), (0, 1, 1)),
+        (MultiDiscrete([3, 2], start=[1, -1]), "one-hot", np.array([1, 0]), (1, 0, 0, 0, 1)),
+        (LINE, "bins:4", np.array([4.0], np.float32), (1, 1, 0)),  # edges at 2, 4 and 6
+        (LINE, "bins:4", np.array([3.99]), (1, 0, 0)),  # 64-bit floats are no mistake
+        (ROOM, "bins:2", np.array([3, 0], np.float32), (0, 1)),
+        (Box(0, 255, (2,), np.uint8), "bins:2", np.array([127, 128], np.uint8), (0, 1)),
+        (Tuple([Discrete(2), LINE]), "bins:2", (1, np.array([5.0])), (1, 1)),
+        (Tuple([LINE, Discrete(3)]), " bins:2 , one-hot ", (np.array([5.0]), 0), (1, 1, 0, 0)),
+        (
+            Dict({"b": Discrete(2), "a": Tuple([MultiBinary(2), Discrete(3)])}),
+            None,
+            {"a": (np.array([1, 0]), 2), "b": 1},
+            None,
+        ),
+    ],
+)
+def test_an_observation_becomes_these_bits(
+    space: Any, encode: Any, observation: Any, bits: tuple[int, ...] | None
+) -> None:
+    made = encoder(space, encode)
+    if bits is None:  # in the order that the space has, whichever it is
+        parts = {"b": (1,), "a": (1, 0, 0, 1)}
+        bits = tuple(bit for name in space.spaces for bit in parts[name])
+    assert made(observation) == bits
+    assert made.bits == len(bits)
+
+
+@given(st.integers(1, 300), st.integers(-5, 5))
+def test_binary_digits_are_few_and_tell_all_values_apart(count: int, start: int) -> None:
+    made = encoder(Discrete(count, start=start), "binary")
+    assert 2 ** (made.bits - 1) < max(count, 2) <= 2**made.bits
+    assert len({made(start + k) for k in range(count)}) == count
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=2), st.integers(2, 9))
+def test_more_is_never_fewer_bits_and_bins_are_equal(numbers: list[float], count: int) -> None:
+    made = encoder(Box(-1, 1, (1,)), f"bins:{count}")
+    low, high = (sum(made(np.array([value]))) for value in sorted(numbers))
+    assert low <= high
+    # bin k is −1 + 2 k / N … −1 + 2 (k + 1) / N
+    assert high == min(count - 1, max(k for k in range(count) if max(numbers) >= -1 + 2 * (k / count)))
+
+
+def test_quantiles_are_edges_between_which_a_random_policy_sees_equally_much() -> None:
+    seen = [np.array([k**2, -k], np.float32) for k in range(SEEN)]
+    made = encoder(Box(-np.inf, np.inf, (2,)), "bins:4:quantiles", [*seen, np.array([1e30, 0], np.float32)])
+    bits = np.array([made(each) for each in seen])
+    assert made.bits == 6
+    assert (np.abs(bits.mean(axis=0) - [0.75, 0.5, 0.25] * 2) < 2 / SEEN).all()
+    assert made.columns[0].edges == tuple(float(k**2) for k in (499, 999, 1499))  # numbers that were seen
+
+
+def test_without_a_word_numbers_are_binary_and_boxes_have_four_bins_by_quantiles() -> None:
+    space = Tuple([Discrete(3), MultiBinary(1), LINE])
+    seen = [(0, np.array([1]), np.array([k % 8], np.float32)) for k in range(SEEN)]
+    made = encoder(space, None, seen)
+    assert made.word == "binary,bits,bins:4:quantiles"
+    assert made.bits == 2 + 1 + 3
+    assert made((2, np.array([1]), np.array([3], np.float32))) == (0, 1, 1, 1, 1, 0)  # edges 1, 3, 5
+
+
+@pytest.mark.parametrize(
+    ("space", "observation"),
+    [
+        (Discrete(3), 3),
+        (Discrete(3), 1.5),
+        (Discrete(3), "1"),
+        (MultiBinary(2), np.array([0, 2])),
+        (MultiBinary(2), np.array([0, 1, 1])),
+        (MultiDiscrete([2, 2]), np.array([0, 2])),
+        (LINE, np.array([np.nan])),
+        (LINE, np.array([8.5])),
+        (LINE, np.array([1.0, 2.0])),
+        (LINE, [[1.0], [2.0, 3.0]]),
+        (LINE, None),
+        (Tuple([Discrete(2), Discrete(2)]), (0,)),
+        (Tuple([Discrete(2), Discrete(2)]), 0),
+        (Dict({"a": Discrete(2)}), {"b": 0}),
+        (Dict({"a": Discrete(2)}), (0,)),
+    ],
+)
+def test_an_observation_that_is_not_in_the_space_is_refused(space: Any, observation: Any) -> None:
+    boxes = isinstance(space, Box)
+    with pytest.raises(InputError) as refusal:
+        encoder(space, "bins:2" if boxes else None)(observation)
+    assert str(refusal.value).startswith("an observation is ")
+    assert f"which is not in {space}; mend the environment" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("space", "encode", "problem"),
+    [
+        (
+            Discrete(3),
+            "one_hot",
+            "encode holds 'one_hot', expected binary, one-hot, bits, bins:N or bins:N:q",
+        ),
+        (Discrete(3), "onehot", "did you mean 'one-hot'?"),
+        (Discrete(3), "", "encode holds '', expected binary"),
+        (Discrete(3), 3, "encode is 3, expected words as 'one-hot,bins:3', or a function"),
+        (Discrete(3), "binary,one-hot", "encode is 'binary,one-hot', expected one of binary and one-hot"),
+        (Discrete(3), "bins:4", "encode holds 'bins:4', which Discrete(3) has no use for; leave it out"),
+        (LINE, "bins:1", "the number of bins in encode is 1, expected a whole number from 2 to 257"),
+        (LINE, "bins:x", "the number of bins in encode is 'x', expected a whole number from 2 to 257"),
+        (LINE, "bins:99999", "the number of bins in encode is '99999', expected"),
+        (LINE, "bins:3:median", "encode holds 'bins:3:median', expected"),
+        (Box(-np.inf, 1, (1,)), "bins:3", "bins between infinite bounds are of no use; use bins:3:quantiles"),
+        (Box(-np.finfo(np.float32).max, 1, (1,)), "bins:3", "bins between infinite bounds are of no use"),
+        (Text(3), None, "observations are Text(1, 3,"),
+        (Tuple([Discrete(2), Text(3)]), None, "or Dict of them; give encode a function that turns them into"),
+        (
+            Box(0, 255, (84, 84, 3), np.uint8),
+            None,
+            "observations become 63,504 bits, at most 256 are allowed; ",
+        ),
+        (
+            Discrete(257),
+            "one-hot",
+            "observations become 257 bits, at most 256 are allowed; use binary, or give",
+        ),
+        (MultiBinary(257), None, "observations become 257 bits, at most 256 are allowed; use fewer bins, or"),
+    ],
+)
+def test_an_encoder_that_does_not_fit_is_refused_with_what_to_do(
+    space: Any, encode: Any, problem: str
+) -> None:
+    with pytest.raises(InputError) as refusal:
+        encoder(space, encode)
+    assert problem in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_as_many_bits_as_a_network_may_have_are_allowed() -> None:
+    assert encoder(Discrete(256), "one-hot").bits == 256
+    assert encoder(LINE, "bins:257").bits == 256
+
+
+def test_infinite_numbers_have_no_quantiles() -> None:
+    with pytest.raises(InputError, match="are infinite at times; give encode a function"):
+        encoder(Box(-np.inf, np.inf, (1,)), None, [np.array([np.inf], np.float32)] * 3)
+
+
+# ---------------------------------------------------------------- functions
+
+
+def halves(observation: Any) -> list[Any]:
+    return [observation > 2, np.int8(observation % 2)]
+
+
+def test_a_function_is_an_encoder() -> None:
+    made = encoder(Discrete(9), halves, [0])
+    assert isinstance(made, FunctionEncoder)
+    assert (made.bits, made.word) == (2, "function halves")
+    assert made(5) == (1, 1)
+    assert pickle.loads(pickle.dumps(made)) == made  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        (lambda observation: 3, "what encode returns is 3, expected a sequence of 0 and 1"),
+        (lambda observation: [0, 2], "what encode returns is [0, 2], expected a sequence of 0 and 1"),
+        (lambda observation: [0.0], "what encode returns is [0.0], expected a sequence of 0 and 1"),
+        (lambda observation: [], "what encode returns is [], expected a sequence of 0 and 1"),
+        (lambda observation: 1 / 0, "encode failed for 0: ZeroDivisionError: division by zero"),
+        (
+            lambda observation: [0] * 257,
+            "observations become 257 bits, at most 256 are allowed; return fewer",
+        ),
+    ],
+)
+def test_a_function_that_gives_no_bits_is_refused(function: Any, problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        encoder(Discrete(9), function, [0])
+    assert str(refusal.value).startswith(problem)
+
+
+def test_a_function_gives_always_as_many_bits() -> None:
+    made = encoder(Discrete(9), lambda observation: [0] * (observation + 1), [0])
+    with pytest.raises(
+        InputError, match="encode gives 3 bits for 2, and gave 1 before; expected always as many"
+    ):
+        made(2)
+
+
+# ---------------------------------------------------------------- kept and made again
+
+CASES = [
+    (Discrete(5), "one-hot", []),
+    (Tuple([Discrete(3), LINE]), "bins:3", []),
+    (ROOM, "bins:5:quantiles", [np.array([k / 9, 1 / (k + 1)], np.float32) for k in range(60)]),
+]
+
+
+@pytest.mark.parametrize(("space", "encode", "seen"), CASES)
+def test_an_encoder_is_made_again_from_json_and_from_a_pickle(
+    space: Any, encode: str, seen: list[Any]
+) -> None:
+    made = encoder(space, encode, seen)
+    again = Encoder.from_dict(json.loads(json.dumps(made.to_dict())), space)
+    assert again == made
+    assert again.word == made.word
+    assert pickle.loads(pickle.dumps(made)) == made  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("data", "space", "problem"),
+    [
+        (3, LINE, "encoder is 3, expected word, bits and edges"),
+        (
+            {"word": "binary", "bits": 2},
+            LINE,
+            "encoder is {'word': 'binary', 'bits': 2}, expected word, bits",
+        ),
+        ({"word": "binary", "bits": 2, "edges": []}, Discrete(9), "was not made for Discrete(9); the env"),
+        ({"word": "bins:2", "bits": 1, "edges": [[3.0]]}, LINE, "was not made for Box(0.0, 8.0, (1,)"),
+        ({"word": "bins:2", "bits": 1, "edges": []}, LINE, "was not made for Box(0.0, 8.0, (1,)"),
+        ({"word": "bins:3:quantiles", "bits": 2, "edges": [[2.0, 1.0]]}, LINE, "expected ascending numbers"),
+        ({"word": "bins:2:quantiles", "bits": 1, "edges": [["x"]]}, LINE, "expected a finite number"),
+        (
+            {"word": "bins:2:quantiles", "bits": 1, "edges": [[float("inf")]]},
+            LINE,
+            "expected a finite number",
+        ),
+        ({"word": "bins:2:quantiles", "bits": 1, "edges": 5}, LINE, "edges of the encoder is 5, expected"),
+        ({"word": "bins:3:quantiles", "bits": 1, "edges": [[2.0]]}, LINE, "was not made for Box("),
+        ({"word": "function f", "bits": 1}, LINE, "encode was the function f; give the function again"),
+    ],
+)
+def test_what_is_no_encoder_or_one_of_another_space_is_refused(data: Any, space: Any, problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        Encoder.from_dict(data, space)
+    assert problem in str(refusal.value)
