@@ -1,0 +1,335 @@
+"""A trained network as a thing of its own: it acts in an environment, is kept in a file, and is measured.
+
+The weights do not change any more. `Result.agent` makes one of what a trial has learned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base.checks import InputError, fields, flag, instance, integer, shown, text, unit_interval
+from distal.base.checks import path as checked_path
+from distal.base.files import read_json, to_json, write_text
+from distal.base.significance import interval, paired
+from distal.model import draws, network
+from distal.model.draws import MAX_SEED
+from distal.model.network import Activations, Weights, incoming
+from distal.model.settings import Settings
+from distal.tasks.encoders import AnyEncoder, Encoder
+from distal.tasks.episode import choose
+from distal.tasks.gym import is_env, made_env
+
+FORMAT, VERSION = "distal-agent", 1
+MAX_EPISODES = 10_000_000
+MAX_NAME = 200
+
+
+@dataclass(eq=False)
+class Agent:
+    """A network that acts, with fixed weights.
+
+    Args:
+        weights: those of the network.
+        alpha_h: scale of the recurrent sums.
+        alpha_o: scale of the feedback sums.
+        settings: of the network; how outputs act is among them.
+        encoder: turns observations into bits; None where observations are bits.
+        first_action: the environment's number of the network's first output.
+        name: what it is called.
+        seed: of the actions, where they are drawn (outputs="random").
+
+    Raises:
+        InputError: if an argument is not what it should be, or they do not fit together.
+    """
+
+    weights: Weights
+    alpha_h: float
+    alpha_o: float
+    settings: Settings = field(default_factory=Settings)
+    encoder: AnyEncoder | None = None
+    first_action: int = 0
+    name: str = ""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        instance("weights", self.weights, Weights, "the Weights of a network")
+        instance("settings", self.settings, Settings, "a Settings")
+        self.alpha_h = unit_interval("alpha_h", self.alpha_h)
+        self.alpha_o = unit_interval("alpha_o", self.alpha_o)
+        self.first_action = integer("first_action", self.first_action)
+        self.name = text("name", self.name, MAX_NAME) if self.name else ""
+        self.seed = integer("seed", self.seed, 0, MAX_SEED)
+        hidden, inputs, _ = self.weights.shape
+        if hidden != self.settings.hidden:
+            raise InputError(
+                f"the weights have {hidden} hidden neurons, the settings {self.settings.hidden}"
+            )
+        if self.encoder is not None and self.encoder.bits != inputs:
+            raise InputError(f"the weights have {inputs} inputs, the encoder gives {self.encoder.bits} bits")
+        self._episode = -1
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin an episode: no neuron is active."""
+        hidden, _, outputs = self.weights.shape
+        self._hidden: Activations = np.zeros(hidden, np.uint8)
+        self._outputs: Activations = np.zeros(outputs, np.uint8)
+        self._steps = 0
+        self._episode += 1
+        self._words: NDArray[np.uint32] = np.zeros(0, np.uint32)
+
+    def act(self, observation: Any) -> int:
+        """Return the action for an observation, as the environment numbers it."""
+        bits = self._bits(observation)
+        self._hidden, sums = network.step(
+            self.weights,
+            np.float32(self.alpha_h),
+            np.float32(self.alpha_o),
+            np.array([*bits, 1], np.uint8),
+            self._hidden,
+            self._outputs,
+        )
+        action, self._outputs = choose(sums, self.settings.outputs, self._word())
+        self._steps += 1
+        return self.first_action + action
+
+    def _bits(self, observation: Any) -> tuple[int, ...]:
+        if self.encoder is not None:
+            return self.encoder(observation)
+        bits = np.ravel(np.asarray(observation))
+        inputs = self.weights.shape[1]
+        if bits.dtype.kind not in "biu" or len(bits) != inputs or not np.isin(bits, (0, 1)).all():
+            raise InputError(f"an observation is {shown(observation)}, expected {inputs} bits")
+        return tuple(bits.tolist())
+
+    def _word(self) -> np.uint32:
+        """Return the random word of this step; the same as in a trial with this seed and episode."""
+        if self._steps >= len(self._words):
+            count = max(self.settings.steps, 2 * len(self._words))
+            self._words = draws.words(self.seed, draws.ACTION, self._episode, range(1), count)[0]
+        return np.uint32(self._words[self._steps])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what its file holds."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.name,
+            "alpha_h": self.alpha_h,
+            "alpha_o": self.alpha_o,
+            "settings": asdict(self.settings),
+            "encoder": None if self.encoder is None else self.encoder.to_dict(),
+            "first_action": self.first_action,
+            "seed": self.seed,
+            "hidden": self.weights.hidden.tolist(),
+            "output": self.weights.output.tolist(),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the agent to a JSON file, which `load` reads."""
+        write_text(checked_path("path", path), to_json(self.to_dict()) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path, env: Any = None) -> Agent:
+        """Read an agent that `save` wrote.
+
+        Args:
+            path: the file.
+            env: the environment it acts in, or its id; needed where observations are no bits,
+                so that they can be read as they were.
+
+        Returns:
+            The agent.
+
+        Raises:
+            InputError: if the file cannot be read, is no agent, or is one for other observations.
+        """
+        data = read_json(path, "agent file")
+        try:
+            return cls._from_dict(data, env)
+        except InputError as error:
+            raise InputError(f"agent file {str(path)!r}: {error}") from None
+
+    @classmethod
+    def _from_dict(cls, data: object, env: Any) -> Agent:
+        needed = ("name", "alpha_h", "alpha_o", "settings", "encoder", "first_action", "seed", "hidden", "output")
+        kept = fields(data, FORMAT, VERSION, needed)
+        given = instance("settings", kept.pop("settings"), dict, "an object")
+        encoder, weights = kept.pop("encoder"), _weights(kept.pop("hidden"), kept.pop("output"))
+        if encoder is not None:
+            if env is None:
+                raise InputError("it acts on observations of an environment; name it: Agent.load(path, env)")
+            made = env if is_env(env) else made_env(env, {})
+            encoder = Encoder.from_dict(encoder, made.observation_space)
+        return cls(weights, settings=Settings.of(given), encoder=encoder, **kept)
+
+
+def _weights(hidden: object, output: object) -> Weights:
+    """Read the two matrices of a network."""
+    matrices = []
+    for name, given in (("hidden", hidden), ("output", output)):
+        try:
+            matrix = np.array(given, np.float32)
+        except (TypeError, ValueError):
+            matrix = np.zeros(0, np.float32)
+        if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+            raise InputError(f"{name} is {shown(given)}, expected rows of finite numbers")
+        matrices.append(matrix)
+    weights = Weights(*matrices)
+    neurons, inputs, outputs = weights.shape
+    right = inputs > 0 and weights.output.shape == (outputs, neurons + 1)
+    if not right or weights.hidden.shape[1] != incoming(neurons, inputs, outputs):
+        raise InputError(f"the matrices {matrices[0].shape} and {matrices[1].shape} are of no network")
+    return weights
+
+
+# ---------------------------------------------------------------- how well one does
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The returns of an agent in an environment, and by chance in episodes with the same seeds.
+
+    Chance is a network with random weights in every episode. `cut` counts the agent's episodes
+    that the environment had not ended after `settings.steps` steps, or 10,000 if it has no limit.
+    """
+
+    returns: NDArray[np.float64]  # (episodes)
+    lengths: NDArray[np.int64]  # (episodes): steps
+    chance: NDArray[np.float64] | None  # (episodes)
+    seed: int
+    cut: int = 0
+
+    @property
+    def mean(self) -> float:
+        """The mean return."""
+        return float(self.returns.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the mean, by bootstrap."""
+        return interval(self.returns)
+
+    @property
+    def p(self) -> float | None:
+        """The p-value of the paired t-test against chance; None without it."""
+        return None if self.chance is None else paired(self.returns, self.chance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, ready for JSON."""
+        by_chance = None
+        if self.chance is not None:
+            low, high = interval(self.chance)
+            by_chance = {"mean": float(self.chance.mean()), "interval": [low, high], "p": self.p}
+        return {
+            "episodes": len(self.returns),
+            "seed": self.seed,
+            "mean": self.mean,
+            "interval": list(self.interval),
+            "mean_length": float(self.lengths.mean()),
+            "cut": self.cut,
+            "chance": by_chance,
+        }
+
+    def summary(self) -> str:
+        """Return the outcome in a few lines of text."""
+        lines = [
+            f"{len(self.returns):,} episodes, seed {self.seed}",
+            f"mean return  {_line(self.returns)}",
+        ]
+        if self.chance is not None:
+            lines += [f"chance       {_line(self.chance)}, p = {self.p:.2g}, paired t-test"]
+        if self.cut:
+            lines.append(f"{self.cut:,} episodes were cut off before the environment ended them")
+        return "\n".join(lines)
+
+
+def _line(values: NDArray[np.float64]) -> str:
+    low, high = interval(values)
+    return f"{values.mean():.2f} (95 %: {low:.2f} to {high:.2f})"
+
+
+def evaluate(
+    agent: Agent,
+    env: Any,
+    *,
+    episodes: int = 100,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    chance: bool = True,
+) -> Evaluation:
+    """Let an agent act in a Gymnasium environment and return how well it does, with chance beside it.
+
+    Args:
+        agent: what acts.
+        env: an environment, wrapped or not, a function that makes one, or the id of one.
+        episodes: how many; episode k resets with seed + k.
+        seed: of the first episode.
+        options: for every reset.
+        chance: run random networks in the same episodes, too.
+
+    Returns:
+        The return of every episode.
+
+    Raises:
+        InputError: if an argument is not what it should be, or the agent does not fit the environment.
+    """
+    instance("agent", agent, Agent, "an Agent, as Result.agent returns")
+    episodes, seed = integer("episodes", episodes, 1, MAX_EPISODES), integer("seed", seed, 0, 2**31 - 1)
+    chance = flag("chance", chance)
+    if options is not None:
+        instance("options", options, Mapping, "a dictionary for reset")
+    made = env if is_env(env) else made_env(env, {})
+    try:
+        _check_fit(agent, made)
+        played = [_played(agent, made, seed + k, options) for k in range(episodes)]
+        by_chance = None
+        if chance:
+            random = (_by_chance(agent, seed, k) for k in range(episodes))
+            by_chance = [_played(one, made, seed + k, options)[0] for k, one in enumerate(random)]
+    finally:
+        if made is not env:
+            made.close()
+    returns, lengths, cuts = (np.array(column) for column in zip(*played, strict=True))
+    return Evaluation(
+        returns=returns.astype(np.float64),
+        lengths=lengths.astype(np.int64),
+        chance=None if by_chance is None else np.array(by_chance, np.float64),
+        seed=seed,
+        cut=int(cuts.sum()),
+    )
+
+
+def _check_fit(agent: Agent, env: Any) -> None:
+    outputs = agent.weights.shape[2]
+    if getattr(env.action_space, "n", None) != outputs:
+        raise InputError(f"the agent has {outputs} actions, the environment {env.action_space}")
+
+
+def _by_chance(agent: Agent, seed: int, episode: int) -> Agent:
+    """Return an agent like another one, with random weights."""
+    hidden, inputs, outputs = agent.weights.shape
+    weights = network.fresh_weights(hidden, seed, episode, inputs, outputs)
+    return Agent(weights, agent.alpha_h, agent.alpha_o, agent.settings, agent.encoder, agent.first_action)
+
+
+def _played(agent: Agent, env: Any, seed: int, options: Mapping[str, Any] | None) -> tuple[float, int, bool]:
+    """Run one episode; return its return, its steps, and whether it was cut off."""
+    observation, _ = env.reset(seed=seed, options=None if options is None else dict(options))
+    agent.reset()
+    total, steps, over = 0.0, 0, False
+    while not over and steps < agent.settings.steps:
+        observation, reward, terminated, truncated, _ = env.step(agent.act(observation))
+        total += float(reward)
+        steps += 1
+        over = bool(terminated or truncated)
+    if not math.isfinite(total):
+        raise InputError(f"the return of an episode is {total}, expected a finite number; mend the environment")
+    return total, steps, not over
