@@ -89,8 +89,8 @@ def result_of(best: list[list[int]], by_chance: list[list[int]] | None = None) -
     def result(values: list[list[int]], **more: Any) -> Result:
         return Result(
             best=np.minimum.accumulate(np.array(values, np.int32), axis=1), ep=np.array(values, np.int32),
-            learner=Chance(0.2, 0.2), task=MazeTask(T), settings=Settings(), trials=len(values) // 2, resample=None,
-            seed=0, engine="cpu", workers=None, **more,
+            learner=Chance(0.2, 0.2), task=MazeTask(T), settings=Settings(), trials=len(values) // 2,
+            resample=None, seed=0, engine="cpu", workers=None, **more,
         )  # fmt: skip
 
     return result(best, chance=None if by_chance is None else result(by_chance))

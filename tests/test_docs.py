@@ -48,7 +48,12 @@ def run_shell(script: str, folder: Path) -> str:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    told = ("generation ", "engine auto is ", "cluster ")  # progress, and who does the work
+    told = (
+        "generation ",
+        "engine cpu is used",
+        "engine reference is used",
+        "cluster ",
+    )  # progress, and who does the work
     assert all(line.startswith(told) for line in done.stderr.splitlines()), done.stderr
     return done.stdout
 

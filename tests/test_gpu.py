@@ -242,7 +242,7 @@ def test_without_cupy_the_engine_says_what_to_install_and_auto_is_cpu(
         with pytest.raises(InputError, match=r"engine gpu: CuPy .*pip install|engine gpu: CuPy cannot"):
             learn("paper:1", engine="gpu", episodes=1, trials=1)
         assert learn("paper:1", engine="auto", episodes=1, trials=1).engine == "cpu"
-        assert "engine auto is cpu here; engine gpu: CuPy" in caplog.text
+        assert "engine cpu is used; engine gpu: CuPy" in caplog.text
     finally:
         gpu._problem.cache_clear()
 

@@ -238,8 +238,8 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     run.run(trial())
     lines = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert lines == [
-        "engine auto is cpu here; hidden is 65, engine gpu takes at most 64",
-        "engine auto is reference here; engine gpu has no code for learners of kind 'jumps'",
+        "engine cpu is used; hidden is 65, engine gpu takes at most 64",
+        "engine reference is used; engine gpu has no code for learners of kind 'jumps'",
     ]
     with pytest.raises(InputError, match="hidden is 65, engine gpu takes at most 64; use engine cpu"):
         engines.runner("gpu").run(trial(HillClimbing(0.1, 0.2, 0.3), hidden=65))

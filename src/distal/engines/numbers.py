@@ -16,6 +16,7 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
 from distal.learners.hill_climbing import HillClimbing
 from distal.tasks.tables import COMPILED_INPUTS, COMPILED_OUTPUTS, Table
+from distal.tasks.task import task_name
 
 
 class Flat(NamedTuple):
@@ -85,7 +86,7 @@ def table_of(batch: Batch) -> Table:
     task, table = batch.task, batch.task.table(batch.settings)
     if table is None:
         raise InputError(
-            f"{type(task).__name__} has no table, which engines cpu and gpu need; use engine reference"
+            f"{task_name(task)} has no table, which engines cpu and gpu need; use engine reference"
         )
     instance("the table of the task", table, Table, "a Table, or None")
     # What the kernels rely on: goals within the table, and networks of a shape that they are made for.

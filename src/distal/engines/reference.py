@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from distal import learners
-from distal.base.checks import instance, integer, number
+from distal.base.checks import InputError, instance, integer, number
 from distal.engines.batch import Batch, EPs, Progress, Trials, checked_call, named_in_errors
 from distal.model.network import Weights
 from distal.tasks.episode import Episode
@@ -43,6 +43,8 @@ def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tup
                 best = episode
             if progress is not None:
                 progress(1)
+        if index < batch.episodes - 1:
+            raise InputError(f"its learner ended after {index + 1} episodes, expected no end")
     return ep, best.weights, cut
 
 

@@ -39,8 +39,8 @@ def resolve(name: str) -> str:
 
 @cache
 def say_instead(engine: str, reason: str) -> None:
-    """Say which engine "auto" is, and why not another; the same line once."""
-    _log.warning("engine auto is %s here; %s", engine, reason.partition(";")[0])
+    """Say which engine is used where none was asked for, and why not another; the same line once."""
+    _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
 
 
 def load(name: str) -> Engine:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from distal.base.significance import interval, paired
 from distal.model import draws, network
 from distal.model.draws import MAX_SEED
 from distal.model.network import Activations, Weights, incoming
-from distal.model.settings import Settings
+from distal.model.settings import Settings, SettingsDict
 from distal.tasks.encoders import AnyEncoder, Encoder
 from distal.tasks.episode import choose
 from distal.tasks.gym import is_env, made_env
@@ -63,14 +63,12 @@ class Agent:
         instance("settings", self.settings, Settings, "a Settings")
         self.alpha_h = unit_interval("alpha_h", self.alpha_h)
         self.alpha_o = unit_interval("alpha_o", self.alpha_o)
-        self.first_action = integer("first_action", self.first_action)
+        self.first_action = integer("first_action", self.first_action, -MAX_EPISODES, MAX_EPISODES)
         self.name = text("name", self.name, MAX_NAME) if self.name else ""
         self.seed = integer("seed", self.seed, 0, MAX_SEED)
         hidden, inputs, _ = self.weights.shape
         if hidden != self.settings.hidden:
-            raise InputError(
-                f"the weights have {hidden} hidden neurons, the settings {self.settings.hidden}"
-            )
+            raise InputError(f"the weights have {hidden} hidden neurons, the settings {self.settings.hidden}")
         if self.encoder is not None and self.encoder.bits != inputs:
             raise InputError(f"the weights have {inputs} inputs, the encoder gives {self.encoder.bits} bits")
         self._episode = -1
@@ -159,9 +157,9 @@ class Agent:
 
     @classmethod
     def _from_dict(cls, data: object, env: Any) -> Agent:
-        needed = ("name", "alpha_h", "alpha_o", "settings", "encoder", "first_action", "seed", "hidden", "output")
-        kept = fields(data, FORMAT, VERSION, needed)
-        given = instance("settings", kept.pop("settings"), dict, "an object")
+        numbers = ("alpha_h", "alpha_o", "first_action", "seed")
+        kept = fields(data, FORMAT, VERSION, ("name", *numbers, "settings", "encoder", "hidden", "output"))
+        given = cast(SettingsDict, instance("settings", kept.pop("settings"), dict, "an object"))
         encoder, weights = kept.pop("encoder"), _weights(kept.pop("hidden"), kept.pop("output"))
         if encoder is not None:
             if env is None:
@@ -284,8 +282,8 @@ def evaluate(
     instance("agent", agent, Agent, "an Agent, as Result.agent returns")
     episodes, seed = integer("episodes", episodes, 1, MAX_EPISODES), integer("seed", seed, 0, 2**31 - 1)
     chance = flag("chance", chance)
-    if options is not None:
-        instance("options", options, Mapping, "a dictionary for reset")
+    if options is not None and not isinstance(options, Mapping):
+        raise InputError(f"options is {shown(options)}, expected a dictionary for reset")
     made = env if is_env(env) else made_env(env, {})
     try:
         _check_fit(agent, made)
@@ -331,5 +329,5 @@ def _played(agent: Agent, env: Any, seed: int, options: Mapping[str, Any] | None
         steps += 1
         over = bool(terminated or truncated)
     if not math.isfinite(total):
-        raise InputError(f"the return of an episode is {total}, expected a finite number; mend the environment")
+        raise InputError(f"the return of an episode is {total}, expected a number; mend the environment")
     return total, steps, not over

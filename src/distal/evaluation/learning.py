@@ -25,6 +25,7 @@ from distal.base.checks import InputError, counted, flag, function, instance, in
 from distal.base.significance import SIGNIFICANT, paired
 from distal.engines import Batch, Progress, Runner
 from distal.engines.batch import EPs
+from distal.evaluation.agents import MAX_NAME, Agent
 from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
@@ -212,6 +213,30 @@ class Result:
             raise InputError("no weights were kept; run again with keep_weights=True")
         number = integer("trial", trial, 0, len(self.hidden) - 1)
         return Weights(self.hidden[number], self.output[number])
+
+    def agent(self, trial: int | None = None) -> Agent:
+        """Return the network that did best in a trial as an agent that can act in an environment.
+
+        Args:
+            trial: which trial, from 0; the first with the lowest EP if left out.
+
+        Returns:
+            The agent.
+
+        Raises:
+            InputError: if no weights were kept, or there is no such trial.
+        """
+        chosen = int(self.final.argmin()) if trial is None else trial
+        weights, learner = self.weights(chosen), self.learner
+        return Agent(
+            weights,
+            learner.alpha_h,
+            learner.alpha_o,
+            self.settings,
+            encoder=getattr(self.task, "encoder", None),
+            first_action=getattr(self.task, "first_action", 0),
+            name=f"{name_of(learner)}, trial {chosen}"[:MAX_NAME],
+        )
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the numbers and every setting that made them, ready for JSON.

@@ -139,7 +139,7 @@ class EnvTask:
         self.goals = tuple(map(str, range(self.starts or len(self.options))))
         made = self.env
         self.name = _name(env, made)
-        self.outputs, self._first_action = _acting(made.action_space)
+        self.outputs, self.first_action = _acting(made.action_space)
         self.encoder: AnyEncoder = encoder_of(encode, made.observation_space, self._look)
         self.inputs = self.encoder.bits
         self.limit, self._own_limit = limit_of(made)
@@ -203,7 +203,7 @@ class EnvTask:
         """Take one step in the environment, or in a copy of it."""
         env = self.env if copied is None else copied
         with _named(self.name, "step"):
-            observation, reward, terminated, truncated, info = env.step(self._first_action + action)
+            observation, reward, terminated, truncated, info = env.step(self.first_action + action)
         if not isinstance(reward, int | float | np.number | np.bool_ | np.ndarray) or not np.isfinite(reward):
             raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the environment")
         return observation, float(reward), bool(terminated), bool(truncated), info

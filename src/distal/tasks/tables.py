@@ -26,6 +26,7 @@ from distal.base import checks, files, memory
 from distal.base.checks import InputError, counted, fields, instance, integer, number, sequence, shown, text
 from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
 from distal.model.settings import MAX_STEPS, Settings
+from distal.tasks.encoders import AnyEncoder
 
 EVENT_BITS = 6
 EVENTS = 2**EVENT_BITS
@@ -371,6 +372,8 @@ class TableTask:
         self.steps = self.limit if steps is None else integer("steps", steps, 1, self.limit or MAX_STEPS)
         self._target = None if target is None else number("target", target)
         self.source: Mapping[str, Any] | None = None  # what it was made from, if it can be made again
+        self.encoder: AnyEncoder | None = None  # of an environment: how it is sensed, and
+        self.first_action = 0  # the number of its first action
 
     def begin(self, goal: int, settings: Settings) -> TableWalk:
         """Begin an episode in the start state."""
@@ -384,6 +387,11 @@ class TableTask:
                 f"steps is {steps}, but {self.name} ends an episode after {self.limit}; ask for no more"
             )
         return self._table
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self._table.following)
 
     def target(self, settings: Settings) -> float | None:
         """Return the EP at or below which the goal counts as reached, if there is one."""

@@ -106,6 +106,7 @@ def table_task(
     table = Table.of(graph.bits, graph.following, graph.costs, graph.ends, start=starts)
     found = TableTask(table, task.goals, name=task.name, limit=task.steps, target=task.target(Settings()))
     _compare(task, table)
+    found.encoder, found.first_action = task.encoder, task.first_action
     found.source = {**task.to_dict(), "key": None if key is None else called(key)}
     return found
 

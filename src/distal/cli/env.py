@@ -1,0 +1,117 @@
+"""`distal env`: what an environment looks like to a network, and how well chance does in it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from distal._version import __version__
+from distal.base.checks import InputError, counted
+from distal.base.files import check_target
+from distal.cli import options
+from distal.cli.parser import Commands, add_command, whole
+from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
+from distal.cli.work import runner_of
+from distal.evaluation.learning import Result, learn
+from distal.tasks.sources import why_not_table
+from distal.tasks.stored import stored
+from distal.tasks.tables import TableTask
+from distal.tasks.task import Task, own_steps, task_name
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = add_command(
+        commands,
+        "env",
+        run,
+        "show an environment as a task: its bits, actions and states, and what chance scores",
+        "Show what a network senses and does in a Gymnasium environment, whether the environment is a table, "
+        "which all engines run at full speed, and what chance scores: random weights in every episode.",
+    )
+    command.add_argument("env", metavar="ID", help="a Gymnasium environment, or a table saved as FILE.npz")
+    options.add_environment(command.add_argument_group("the environment"))
+    command.add_argument("--save", metavar="FILE", help="write the table to a file that --env takes (.npz)")
+    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes by chance (100)")
+    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials per goal by chance (5)")
+    command.add_argument("--hidden", type=whole, metavar="N", help="hidden neurons (20)")
+    command.add_argument("--steps", type=whole, metavar="N", help="steps per episode (its own, or 100)")
+    options.add_seed(command)
+    options.add_engine(command)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Show an environment as a task."""
+    if args.save is not None:
+        check_target(args.save)
+    task = options.environment(args.env, args)
+    if args.save is not None:
+        if not isinstance(task, TableTask):
+            raise InputError(f"--save needs a table: {why_not_table(task) or 'this is none'}")
+        task.save(args.save)
+    settings: Any = {name: getattr(args, name) for name in ("hidden", "steps") if getattr(args, name)}
+    total = args.episodes * args.trials * len(task.goals)
+    with runner_of(args) as runner, progress("chance", total) as advance:
+        chance = learn(
+            "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
+            progress=advance, keep_ep=True, **settings,
+        )  # fmt: skip
+    if args.json:
+        print_json({"version": __version__, **described(task), "chance": chance.to_dict()})
+    else:
+        _show(task, chance)
+        if args.save is not None:
+            console().print(f"table: {args.save}", soft_wrap=True)
+
+
+def described(task: Task[Any]) -> dict[str, Any]:
+    """Return what is known of a task, ready for JSON."""
+    world = getattr(task, "env", None)
+    encoder = getattr(task, "encoder", None)
+    table = isinstance(task, TableTask)
+    return {
+        **stored(task),
+        "observations": None if encoder is None else str(getattr(encoder, "space", "")),
+        "encoder": None if encoder is None else encoder.word,
+        "actions": None if world is None else str(world.action_space),
+        "steps": own_steps(task),
+        "states": task.states if isinstance(task, TableTask) else None,
+        "table": table,
+        "why_no_table": None if table else why_not_table(task),
+    }
+
+
+def _show(task: Task[Any], chance: Result) -> None:
+    """Print what an environment is, and what chance scores."""
+    out, about = console(), described(task)
+    bits = counted(task.inputs, "bit")
+    lines = {
+        "observations": about["observations"],
+        "inputs": bits if about["encoder"] is None else f"{bits}, {about['encoder']}",
+        "outputs": counted(task.outputs, "action"),
+        "goals": str(len(task.goals)),
+        "steps": f"{chance.settings.steps} per episode",
+        "table": _table_line(about),
+        "reached": None if chance.target is None else f"at an EP of {chance.target:g} or less",
+    }
+    out.print(visible(task_name(task)), style="bold", soft_wrap=True)
+    for name, line in lines.items():
+        if line is not None:
+            out.print(f"{name:13} {visible(line)}", soft_wrap=True)
+    score = new_table(
+        f"chance, {counted(len(chance.best), 'trial')} of {chance.episodes:,} episodes", "", wrap=True
+    )
+    score.add_row("mean EP of an episode", f"{chance.ep.mean():.2f}" if chance.ep is not None else "")
+    score.add_row("mean best EP", spread(chance.fitness, chance.standard_error))
+    if chance.reached is not None:
+        score.add_row("trials that reached the goal", f"{chance.reached:.1%}")
+    if chance.cut:
+        score.add_row("episodes that were cut off", f"{chance.cut:,}")
+    out.print(score)
+
+
+def _table_line(about: dict[str, Any]) -> str:
+    """Say whether an environment is a table, and what runs it."""
+    if about["table"]:
+        return f"{counted(about['states'], 'state')}; all engines run it"
+    return f"none, so engine reference runs it: {about['why_no_table']}"
