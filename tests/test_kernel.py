@@ -27,9 +27,9 @@ from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model.settings import READINGS
 from distal.paper.experiments import random_learners
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.tables import TableTask
 from distal.tasks.walk import MazeTask
-from tests.batches import fading_rules, random_batch, random_settings
+from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
 from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze
 
@@ -43,8 +43,8 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 expected: Any = engines.load("cpu")
 
 POINTERS = [
-    "learner", "goal", "seed", "numbers", "added", "moves", "outcomes", "left", "recorded", "best", "eps",
-    "memory", "weights", "kept", "next", "claimed", "done",
+    "learner", "goal", "seed", "numbers", "added", "moves", "sensed", "starts", "outcomes", "left", "recorded",
+    "best", "eps", "memory", "weights", "kept", "next", "claimed", "done",
 ]  # fmt: skip
 NUMBERS = [
     "trials",
@@ -55,7 +55,6 @@ NUMBERS = [
     "columns",
     "episodes",
     "states",
-    "start",
     "step_cost",
 ]
 
@@ -333,27 +332,38 @@ def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, o
 
 @pytest.mark.parametrize(("kind", "steps"), [("dsp", 100), ("hc", 100), ("dsp", 700)])
 def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, steps: int) -> None:
-    random = np.random.default_rng(steps)
+    rng = np.random.default_rng(steps)
     for _ in range(6):
-        states, goals, events = random.integers((2, 1, 40), (9, 4, 65))  # events beyond a word of 32, too
-        costs, ends = random.integers(-9, 9, (goals, events)), random.random((goals, events)) < 0.1
-        costs[:, 0] = ends[:, 0] = 0
-        table = Table(
-            random.integers(0, 2, (states, 3), np.uint8),
-            random.integers(0, states, (states, 4), np.int32),
-            random.integers(0, events, (states, 4), np.uint8) * (random.random((states, 4)) < 0.3),
-            costs.astype(np.int32),
-            ends,
-            random.integers(-50, 50, (goals, states), np.int32),
-            start=1,
-            step_cost=int(random.integers(-3, 7)),
-        )
         learners, seeds = random_learners(kind, 3, 4), np.arange(4, dtype=np.uint64)
-        settings = Settings(steps=steps)
         assert_same(
             emulate,
-            batch_of(learners, seeds, trials=1, episodes=12, task=TableTask(table), settings=settings),
-        )
+            batch_of(
+                learners, seeds, trials=1, episodes=12, task=TableTask(random_table(rng)),
+                settings=Settings(steps=steps),
+            ),
+        )  # fmt: skip
+
+
+# Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is sensed
+# and without, four actions and other numbers, outputs in one slot and in two, one to three slots, the largest.
+SHAPES = [
+    (1, 1, 1), (1, 8, 25), (2, 4, 20), (2, 3, 30), (3, 5, 20), (4, 4, 20), (5, 2, 64), (6, 4, 7), (7, 4, 29),
+    (8, 8, 20), (11, 7, 28), (13, 6, 61), (14, 1, 32), (16, 8, 20), (16, 8, 64), (31, 16, 48),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", range(len(SHAPES)))
+def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(emulate: Run, case: int) -> None:
+    inputs, actions, hidden = SHAPES[case]
+    rng = np.random.default_rng(2_000 + case)
+    steps = int(rng.choice([7, 40, 150]))
+    settings = replace(random_settings(rng), hidden=hidden, steps=steps)
+    for _ in range(2):
+        kind = ("dsp", "dsp", "hc", "chance")[case % 4]
+        task = TableTask(random_table(rng, inputs, actions))
+        batch = random_trials(rng, kind, task, settings, episodes=8, trials=4)
+        theirs = reference.run(batch, keep_weights=True, keep_ep=True)
+        assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs)
 
 
 # ---------------------------------------------------------------- the host's side

@@ -15,7 +15,6 @@ from distal.learners import Learner, hill_climbing
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.network import INPUTS, OUTPUTS
 from distal.tasks.tables import Table
 
 COMPILED = (Rule, HillClimbing, Chance)
@@ -65,12 +64,6 @@ def table_of(batch: Batch) -> Table:
             f"{type(task).__name__} has no table, which engines cpu and gpu need; use engine reference"
         )
     instance("the table of the task", table, Table, "a Table, or None")
-    # What the kernels rely on: goals within the table, and networks of the one shape that they are made for.
-    if (table.inputs, table.outputs) != (INPUTS, OUTPUTS):
-        raise InputError(
-            f"the task has {table.inputs} inputs and {table.outputs} actions, engines cpu and gpu take "
-            f"{INPUTS} and {OUTPUTS}; use engine reference"
-        )
     if int(batch.goal.max()) >= table.goals:
         raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
     return table

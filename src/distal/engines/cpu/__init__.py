@@ -33,7 +33,7 @@ from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.numbers import learner_numbers, not_compiled, packed_changes, table_of
 from distal.learners.rule import Rule
-from distal.model.network import OUTPUTS, incoming
+from distal.model.network import INPUTS, OUTPUTS, incoming
 from distal.tasks.tables import packed
 
 _log = logging.getLogger("distal")
@@ -49,7 +49,15 @@ POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 def supports(batch: Batch) -> str | None:
     """Return why this engine cannot run a batch; None if it can."""
-    return not_compiled(batch, "cpu")
+    reason = not_compiled(batch, "cpu")
+    if reason is None:
+        table = table_of(batch)
+        if (table.inputs, table.outputs) != (INPUTS, OUTPUTS):
+            reason = (
+                f"the task has {table.inputs} inputs and {table.outputs} actions, engine cpu takes {INPUTS} "
+                f"and {OUTPUTS}; use engine reference"
+            )
+    return reason
 
 
 def run(
