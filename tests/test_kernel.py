@@ -43,8 +43,8 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 expected: Any = engines.load("cpu")
 
 POINTERS = [
-    "learner", "goal", "seed", "numbers", "added", "moves", "sensed", "starts", "outcomes", "left", "recorded",
-    "best", "eps", "memory", "weights", "kept", "next", "claimed", "done",
+    "learner", "goal", "seed", "numbers", "added", "moves", "sensed", "starts", "outcomes", "left",
+    "recorded", "best", "eps", "memory", "weights", "kept", "next", "claimed", "done",
 ]  # fmt: skip
 NUMBERS = [
     "trials",
@@ -344,11 +344,12 @@ def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, st
         )  # fmt: skip
 
 
-# Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is sensed
-# and without, four actions and other numbers, outputs in one slot and in two, one to three slots, the largest.
+# Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is
+# sensed and without, four actions and other numbers, outputs in one slot and in two, one to three slots, the
+# most inputs and actions, and, with (27, 16, 49), the most shared memory.
 SHAPES = [
     (1, 1, 1), (1, 8, 25), (2, 4, 20), (2, 3, 30), (3, 5, 20), (4, 4, 20), (5, 2, 64), (6, 4, 7), (7, 4, 29),
-    (8, 8, 20), (11, 7, 28), (13, 6, 61), (14, 1, 32), (16, 8, 20), (16, 8, 64), (31, 16, 48),
+    (8, 8, 20), (11, 7, 28), (27, 16, 49), (13, 6, 61), (14, 1, 32), (16, 8, 20), (16, 8, 64), (31, 16, 48),
 ]  # fmt: skip
 
 
@@ -356,8 +357,7 @@ SHAPES = [
 def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(emulate: Run, case: int) -> None:
     inputs, actions, hidden = SHAPES[case]
     rng = np.random.default_rng(2_000 + case)
-    steps = int(rng.choice([7, 40, 150]))
-    settings = replace(random_settings(rng), hidden=hidden, steps=steps)
+    settings = replace(random_settings(rng), hidden=hidden, steps=(7, 40, 150)[case % 3])
     for _ in range(2):
         kind = ("dsp", "dsp", "hc", "chance")[case % 4]
         task = TableTask(random_table(rng, inputs, actions))

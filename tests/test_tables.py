@@ -171,7 +171,7 @@ def test_the_cpu_engine_refuses_other_shapes() -> None:
     one_input = {**ROOMS, "observations": [[0], [1]]}
     batch = trials(TableTask(Table(**one_input)), (published_rules()[0],), Settings(hidden=2, steps=3))
     assert reference.run(batch, keep_weights=True).best.shape == (2, 8)
-    with pytest.raises(InputError, match="the task has 1 inputs and 4 actions, engine cpu takes 3 and 4; use"):
+    with pytest.raises(InputError, match="the task has 1 inputs and 4 actions, engine cpu takes 3 and 4"):
         cpu.run(batch)
 
 

@@ -180,7 +180,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         self._moves = table.moves.reshape(-1, len(ACTIONS))
         self._outcomes = table.outcomes.reshape(-1, EVENTS)
         self._left = table.left.reshape(-1, table.states)
-        self._start = int(table.starts[0])  # the same for all
+        self._start = int(table.start[0])  # the same for all
         self._drawers = [np.random.default_rng() for _ in range(num_envs)]
         self._spot = np.zeros(num_envs, np.int64)
         self._steps, self._extra, self._goals = (np.zeros(num_envs, np.int64) for _ in range(3))

@@ -1,6 +1,6 @@
 // Many trials at once: one warp a trial, lanes are neurons.
 //
-// The host (gpu.py) defines:
+// The host (`__init__.py`) defines:
 //   INPUTS     bits that are sensed, without the bias: 1 to 31
 //   ACTIONS    outputs: 1 to 16
 //   EVENTS     classes of transitions: 64, the bits of a long word
@@ -26,7 +26,7 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-#define SENSED (INPUTS + 1)                       // inputs and the bias
+#define SENSED (INPUTS + 1)                      // inputs and the bias
 #define FEED ((SENSED + 3) / 4 * 4)              // their columns: in fours, so that the next ones are aligned
 #define PAD (FEED - SENSED)                      // the first columns, which are none: nothing is kept for them
 #define BIAS (FEED - 1)                          // the column of the bias
@@ -188,7 +188,7 @@ __device__ __forceinline__ void draw(const Lane me, Weights &w, u64 seed, u32 ep
             for (int k = 0; k < 4; k++) {
                 int c = 4 * block + k;
                 if (c < PAD || c >= COLUMNS) continue;
-                float drawn = c == BIAS && me.is_output(s)     ? pick(v, HIDDEN % 4)
+                float drawn = c == BIAS && me.is_output(s)  ? pick(v, HIDDEN % 4)
                               : PAD == 0 || me.is_output(s) ? pick(v, k)
                               : k < PAD                     ? pick(before, k + 4 - PAD)
                                                             : pick(v, k - PAD);
@@ -306,6 +306,8 @@ struct __align__(16) Shared {
         __syncwarp();
     }
 };
+
+static_assert(sizeof(Shared) <= 48 << 10, "more than a block may have");
 
 // Keep a number or an address: the compiler would find it anew at every use, which takes longer than the use.
 __device__ __forceinline__ int held(int number)
