@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from distal import Chance, InputError, Settings, engines, published_rules, triple_t_maze
+from distal import Chance, InputError, Rule, Settings, engines, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model.settings import READINGS
@@ -357,13 +357,39 @@ SHAPES = [
 def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(emulate: Run, case: int) -> None:
     inputs, actions, hidden = SHAPES[case]
     rng = np.random.default_rng(2_000 + case)
-    settings = replace(random_settings(rng), hidden=hidden, steps=(7, 40, 150)[case % 3])
+    outputs = tuple(READINGS["outputs"])[case // 3 % 3]
+    settings = replace(random_settings(rng), hidden=hidden, steps=(7, 40, 150)[case % 3], outputs=outputs)
     for _ in range(2):
         kind = ("dsp", "dsp", "hc", "chance")[case % 4]
         task = TableTask(random_table(rng, inputs, actions))
         batch = random_trials(rng, kind, task, settings, episodes=8, trials=4)
         theirs = reference.run(batch, keep_weights=True, keep_ep=True)
         assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs)
+
+
+@pytest.mark.parametrize("actions", [2, 4, 8])
+def test_the_first_of_equal_sums_acts_whatever_the_number_of_actions(emulate: Run, actions: int) -> None:
+    # A rule that strengthens every synapse makes all outputs alike: four weights of a half.
+    rule = Rule([1] * 32, eta=1.0, theta=1.0, alpha_h=0.0, alpha_o=0.0)
+    task = TableTask(random_table(np.random.default_rng(0), 2, actions))
+    settings = Settings(hidden=3, steps=10, normalise="neuron")
+    batch = batch_of([rule], np.zeros(1, np.uint64), trials=1, episodes=60, task=task, settings=settings)
+    *_, last = reference.episodes(batch, 0)
+    assert (last.weights.output == 0.5).all()
+    assert set(last.actions) == {0}
+    assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
+
+
+@pytest.mark.parametrize(("outputs", "actions"), [("winner", 8), ("binary", 8), ("binary", 16)])
+def test_a_remembered_step_is_taken_again_with_its_action(emulate: Run, outputs: str, actions: int) -> None:
+    # Without recurrence and with one input a network has two states, which come at many places.
+    rng, settings = np.random.default_rng(actions), Settings(hidden=6, steps=20, outputs=outputs)
+    rules = [Rule(rng.integers(-1, 2, 32).tolist(), 0.3, 0.2, 0.0, 0.0) for _ in range(4)]
+    task = TableTask(random_table(rng, 1, actions))
+    batch = batch_of(
+        rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, task=task, settings=settings
+    )
+    assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
 
 
 # ---------------------------------------------------------------- the host's side

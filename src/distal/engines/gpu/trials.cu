@@ -147,7 +147,7 @@ struct Lane {
     __device__ __forceinline__ u32 synapses(int slot, int first) const
     {
         const int n = neuron(slot), self = FEED + n - first;
-        if (n < HIDDEN) return (self >= 0 && self < 32 ? ~(1u << self) : ALL) & ~below(PAD - first);
+        if (n < HIDDEN) return self >= 0 && self < 32 ? ~(1u << self) : ALL;
         if (n < NEURONS) return below(FEED + HIDDEN - first) & ~below(FEED - first) | (first ? 0 : 1u << BIAS);
         return 0;
     }
