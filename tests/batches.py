@@ -10,6 +10,8 @@ from distal import Chance, HillClimbing, Maze, Rule, Settings, triple_t_maze
 from distal.engines import Batch
 from distal.learners import Learner
 from distal.model.settings import READINGS
+from distal.tasks.tables import Table
+from distal.tasks.task import Task
 from distal.tasks.walk import MazeTask
 
 
@@ -34,33 +36,59 @@ def random_maze(rng: np.random.Generator) -> Maze:
     return Maze(tuple("".join(line) for line in grid), ("north", "east", "south", "west")[rng.integers(4)])
 
 
-def random_batch(rng: np.random.Generator, settings: Settings, climbing: bool, episodes: int = 25) -> Batch:
-    """Make eight trials in a maze with learners of any kind: extreme numbers come often."""
-    maze = random_maze(rng) if rng.random() < 0.7 else triple_t_maze()
+def random_table(rng: np.random.Generator, inputs: int = 3, actions: int = 4) -> Table:
+    """Make a small task that is no maze: any costs, several goals, each with its own start."""
+    states, goals, events = rng.integers((2, 1, 40), (9, 4, 65))  # events beyond a word of 32, too
+    costs, ends = rng.integers(-9, 9, (goals, events)), rng.random((goals, events)) < 0.1
+    costs[:, 0] = ends[:, 0] = 0
+    return Table(
+        rng.integers(0, 2, (states, inputs), np.uint8),
+        rng.integers(0, states, (states, actions), np.int32),
+        rng.integers(0, events, (states, actions), np.uint8) * (rng.random((states, actions)) < 0.3),
+        costs.astype(np.int32),
+        ends,
+        rng.integers(-50, 50, (goals, states), np.int32),
+        start=rng.integers(0, states, goals),
+        step_cost=int(rng.integers(-3, 7)),
+    )
+
+
+def random_learner(rng: np.random.Generator, kind: str) -> Learner:
+    """Draw a learner of a kind."""
 
     def unit() -> float:
         return float(rng.choice([0.0, 1.0, 0.5, rng.random(), 0.1 * rng.random()]))
 
-    learners: list[Learner] = []
-    by_chance = climbing and rng.random() < 0.25
-    for _ in range(4):
-        changes = rng.choice([-1, 0, 1], 32, p=rng.dirichlet(np.ones(3)))
-        if by_chance:
-            learners.append(Chance(unit(), unit()))
-        elif climbing:
-            learners.append(HillClimbing(unit(), unit(), unit()))
-        else:
-            learners.append(Rule(changes.tolist(), unit(), unit(), unit(), unit()))
+    changes = rng.choice([-1, 0, 1], 32, p=rng.dirichlet(np.ones(3)))
+    if kind == "chance":
+        return Chance(unit(), unit())
+    if kind == "hc":
+        return HillClimbing(unit(), unit(), unit())
+    return Rule(changes.tolist(), unit(), unit(), unit(), unit())
+
+
+def random_trials(
+    rng: np.random.Generator, kind: str, task: Task[Any], settings: Settings, episodes: int, trials: int = 8
+) -> Batch:
+    """Make trials with four learners of a kind."""
     return Batch(
-        learners=tuple(learners),
-        learner=np.arange(8, dtype=np.int32) % 4,
-        goal=rng.integers(0, len(maze.finals), 8).astype(np.int32),
-        seed=rng.integers(0, 2**64, 8, np.uint64),
-        task=MazeTask(maze),
+        learners=tuple(random_learner(rng, kind) for _ in range(4)),
+        learner=np.arange(trials, dtype=np.int32) % 4,
+        goal=rng.integers(0, len(task.goals), trials).astype(np.int32),
+        seed=rng.integers(0, 2**64, trials, np.uint64),
+        task=task,
         settings=settings,
         episodes=episodes,
         resample=int(rng.integers(1, 9)) if rng.random() < 0.4 else None,
     )
+
+
+def random_batch(rng: np.random.Generator, settings: Settings, climbing: bool, episodes: int = 25) -> Batch:
+    """Make eight trials in a maze with learners of any kind: extreme numbers come often."""
+    maze = random_maze(rng) if rng.random() < 0.7 else triple_t_maze()
+    by_chance = climbing and rng.random() < 0.25
+    kind = "chance" if by_chance else "hc" if climbing else "dsp"
+    return random_trials(rng, kind, MazeTask(maze), settings, episodes)
 
 
 def random_settings(rng: np.random.Generator) -> Settings:

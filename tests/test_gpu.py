@@ -36,9 +36,9 @@ from distal.evaluation.learning import batch_of
 from distal.model import network
 from distal.model.settings import READINGS
 from distal.paper.experiments import random_learners
-from distal.tasks.tables import packed
-from distal.tasks.walk import MazeTask, maze_table
-from tests.batches import fading_rules, random_batch, random_settings
+from distal.tasks.tables import MAX_STATES, TableTask
+from distal.tasks.walk import MazeTask
+from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
 from tests.conftest import COMPARED, assert_equal_trials
 from tests.mazes import T, wide_maze
 from tests.strategies import rules
@@ -90,30 +90,80 @@ def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> No
             assert added[k, m, bits] == np.float32(rule.eta) * change
 
 
-def test_the_kernel_has_the_bias_among_what_is_sensed() -> None:
-    table = packed(maze_table(T, "turn"))
-    for spot in (*table.moves[:400], table.start):
-        there = int(gpu.with_bias(int(spot)))
-        assert (there >> 10, there >> 4 & 63, there & 15) == (
-            int(spot) >> 9,
-            int(spot) >> 3 & 63,
-            int(spot) & 7 | 8,
-        )
+@pytest.mark.parametrize(("inputs", "actions"), [(1, 1), (3, 4), (4, 4), (31, 16)])
+def test_a_table_is_packed_as_spots(inputs: int, actions: int) -> None:
+    # By the words of `Packed`: one state, action and goal at a time.
+    table = random_table(np.random.default_rng(inputs), inputs, actions)
+    packed, here = gpu.packed(table), gpu.in_spot(inputs)
+    assert here == {1: 2, 3: 4, 4: 0, 31: 0}[inputs]  # four bits are free in a spot
+
+    def sensed(state: int) -> int:
+        bits = "".join(map(str, [1, *reversed(table.observations[state].tolist())]))  # the bias is the last
+        return int(bits, 2)
+
+    def spot(state: int, event: int) -> int:
+        return (state * 64 + event << here) + (sensed(state) if here else 0)
+
+    states = len(table.following)
+    assert packed.sensed.tolist() == [sensed(state) for state in range(states)]
+    for state in range(states):
+        for action in range(actions):
+            to, event = int(table.following[state, action]), int(table.events[state, action])
+            assert packed.moves[state * actions + action] == spot(to, event)
+    for goal in range(table.goals):
+        assert packed.starts[goal] == spot(int(table.starts[goal]), 0)
+        assert packed.left[goal * states : (goal + 1) * states].tolist() == table.left[goal].tolist()
+        for event in range(64):
+            known = event < table.costs.shape[1]
+            cost, end = (table.costs[goal, event], table.ends[goal, event]) if known else (0, False)
+            assert packed.outcomes[goal * 64 + event] == 2 * int(cost) + int(end)
 
 
-@pytest.mark.parametrize("hidden", [1, 20, 28, 29, 60, 61, 64])
-def test_weights_lie_in_lanes_and_come_back_as_matrices(hidden: int) -> None:
-    layout = gpu.Layout(hidden)
-    assert layout.slots * 32 >= hidden + 4 > (layout.slots - 1) * 32
-    weights = network.fresh_weights(hidden, seed=1, episode=0)
-    lanes = np.zeros((layout.slots, hidden + 8, 32), np.float32)
-    for neuron in range(hidden + 4):  # by the words of trials.cu, one entry at a time
+def test_a_spot_holds_the_last_state_and_event_of_the_largest_table() -> None:
+    assert (MAX_STATES * 64 << max(map(gpu.in_spot, range(1, 32)))) <= 2**31
+
+
+def shaped(inputs: int, actions: int, hidden: int) -> Batch:
+    rng = np.random.default_rng(0)
+    task = TableTask(random_table(rng, inputs, actions))
+    return random_trials(rng, "dsp", task, Settings(hidden=hidden), episodes=2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [
+        ((16, 8, 64), None),
+        ((31, 16, 48), None),
+        ((32, 4, 20), "the number of inputs is 32, engine gpu takes at most 31; use engine cpu for more"),
+        ((3, 17, 20), "the number of actions is 17, engine gpu takes at most 16; use engine cpu for more"),
+        ((3, 4, 65), "hidden is 65, engine gpu takes at most 64; use engine cpu for more"),
+        (
+            (31, 16, 49),
+            "hidden is 49, engine gpu takes at most 48 with 31 inputs and 16 actions; "
+            "use engine cpu for more",
+        ),
+    ],
+)
+def test_what_does_not_fit_on_a_card_is_refused(shape: tuple[int, int, int], reason: str | None) -> None:
+    assert gpu.supports(shaped(*shape)) == reason
+
+
+@pytest.mark.parametrize(
+    ("hidden", "inputs", "outputs"),
+    [*((hidden, 3, 4) for hidden in (1, 20, 28, 29, 60, 61, 64)), (20, 16, 8), (30, 5, 3), (48, 31, 16)],
+)
+def test_weights_lie_in_lanes_and_come_back_as_matrices(hidden: int, inputs: int, outputs: int) -> None:
+    layout, feed = gpu.Layout(hidden, inputs, outputs), inputs + 1
+    assert layout.slots * 32 >= hidden + outputs > (layout.slots - 1) * 32
+    weights = network.fresh_weights(hidden, 1, 0, inputs, outputs)
+    lanes = np.zeros((layout.slots, feed + hidden + outputs, 32), np.float32)
+    for neuron in range(hidden + outputs):  # by the words of trials.cu, one entry at a time
         slot, lane = divmod(neuron, 32)
         if neuron < hidden:
             lanes[slot, :, lane] = weights.hidden[neuron]
         else:
-            lanes[slot, 4 : 4 + hidden, lane] = weights.output[neuron - hidden, :hidden]
-            lanes[slot, 3, lane] = weights.output[neuron - hidden, hidden]
+            lanes[slot, feed : feed + hidden, lane] = weights.output[neuron - hidden, :hidden]
+            lanes[slot, inputs, lane] = weights.output[neuron - hidden, hidden]
     into_hidden, into_output = layout.unpack(lanes.reshape(1, -1))
     assert (into_hidden[0] == weights.hidden).all()
     assert (into_output[0] == weights.output).all()
@@ -378,6 +428,17 @@ class TestOnACard:
         settings = random_settings(rng)
         for _ in range(50 if expected is not reference else 1):
             assert_same(random_batch(rng, settings, climbing=case % 3 == 2))
+
+    @pytest.mark.parametrize("case", range(24))
+    def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(self, case: int) -> None:
+        rng = np.random.default_rng(3_000 + case)
+        inputs, actions = map(int, rng.integers(1, (17, 9) if case % 3 else (32, 17)))
+        settings = random_settings(rng)
+        most = gpu.Layout(settings.hidden, inputs, actions).most_hidden
+        settings = replace(settings, hidden=min(settings.hidden, most))
+        for kind in ("dsp", ("hc", "chance")[case % 2]):
+            task = TableTask(random_table(rng, inputs, actions))
+            assert_same(random_trials(rng, kind, task, settings, episodes=10), reference)
 
     @pytest.mark.parametrize("name", [f"{n}={v}" for n, values in READINGS.items() for v in values])
     @pytest.mark.parametrize("kind", ["dsp", "hc"])

@@ -22,14 +22,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from distal import Chance, InputError, Settings, engines, published_rules, triple_t_maze
+from distal import Chance, InputError, Rule, Settings, engines, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model.settings import READINGS
 from distal.paper.experiments import random_learners
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.tables import TableTask
 from distal.tasks.walk import MazeTask
-from tests.batches import fading_rules, random_batch, random_settings
+from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
 from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze
 
@@ -43,8 +43,8 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 expected: Any = engines.load("cpu")
 
 POINTERS = [
-    "learner", "goal", "seed", "numbers", "added", "moves", "outcomes", "left", "recorded", "best", "eps",
-    "memory", "weights", "kept", "next", "claimed", "done",
+    "learner", "goal", "seed", "numbers", "added", "moves", "sensed", "starts", "outcomes", "left",
+    "recorded", "best", "eps", "memory", "weights", "kept", "next", "claimed", "done",
 ]  # fmt: skip
 NUMBERS = [
     "trials",
@@ -55,7 +55,6 @@ NUMBERS = [
     "columns",
     "episodes",
     "states",
-    "start",
     "step_cost",
 ]
 
@@ -333,27 +332,64 @@ def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, o
 
 @pytest.mark.parametrize(("kind", "steps"), [("dsp", 100), ("hc", 100), ("dsp", 700)])
 def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, steps: int) -> None:
-    random = np.random.default_rng(steps)
+    rng = np.random.default_rng(steps)
     for _ in range(6):
-        states, goals, events = random.integers((2, 1, 40), (9, 4, 65))  # events beyond a word of 32, too
-        costs, ends = random.integers(-9, 9, (goals, events)), random.random((goals, events)) < 0.1
-        costs[:, 0] = ends[:, 0] = 0
-        table = Table(
-            random.integers(0, 2, (states, 3), np.uint8),
-            random.integers(0, states, (states, 4), np.int32),
-            random.integers(0, events, (states, 4), np.uint8) * (random.random((states, 4)) < 0.3),
-            costs.astype(np.int32),
-            ends,
-            random.integers(-50, 50, (goals, states), np.int32),
-            start=1,
-            step_cost=int(random.integers(-3, 7)),
-        )
         learners, seeds = random_learners(kind, 3, 4), np.arange(4, dtype=np.uint64)
-        settings = Settings(steps=steps)
         assert_same(
             emulate,
-            batch_of(learners, seeds, trials=1, episodes=12, task=TableTask(table), settings=settings),
-        )
+            batch_of(
+                learners, seeds, trials=1, episodes=12, task=TableTask(random_table(rng)),
+                settings=Settings(steps=steps),
+            ),
+        )  # fmt: skip
+
+
+# Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is
+# sensed and without, four actions and other numbers, outputs in one slot and in two, one to three slots, the
+# most inputs and actions, and, with (27, 16, 49), the most shared memory.
+SHAPES = [
+    (1, 1, 1), (1, 8, 25), (2, 4, 20), (2, 3, 30), (3, 5, 20), (4, 4, 20), (5, 2, 64), (6, 4, 7), (7, 4, 29),
+    (8, 8, 20), (11, 7, 28), (27, 16, 49), (13, 6, 61), (14, 1, 32), (16, 8, 20), (16, 8, 64), (31, 16, 48),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", range(len(SHAPES)))
+def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(emulate: Run, case: int) -> None:
+    inputs, actions, hidden = SHAPES[case]
+    rng = np.random.default_rng(2_000 + case)
+    outputs = tuple(READINGS["outputs"])[case // 3 % 3]
+    settings = replace(random_settings(rng), hidden=hidden, steps=(7, 40, 150)[case % 3], outputs=outputs)
+    for _ in range(2):
+        kind = ("dsp", "dsp", "hc", "chance")[case % 4]
+        task = TableTask(random_table(rng, inputs, actions))
+        batch = random_trials(rng, kind, task, settings, episodes=8, trials=4)
+        theirs = reference.run(batch, keep_weights=True, keep_ep=True)
+        assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs)
+
+
+@pytest.mark.parametrize("actions", [2, 4, 8])
+def test_the_first_of_equal_sums_acts_whatever_the_number_of_actions(emulate: Run, actions: int) -> None:
+    # A rule that strengthens every synapse makes all outputs alike: four weights of a half.
+    rule = Rule([1] * 32, eta=1.0, theta=1.0, alpha_h=0.0, alpha_o=0.0)
+    task = TableTask(random_table(np.random.default_rng(0), 2, actions))
+    settings = Settings(hidden=3, steps=10, normalise="neuron")
+    batch = batch_of([rule], np.zeros(1, np.uint64), trials=1, episodes=60, task=task, settings=settings)
+    *_, last = reference.episodes(batch, 0)
+    assert (last.weights.output == 0.5).all()
+    assert set(last.actions) == {0}
+    assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
+
+
+@pytest.mark.parametrize(("outputs", "actions"), [("winner", 8), ("binary", 8), ("binary", 16)])
+def test_a_remembered_step_is_taken_again_with_its_action(emulate: Run, outputs: str, actions: int) -> None:
+    # Without recurrence and with one input a network has two states, which come at many places.
+    rng, settings = np.random.default_rng(actions), Settings(hidden=6, steps=20, outputs=outputs)
+    rules = [Rule(rng.integers(-1, 2, 32).tolist(), 0.3, 0.2, 0.0, 0.0) for _ in range(4)]
+    task = TableTask(random_table(rng, 1, actions))
+    batch = batch_of(
+        rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, task=task, settings=settings
+    )
+    assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
 
 
 # ---------------------------------------------------------------- the host's side

@@ -61,17 +61,20 @@ class Compiler:
 
 
 @pytest.mark.parametrize(
-    ("climbing", "settings"),
+    ("climbing", "settings", "shape"),
     [
-        (False, Settings()),
-        (True, Settings()),
-        (False, Settings(outputs="random", normalise="layer", hidden=40)),
-        (False, Settings(outputs="binary", normalise="none", m_ties="punish", trace_pre="previous")),
+        (False, Settings(), (3, 4)),
+        (True, Settings(), (3, 4)),
+        (False, Settings(outputs="random", normalise="layer", hidden=40), (3, 4)),
+        (False, Settings(outputs="binary", normalise="none", m_ties="punish", trace_pre="previous"), (3, 4)),
+        (False, Settings(), (16, 8)),
+        (True, Settings(outputs="random"), (2, 5)),
+        (False, Settings(outputs="binary", steps=300), (31, 16)),
     ],
 )
-def test_the_kernel_compiles_for_a_card(climbing: bool, settings: Settings) -> None:
+def test_the_kernel_compiles_for_a_card(climbing: bool, settings: Settings, shape: tuple[int, int]) -> None:
     kept = settings != Settings()
-    constants = gpu.definitions(settings, climbing, keep_weights=kept, keep_ep=kept)
+    constants = gpu.definitions(settings, climbing, kept, kept, *shape)
     code = gpu._compiled(Compiler(), gpu.source(), gpu.compiler_options("90", tuple(constants.items())))
     assert code.startswith(b"\x7fELF")
 

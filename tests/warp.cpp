@@ -148,12 +148,13 @@ struct Arguments {  // of run_trials
     const int *learner_of, *goal_of;
     const u64 *seed_of;
     const float *numbers, *added;
-    const int4 *moves;
-    const int *outcomes, *left, *recorded;
+    const Moves *moves;
+    const u32 *sensed_at;
+    const int *starts, *outcomes, *left, *recorded;
     int *best, *eps, *memory;
     float *all_weights, *all_kept;
     int *next, *claimed, *done;
-    int trials, first, last, piece, resample, columns, episodes, states, start, step_cost;
+    int trials, first, last, piece, resample, columns, episodes, states, step_cost;
 };
 
 static const Arguments *given;
@@ -161,9 +162,9 @@ static const Arguments *given;
 static void run_lane()
 {
     const Arguments &a = *given;
-    run_trials(a.learner_of, a.goal_of, a.seed_of, a.numbers, a.added, a.moves, a.outcomes, a.left, a.recorded,
-               a.best, a.eps, a.memory, a.all_weights, a.all_kept, a.next, a.claimed, a.done, a.trials, a.first, a.last, a.piece,
-               a.resample, a.columns, a.episodes, a.states, a.start, a.step_cost);
+    run_trials(a.learner_of, a.goal_of, a.seed_of, a.numbers, a.added, a.moves, a.sensed_at, a.starts, a.outcomes,
+               a.left, a.recorded, a.best, a.eps, a.memory, a.all_weights, a.all_kept, a.next, a.claimed, a.done,
+               a.trials, a.first, a.last, a.piece, a.resample, a.columns, a.episodes, a.states, a.step_cost);
     if (++finished == LANES) leave(DONE);
     switch_to(another(current));
 }

@@ -30,7 +30,7 @@ from distal.tasks.encoders import AnyEncoder
 
 EVENT_BITS = 6
 EVENTS = 2**EVENT_BITS
-# Where the parts of a spot begin: see `Packed`. On a card a narrow one is a bit longer, 31 in all.
+# Where the parts of a spot begin: see `Packed`.
 EVENT_AT = INPUTS
 STATE_AT = EVENT_AT + EVENT_BITS
 NUMBER_AT = 32

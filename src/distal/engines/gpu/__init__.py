@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -29,13 +29,17 @@ from distal.base.files import write_bytes
 from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
 from distal.engines.numbers import Flat, flat, not_compiled, table_of
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.network import FEED, INPUTS, OUTPUTS, incoming
+from distal.model.network import INPUTS, OUTPUTS, incoming
 from distal.model.settings import Settings
-from distal.tasks.tables import EVENT_AT, EVENT_BITS, Packed, Table, packed
+from distal.tasks.tables import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
 
 MAX_HIDDEN = 64  # more weights than the registers of a warp hold
+MAX_INPUTS = 31  # with the bias, the bits of a word
+MAX_ACTIONS = 16
+MAX_WEIGHTS = 280  # of a lane: what its warp shares grows with them, up to the 48 KiB that a block may have
+ROOM_IN_SPOT = 4  # bits of a word that a state and an event leave
 MAX_EPISODES = 2**31 - 1
 CAPABILITY = (7, 0)  # of the oldest cards that have the instructions
 LANES = 32
@@ -111,30 +115,43 @@ class Layout:
     """How the neurons and weights of a network lie in the lanes of a warp."""
 
     hidden: int
+    inputs: int = INPUTS
+    outputs: int = OUTPUTS
 
     @property
     def slots(self) -> int:
         """Neurons a lane: lane l has neurons l, l + 32, …; the outputs follow the hidden ones."""
-        return -(-(self.hidden + OUTPUTS) // LANES)
+        return -(-(self.hidden + self.outputs) // LANES)
+
+    @property
+    def incoming(self) -> int:
+        """Weights of a hidden neuron; those of an output stand as if it were one."""
+        return incoming(self.hidden, self.inputs, self.outputs)
 
     @property
     def size(self) -> int:
         """Numbers that hold the weights of a network."""
-        return self.slots * incoming(self.hidden) * LANES
+        return self.slots * self.incoming * LANES
 
     @property
     def blocks(self) -> int:
         """Blocks, of a warp each, that shall fit on a multiprocessor: what the registers allow."""
-        registers = min(self.slots * (incoming(self.hidden) + 16) + 52, 255)
+        registers = min(self.slots * (self.incoming + 16) + 52, 255)
         return min(32, 4 * (REGISTERS // (LANES * (-(-registers // 8) * 8))))
+
+    @property
+    def most_hidden(self) -> int:
+        """The most hidden neurons that fit beside so many inputs and outputs."""
+        sizes = (replace(self, hidden=hidden) for hidden in range(1, MAX_HIDDEN + 1))
+        return max(one.hidden for one in sizes if one.slots * one.incoming <= MAX_WEIGHTS)
 
     def unpack(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Turn weights as they lie in lanes, (trials, size), into matrices (see `network`)."""
-        by_lane = weights.reshape(len(weights), self.slots, incoming(self.hidden), LANES)
+        by_lane = weights.reshape(len(weights), self.slots, self.incoming, LANES)
         rows = by_lane.transpose(0, 1, 3, 2).reshape(len(weights), self.slots * LANES, -1)
-        outputs = rows[:, self.hidden : self.hidden + OUTPUTS]
-        from_hidden, bias = outputs[:, :, FEED : FEED + self.hidden], outputs[:, :, INPUTS : INPUTS + 1]
-        return rows[:, : self.hidden].copy(), np.concatenate([from_hidden, bias], axis=2)
+        outputs, bias = rows[:, self.hidden : self.hidden + self.outputs], self.inputs
+        columns = [*range(bias + 1, bias + 1 + self.hidden), bias]
+        return rows[:, : self.hidden].copy(), outputs[:, :, columns]
 
 
 def packed_learners(learners: Flat) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -152,18 +169,69 @@ def packed_learners(learners: Flat) -> tuple[NDArray[np.float32], NDArray[np.flo
     return numbers, added
 
 
-def with_bias(spots: Any) -> Any:
-    """Turn spots (see `tables`) into those of the kernel, whose fourth input is the bias."""
-    return spots >> EVENT_AT << FEED | 1 << INPUTS | spots & (1 << INPUTS) - 1
+class Packed(NamedTuple):
+    """A table as the kernel reads it, with spots: where an agent is, and by which event it came there.
+
+    A spot is (state << 6 | event) << `in_spot` | what is sensed there: inputs and bias, a bit
+    each. More inputs than there is room for are looked up by state.
+    """
+
+    moves: Any  # int32 (states · actions): the spot after each action
+    sensed: Any  # uint32 (states): inputs and bias
+    starts: Any  # int32 (goals): the spots that episodes begin in
+    outcomes: Any  # int32 (goals · 64): what each event costs << 1 | whether it ends the episode
+    left: Any  # int32 (goals · states): what it costs to be cut off there
+
+
+def in_spot(inputs: int) -> int:
+    """Return how many bits of a spot say what is sensed: all, with the bias, or none."""
+    return inputs + 1 if inputs < ROOM_IN_SPOT else 0
+
+
+def packed(table: Table) -> Packed:
+    """Pack a table for the kernel."""
+    bits = 1 << np.arange(table.inputs + 1, dtype=np.int64)
+    sensed = table.observations @ bits[:-1] | bits[-1]
+    spot = np.arange(len(sensed)) << EVENT_BITS + in_spot(table.inputs)
+    if in_spot(table.inputs):
+        spot |= sensed
+    outcomes = np.zeros((table.goals, EVENTS), np.int32)
+    outcomes[:, : table.costs.shape[1]] = table.costs << 1 | table.ends
+    moves = spot[table.following] | table.events.astype(np.int64) << in_spot(table.inputs)
+    return Packed(
+        moves=moves.astype(np.int32).ravel(),
+        sensed=sensed.astype(np.uint32),
+        starts=spot[table.starts].astype(np.int32),
+        outcomes=outcomes.ravel(),
+        left=table.left.ravel(),
+    )
 
 
 def definitions(
-    settings: Settings, climbing: bool, keep_weights: bool, keep_ep: bool = False
+    settings: Settings,
+    climbing: bool,
+    keep_weights: bool,
+    keep_ep: bool = False,
+    inputs: int = INPUTS,
+    outputs: int = OUTPUTS,
 ) -> dict[str, int]:
-    """Return the constants that a kernel is compiled for."""
+    """Return the constants that a kernel is compiled for.
+
+    Args:
+        settings: of the trials.
+        climbing: whether the learners are hill climbers, or chance, and not rules.
+        keep_weights: whether the best weights are kept.
+        keep_ep: whether the EP of every episode is kept.
+        inputs: what the task lets an agent sense, without the bias.
+        outputs: its actions.
+
+    Returns:
+        The value of each constant, by its name.
+    """
     return {
-        "INPUTS": INPUTS,
-        "ACTIONS": OUTPUTS,
+        "INPUTS": inputs,
+        "ACTIONS": outputs,
+        "IN_SPOT": in_spot(inputs),
         "EVENT_BITS": EVENT_BITS,
         "WEIGHTS": WEIGHTS,
         "NOISE": NOISE,
@@ -186,7 +254,7 @@ def definitions(
         "STEPS": settings.steps,
         "KEEP": int(keep_weights),
         "EVERY": int(keep_ep),
-        "BLOCKS": Layout(settings.hidden).blocks,
+        "BLOCKS": Layout(settings.hidden, inputs, outputs).blocks,
     }
 
 
@@ -231,11 +299,25 @@ def slices(
 def supports(batch: Batch) -> str | None:
     """Return why this engine cannot run a batch, whether or not there is a card; None if it can."""
     reason = not_compiled(batch, "gpu")
-    limits = (("hidden", batch.settings.hidden, MAX_HIDDEN), ("episodes", batch.episodes, MAX_EPISODES))
+    if reason is not None:
+        return reason
+    table, hidden = table_of(batch), batch.settings.hidden
+    limits = (
+        ("the number of inputs", table.inputs, MAX_INPUTS),
+        ("the number of actions", table.outputs, MAX_ACTIONS),
+        ("hidden", hidden, MAX_HIDDEN),
+        ("episodes", batch.episodes, MAX_EPISODES),
+    )
     for name, value, most in limits:
-        if reason is None and value > most:
-            reason = f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
-    return reason
+        if value > most:
+            return f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
+    most = Layout(hidden, table.inputs, table.outputs).most_hidden
+    if hidden > most:
+        return (
+            f"hidden is {hidden}, engine gpu takes at most {most} with {table.inputs} inputs and "
+            f"{table.outputs} actions; use engine cpu for more"
+        )
+    return None
 
 
 def run(
@@ -264,10 +346,11 @@ def run(
 
 
 def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: Progress | None) -> Trials:
-    settings, layout = batch.settings, Layout(batch.settings.hidden)
-    learners = flat(batch)
-    kernel = _kernel(tuple(definitions(settings, learners.climbing, keep_weights, keep_ep).items()))
-    task = _table_on_card(table_of(batch))
+    settings, table, learners = batch.settings, table_of(batch), flat(batch)
+    layout = Layout(settings.hidden, table.inputs, table.outputs)
+    constants = definitions(settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs)
+    kernel = _kernel(tuple(constants.items()))
+    task = _table_on_card(table)
     numbers, added = packed_learners(learners)
     width = len(batch.recorded)
     best = _results(cupy, len(batch), width)
@@ -303,13 +386,13 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
             (min(n, kernel.warps),),
             (LANES,),
             (
-                *at[:5], task.moves, task.outcomes, task.left, at[5] + np.uint64(4 * episode),
+                *at[:5], *task, at[5] + np.uint64(4 * episode),
                 there.best, there.eps if keep_ep else there.memory, there.memory, there.weights,
                 there.kept if keep_weights else there.memory,
                 there.queue, there.queue[1:], there.queue[1 + n :],
                 np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
-                np.int32(resample), np.int32(width), np.int32(batch.episodes), np.int32(task.states),
-                np.int32(task.start), np.int32(task.step_cost),
+                np.int32(resample), np.int32(width), np.int32(batch.episodes),
+                np.int32(len(table.following)), np.int32(table.step_cost),
             ),
         )  # fmt: skip
         if until == batch.episodes:
@@ -472,10 +555,4 @@ def _table_on_card(table: Table) -> Packed:
     """Return a table whose arrays lie on the card."""
     import cupy  # noqa: PLC0415 - an extra
 
-    here = packed(table)
-    return here._replace(
-        moves=cupy.asarray(with_bias(here.moves)),
-        outcomes=cupy.asarray(here.outcomes),
-        left=cupy.asarray(here.left),
-        start=with_bias(here.start),
-    )
+    return Packed(*map(cupy.asarray, packed(table)))

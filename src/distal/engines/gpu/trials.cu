@@ -1,9 +1,10 @@
 // Many trials at once: one warp a trial, lanes are neurons.
 //
-// The host (gpu.py) defines:
-//   INPUTS     bits that are sensed, without the bias: 3
-//   ACTIONS    outputs: 4
+// The host (`__init__.py`) defines:
+//   INPUTS     bits that are sensed, without the bias: 1 to 31
+//   ACTIONS    outputs: 1 to 16
 //   EVENT_BITS bits of the class of a transition: 6, so that a long word has a bit for each
+//   IN_SPOT    bits of a spot that say what is sensed there, the bias included; 0 where there is no room for them
 //   WEIGHTS, NOISE, ACTION  what random numbers are for
 //   ROUNDS, MULTIPLIER0, MULTIPLIER1, KEY_STEP0, KEY_STEP1  Philox's constants
 //   SQRT_HALF_BITS  √½ as a 32-bit float
@@ -27,21 +28,26 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-#define FEED (INPUTS + 1)
+#define SENSED (INPUTS + 1)                      // inputs and the bias
+#define FEED ((SENSED + 3) / 4 * 4)              // their columns: in fours, so that the next ones are aligned
+#define PAD (FEED - SENSED)                      // the first columns, which are none: nothing is kept for them
+#define BIAS (FEED - 1)                          // the column of the bias
 #define COLUMNS (FEED + HIDDEN + ACTIONS)        // incoming entries of a hidden neuron
 #define GROUPS ((COLUMNS + 3) / 4)               // of four columns
 #define NEURONS (HIDDEN + ACTIONS)
 #define SLOTS ((NEURONS + 31) / 32)              // neurons a lane; lane l has l, l + 32, ...
-#define BITS ((NEURONS + FEED + (BINARY ? 2 : 0) + 31) / 32)  // words of a record
+#define NUMBER (ACTIONS > 8 ? 4 : ACTIONS > 4 ? 3 : 2)  // bits of an action's number
+#define BITS ((NEURONS + SENSED + (BINARY ? NUMBER : 0) + 31) / 32)  // words of a record
 #define ROOM (STEPS > 128 ? 128 : (STEPS + 31) / 32 * 32)           // steps that are remembered
 #define WORDS (ROOM / 32)
 #define SEEN (4 * GROUPS)                        // rows of hidden neurons as outputs see them, after those of columns
+#define SPLIT ((HIDDEN & 31) + ACTIONS > 32)     // whether the outputs are in two slots
 #define PARTS (BY_LAYER ? 3 : 1)                 // of a neuron's weights, each with a norm
 #define LONG (STEPS / 3)                         // steps until a circle, in an episode of a trial that takes long
 #define FOUR (TOGETHER == 4 && SLOTS == 1 && WINNER)
 #define EVENTS (1 << EVENT_BITS)                 // classes of transitions
-#define STATE_AT (FEED + EVENT_BITS)             // a spot is state << STATE_AT | event << FEED | bias << INPUTS | observation
-#define EVENT_OF(spot) ((spot) >> FEED & EVENTS - 1)
+#define STATE_AT (IN_SPOT + EVENT_BITS)          // a spot is state << STATE_AT | event << IN_SPOT | what is sensed
+#define EVENT_OF(spot) ((spot) >> IN_SPOT & EVENTS - 1)
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
 
@@ -105,6 +111,12 @@ __device__ __forceinline__ float2 normals(u32 radius_word, u32 angle_word)
 // neuron has no entries but those from the hidden neurons and its bias, which stands where theirs does.
 typedef float Weights[SLOTS][COLUMNS];
 
+// Where an entry of a lane's weights lies in memory.
+__device__ __forceinline__ constexpr int place_of(int slot, int c)
+{
+    return (slot * (COLUMNS - PAD) + c - PAD) * 32;
+}
+
 // The lower n bits.
 __device__ __forceinline__ u32 below(int n)
 {
@@ -131,7 +143,7 @@ struct Lane {
     __device__ __forceinline__ bool exists(int slot, int c) const
     {
         if (c >= FEED && c < FEED + HIDDEN) return neuron(slot) < NEURONS && neuron(slot) != c - FEED;
-        return is_hidden(slot) || (c == INPUTS && is_output(slot));
+        return is_hidden(slot) || (c == BIAS && is_output(slot));
     }
 
     // The same for 32 columns from `first` on, a bit each.
@@ -139,7 +151,7 @@ struct Lane {
     {
         const int n = neuron(slot), self = FEED + n - first;
         if (n < HIDDEN) return self >= 0 && self < 32 ? ~(1u << self) : ALL;
-        if (n < NEURONS) return below(FEED + HIDDEN - first) & ~below(FEED - first) | (first ? 0 : 1 << INPUTS);
+        if (n < NEURONS) return below(FEED + HIDDEN - first) & ~below(FEED - first) | (first ? 0 : 1u << BIAS);
         return 0;
     }
 };
@@ -161,25 +173,29 @@ __device__ __forceinline__ auto &pick(Four &v, int k)
 
 // Fill a lane's weights from the generator: w = uniform, or w = best + σ z.
 //
-// The draw is the pre-synaptic index: of a hidden neuron the column; of an output neuron the hidden
-// neuron, and HIDDEN for the bias. FEED is 4, one block, so column c of an output is draw c − 4, and the
-// first block, of which it has the bias alone, is that of draw HIDDEN.
+// The draw is the pre-synaptic index. Column c of a hidden neuron is draw c − PAD, of this block or the one
+// before. Column c of an output neuron is draw c − FEED, and FEED / 4 blocks earlier; its bias is draw HIDDEN.
 template <u32 purpose>
 __device__ __forceinline__ void draw(const Lane me, Weights &w, u64 seed, u32 episode, float sigma, const float *best)
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         int n = me.neuron(s);
+        float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f), before;
 #pragma unroll
         for (int block = 0; block < GROUPS; block++) {
-            u32 drawn_block = !me.is_output(s) ? block : block == 0 ? HIDDEN / 4 : block - 1;
-            float4 v = four(drawn_block, n, episode, purpose, seed);
+            u32 drawn_block = !me.is_output(s) ? block : 4 * block < FEED ? HIDDEN / 4 : block - FEED / 4;
+            before = v;
+            v = four(drawn_block, n, episode, purpose, seed);
 #pragma unroll
             for (int k = 0; k < 4; k++) {
                 int c = 4 * block + k;
-                if (c >= COLUMNS) continue;
-                float drawn = c == INPUTS && me.is_output(s) ? pick(v, HIDDEN % 4) : pick(v, k);
-                if (purpose == NOISE) drawn = __ldcg(best + (s * COLUMNS + c) * 32 + me.lane) + sigma * drawn;
+                if (c < PAD || c >= COLUMNS) continue;
+                float drawn = c == BIAS && me.is_output(s)  ? pick(v, HIDDEN % 4)
+                              : PAD == 0 || me.is_output(s) ? pick(v, k)
+                              : k < PAD                     ? pick(before, k + 4 - PAD)
+                                                            : pick(v, k - PAD);
+                if (purpose == NOISE) drawn = __ldcg(best + place_of(s, c) + me.lane) + sigma * drawn;
                 w[s][c] = me.exists(s, c) ? drawn : 0.0f;
             }
         }
@@ -191,7 +207,7 @@ __device__ __forceinline__ void save(const Lane me, const Weights &w, float *to)
 #pragma unroll
     for (int s = 0; s < SLOTS; s++)
 #pragma unroll
-        for (int c = 0; c < COLUMNS; c++) to[(s * COLUMNS + c) * 32 + me.lane] = w[s][c];
+        for (int c = PAD; c < COLUMNS; c++) to[place_of(s, c) + me.lane] = w[s][c];
 }
 
 __device__ __forceinline__ void load(const Lane me, Weights &w, const float *from)
@@ -199,34 +215,38 @@ __device__ __forceinline__ void load(const Lane me, Weights &w, const float *fro
 #pragma unroll
     for (int s = 0; s < SLOTS; s++)
 #pragma unroll
-        for (int c = 0; c < COLUMNS; c++) w[s][c] = __ldcg(from + (s * COLUMNS + c) * 32 + me.lane);
+        for (int c = PAD; c < COLUMNS; c++) w[s][c] = __ldcg(from + place_of(s, c) + me.lane);
 }
 
 // ---------------------------------------------------------------- the network
 
-// A step, one bit a neuron: hidden 0 … H−1, outputs, then what was sensed: three bits and the bias
+// A step, one bit a neuron: hidden 0 … H−1, outputs, then what was sensed: the inputs and the bias
 // (and the action, where the outputs do not tell it). A state is a record of which the neurons alone are set.
 struct Record {
     u32 bits[BITS];
 
     __device__ __forceinline__ bool active(int neuron) const { return bits[neuron >> 5] >> (neuron & 31) & 1; }
 
-    // Four bits from `at` on.
-    __device__ __forceinline__ u32 get(int at) const
+    // So many bits from `at` on, of one word or of two.
+    __device__ __forceinline__ u32 get(int at, int width) const
     {
         u32 low = bits[at >> 5] >> (at & 31);
-        if ((at & 31) > 28 && (at >> 5) + 1 < BITS) low |= bits[(at >> 5) + 1] << (32 - (at & 31));
-        return low & 15;
+        if ((at & 31) + width > 32) low |= bits[(at >> 5) + 1] << (32 - (at & 31));
+        return low & below(width);
     }
-    __device__ __forceinline__ void put(int at, u32 value)
+    __device__ __forceinline__ void put(int at, int width, u32 value)
     {
         bits[at >> 5] |= value << (at & 31);
-        if ((at & 31) > 28 && (at >> 5) + 1 < BITS) bits[(at >> 5) + 1] |= value >> (32 - (at & 31));
+        if ((at & 31) + width > 32) bits[(at >> 5) + 1] |= value >> (32 - (at & 31));
     }
-    __device__ __forceinline__ Record with(int at, u32 value) const
+    __device__ __forceinline__ u32 outputs() const { return get(HIDDEN, ACTIONS); }
+    __device__ __forceinline__ u32 sensed() const { return get(NEURONS, SENSED); }
+
+    // The same, with what is sensed.
+    __device__ __forceinline__ Record sensing(u32 sensed) const
     {
         Record r = *this;
-        r.put(at, value);
+        r.put(NEURONS, SENSED, sensed);
         return r;
     }
     __device__ __forceinline__ Record state() const
@@ -290,6 +310,8 @@ struct __align__(16) Shared {
     }
 };
 
+static_assert(sizeof(Shared) <= 48 << 10, "more than a block may have");
+
 // Keep a number or an address: the compiler would find it anew at every use, which takes longer than the use.
 __device__ __forceinline__ int held(int number)
 {
@@ -344,24 +366,69 @@ __device__ __forceinline__ Record nothing()
 // The output that won in a remembered step, as a neuron.
 __device__ __forceinline__ u32 winner_of(const Record &r)
 {
-    if (BINARY) return HIDDEN + (r.get(NEURONS + FEED) & 3);
-    if ((HIDDEN & 31) <= 28) return HIDDEN / 32 * 32 + highest(r.bits[HIDDEN / 32] & 15u << (HIDDEN & 31));
-    return HIDDEN + highest(r.get(HIDDEN));
+    if (BINARY) return HIDDEN + r.get(NEURONS + SENSED, NUMBER);
+    if (!SPLIT) return HIDDEN / 32 * 32 + highest(r.bits[HIDDEN / 32] & below(ACTIONS) << (HIDDEN & 31));
+    return HIDDEN + highest(r.outputs());
 }
 
 // One of the actions whose bits are set, or of all if none is, by a random word.
 __device__ __forceinline__ u32 one_of(u32 active, u32 word)
 {
-    if (active == 0) active = 15;
+    if (active == 0) active = below(ACTIONS);
     const u32 choice = __umulhi(word, __popc(active));
     for (u32 k = 0; k < choice; k++) active &= active - 1;
     return __ffs(active) - 1;
 }
 
-// Where an action leads.
-__device__ __forceinline__ int chosen(int4 ahead, u32 action)
+// Where the actions lead from a state: four spots are read at once, before it is known which of them is
+// needed; of any other number the one that is needed, once it is known.
+#if ACTIONS == 4
+typedef int4 Moves;
+typedef int4 Ahead;
+
+__device__ __forceinline__ Ahead ahead_of(const Moves *moves, int state) { return __ldg(moves + state); }
+__device__ __forceinline__ int chosen(const Ahead &ahead, u32 action)
 {
     return action & 2 ? (action & 1 ? ahead.w : ahead.z) : (action & 1 ? ahead.y : ahead.x);
+}
+#else
+typedef int Moves;
+typedef const int *Ahead;
+
+__device__ __forceinline__ Ahead ahead_of(const Moves *moves, int state) { return moves + state * ACTIONS; }
+__device__ __forceinline__ int chosen(const Ahead &ahead, u32 action) { return __ldg(ahead + action); }
+#endif
+
+// What is sensed in a spot.
+__device__ __forceinline__ u32 sensed_in(const u32 *sensed_at, int spot)
+{
+    return IN_SPOT ? spot & below(IN_SPOT) : __ldg(sensed_at + (spot >> STATE_AT));
+}
+
+// The first of the actions with the largest sum, the same as a bit, and the spot that it leads to.
+struct Choice {
+    u32 action, bit;
+    int spot;
+};
+__device__ __forceinline__ Choice best_of(const float (&total)[ACTIONS], const Ahead &ahead)
+{
+#if ACTIONS == 4  // in two rounds
+    const bool second = total[1] > total[0], fourth = total[3] > total[2];
+    const bool later = (fourth ? total[3] : total[2]) > (second ? total[1] : total[0]);
+    const u32 one = second ? 2 : 1, other = fourth ? 8 : 4;
+    const int low = second ? ahead.y : ahead.x, high = fourth ? ahead.w : ahead.z;
+    return {later ? 2u + fourth : second, later ? other : one, later ? high : low};
+#else
+    u32 action = 0;
+    float largest = total[0];
+#pragma unroll
+    for (int k = 1; k < ACTIONS; k++)
+        if (total[k] > largest) {
+            largest = total[k];
+            action = k;
+        }
+    return {action, 1u << action, chosen(ahead, action)};
+#endif
 }
 
 // Σ over active hidden neurons, in ascending order.
@@ -382,10 +449,10 @@ __device__ __forceinline__ float excitation(
     const float (&w)[COLUMNS], u32 sensed, u32 outputs, float sum, float alpha_h, float alpha_o)
 {
     float from_inputs = 0.0f, from_outputs = 0.0f;
-    if (sensed & 1) from_inputs += w[0];
-    if (sensed & 2) from_inputs += w[1];
-    if (sensed & 4) from_inputs += w[2];
-    from_inputs += w[3];
+#pragma unroll
+    for (int i = 0; i < INPUTS; i++)
+        if (sensed >> i & 1) from_inputs += w[PAD + i];
+    from_inputs += w[BIAS];
 #pragma unroll
     for (int k = 0; k < ACTIONS; k++)
         if (outputs >> k & 1) from_outputs += w[FEED + HIDDEN + k];
@@ -395,39 +462,35 @@ __device__ __forceinline__ float excitation(
 // Compute the state that follows one, with what is sensed, and where its action leads (not with RANDOM).
 // `sum` holds the recurrent sums of the state before, and of the new one after.
 __device__ __forceinline__ Record follow(
-    const Weights &w, const Record &state, u32 sensed, float alpha_h, float alpha_o, int4 ahead,
+    const Weights &w, const Record &state, u32 sensed, float alpha_h, float alpha_o, const Ahead &ahead,
     float (&sum)[SLOTS], int &spot)
 {
     Record next = nothing();
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
-        float total = excitation(w[s], sensed, state.get(HIDDEN), sum[s], alpha_h, alpha_o);
+        float total = excitation(w[s], sensed, state.outputs(), sum[s], alpha_h, alpha_o);
         next.bits[s] = __ballot_sync(ALL, total > 0.0f) & below(HIDDEN - 32 * s);
     }
     recurrent(w, next, sum);
-    // Every lane gets the four output sums and chooses for itself: the first, if equal.
+    // Every lane gets the output sums and chooses for itself.
     float total[ACTIONS];
 #pragma unroll
     for (int k = 0; k < ACTIONS; k++) {
         const int slot = (HIDDEN + k) / 32, lane = (HIDDEN + k) % 32;
-        total[k] = __shfl_sync(ALL, sum[slot] + w[slot][INPUTS], lane);
+        total[k] = __shfl_sync(ALL, sum[slot] + w[slot][BIAS], lane);
     }
-    const bool second = total[1] > total[0], fourth = total[3] > total[2];
-    const bool later = (fourth ? total[3] : total[2]) > (second ? total[1] : total[0]);
-    const int low = second ? ahead.y : ahead.x, high = fourth ? ahead.w : ahead.z;
-    spot = later ? high : low;
+    const Choice choice = best_of(total, ahead);
+    spot = choice.spot;
     if (WINNER) {
-        const u32 one = second ? 2 : 1, other = fourth ? 8 : 4;
-        next.put(HIDDEN, later ? other : one);
+        next.put(HIDDEN, ACTIONS, choice.bit);
     } else {
         u32 active = 0;
 #pragma unroll
         for (int k = 0; k < ACTIONS; k++) active |= (u32)(total[k] > 0.0f) << k;
-        next.put(HIDDEN, active);
-        if (BINARY) next.put(NEURONS + FEED, later ? 2 + fourth : second);
+        next.put(HIDDEN, ACTIONS, active);
+        if (BINARY) next.put(NEURONS + SENSED, NUMBER, choice.action);
     }
-    next.put(NEURONS, sensed);
-    return next;
+    return next.sensing(sensed);
 }
 
 // Whether a record does not follow now from the state before: bits of neurons that differ, 0 if it does. `sum`
@@ -440,7 +503,7 @@ __device__ __forceinline__ u32 differing(
     if (!FOUR) __syncwarp();  // or the compiler mixes this with what follows, and runs out of predicates
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
-        float total = excitation(w[s], record.get(NEURONS), before.get(HIDDEN), sum[s], alpha_h, alpha_o);
+        float total = excitation(w[s], record.sensed(), before.outputs(), sum[s], alpha_h, alpha_o);
         wrong |= (__ballot_sync(ALL, total > 0.0f) ^ record.bits[s]) & below(HIDDEN - 32 * s);
     }
     recurrent(w, record, sum);
@@ -448,8 +511,8 @@ __device__ __forceinline__ u32 differing(
     const int winner = winner_of(record), slot = HIDDEN / 32;
     float own[SLOTS];
 #pragma unroll
-    for (int s = 0; s < SLOTS; s++) own[s] = sum[s] + w[s][INPUTS];
-    const bool beyond = (HIDDEN & 31) > 28 && winner >= 32 * (slot + 1);
+    for (int s = 0; s < SLOTS; s++) own[s] = sum[s] + w[s][BIAS];
+    const bool beyond = SPLIT && winner >= 32 * (slot + 1);
     const float largest = __shfl_sync(ALL, beyond ? own[SLOTS - 1] : own[slot], winner & 31);
 #pragma unroll
     for (int s = slot; s < SLOTS; s++) {
@@ -551,7 +614,7 @@ __device__ __forceinline__ u32 transposed(u32 x, int lane)
 // The column of a neuron or input as pre-synaptic.
 __device__ __forceinline__ int column_of(int source)
 {
-    return source < NEURONS ? FEED + source : source - NEURONS;
+    return source < NEURONS ? FEED + source : PAD + source - NEURONS;
 }
 
 // Write the activity of all neurons and inputs into rows, a bit a step, and that of the steps of a circle into
@@ -593,7 +656,7 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
                 total.post[b] += times * __popc(n & mask) + __popc(n & more);
                 mine.own[kept][b][me.lane] = n & mask;
             }
-            if (source < NEURONS + FEED) mine.rows[kept][column_of(source)] = p;
+            if (source < NEURONS + SENSED) mine.rows[kept][column_of(source)] = p;
             if (source < HIDDEN) mine.rows[kept][SEEN + source] = n;
         }
     }
@@ -622,7 +685,7 @@ __device__ __forceinline__ int extra_of(const Shared &mine, const Lane me, const
 // same step.
 __device__ __forceinline__ int row_of(const Lane me, int slot, int group)
 {
-    return 4 * group + (group && me.is_output(slot) ? SEEN - FEED : 0);
+    return 4 * group + (4 * group >= FEED && me.is_output(slot) ? SEEN - FEED : 0);
 }
 
 // Count, for every synapse, the steps in which both its neurons were active, and add the counts to those in
@@ -658,7 +721,7 @@ __device__ __forceinline__ void decide(
 #pragma unroll
     for (int b = 0; b < BITS; b++) {
         const int source = 32 * b + me.lane;
-        if (source < NEURONS + FEED) mine.totals[column_of(source)] = total.pre[b] << 16;
+        if (source < NEURONS + SENSED) mine.totals[column_of(source)] = total.pre[b] << 16;
         if (source < HIDDEN) mine.totals[SEEN + source] = total.post[b] << 16;
     }
     __syncwarp();
@@ -733,12 +796,12 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
 #pragma unroll
             for (int k = 0; k < 4; k++) {
                 const int c = 4 * g + k;
-                if (c >= COLUMNS) continue;
+                if (c < PAD || c >= COLUMNS) continue;
                 const float changed = w[s][c] + pick(change, k);
                 w[s][c] = changed;
                 if (RAW) continue;
                 float square = changed * changed;
-                if (c == INPUTS) {  // an output's bias comes last
+                if (c == BIAS) {  // an output's bias comes last
                     bias = output ? square : 0.0f;
                     square = output ? 0.0f : square;
                 }
@@ -760,11 +823,11 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
         }
         // What a column's part has; an output's bias belongs to its weights from the hidden neurons.
         const auto own = [&](const auto &of, int c) {
-            return PARTS > 1 && c == INPUTS && output ? of[part_of(FEED)] : of[part_of(c)];
+            return PARTS > 1 && c == BIAS && output ? of[part_of(FEED)] : of[part_of(c)];
         };
         if (__all_sync(ALL, far)) {
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) w[s][c] = divided(w[s][c], own(norm, c), own(inverse, c), own(more, c));
+            for (int c = PAD; c < COLUMNS; c++) w[s][c] = divided(w[s][c], own(norm, c), own(inverse, c), own(more, c));
         } else {  // weights that a rule never changes shrink until they are subnormal, and then 0
             double exact[3], inverted[3];
 #pragma unroll
@@ -773,21 +836,23 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
                 inverted[part] = 1.0 / exact[part];
             }
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) w[s][c] = divided_in_double(w[s][c], own(exact, c), own(inverted, c));
+            for (int c = PAD; c < COLUMNS; c++) w[s][c] = divided_in_double(w[s][c], own(exact, c), own(inverted, c));
         }
     }
 }
 
 // ---------------------------------------------------------------- trials
 
-// In all arrays by trial, a lane's weights lie at ((trial · SLOTS + slot) · COLUMNS + column) · 32 + lane.
+// In all arrays by trial, a lane's weights lie at place_of(slot, column) + lane.
 extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const int *learner_of,   // (trials)
     const int *goal_of,      // (trials)
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
     const float *added,      // (learners, 2, 16): η times the changes for m = −1, and for m = +1
-    const int4 *moves,       // (states of the table): the spots that the four actions lead to
+    const Moves *moves,      // (states of the table, actions): the spots that the actions lead to
+    const u32 *sensed_at,    // (states): inputs and bias, a bit each; for spots that do not tell
+    const int *starts,       // (goals): the spots that episodes begin in
     const int *outcomes,     // (goals, EVENTS): what an event costs << 1 | whether it ends the episode
     const int *cut_off,      // (goals, states): what it costs to be cut off there
     const int *recorded,     // (episodes of this launch): the column of `best`, or −1
@@ -801,14 +866,14 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     volatile int *done,      // (trials): the episodes that a trial has behind it
     int trials, int first, int last,   // episodes first … last − 1 are run:
     int piece,                         // so many in a first piece, twice as many in the next, and so on
-    int resample, int columns, int episodes, int states, int start, int step_cost)
+    int resample, int columns, int episodes, int states, int step_cost)
 {
     __shared__ Shared memory_of_the_warp;
     Shared &mine = held(memory_of_the_warp);
     moves = held(moves);
     const Lane me = {held((int)(threadIdx.x & 31))};
     Weights w;
-    const int size = SLOTS * COLUMNS * 32;
+    const int size = place_of(SLOTS, PAD);
 
     // Some trials take ten times as long as others, and the last to be begun would be waited for. So a
     // piece of work is a few episodes of a trial, and all trials have their first piece before any has its
@@ -881,13 +946,13 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 // where it was.
                 Record state = nothing(), decided = nothing(), decides;
                 float sum[SLOTS];
-                int place = 0, spot = start, period = 0, extra = 0;
+                int place = 0, spot = starts[goal_of[trial]], period = 0, extra = 0;
                 bool over = false;
                 uint4 words = make_uint4(0, 0, 0, 0);
                 if (known) {
                     const int at = step - 1 - (step - 1 - me.lane & 31);
                     if (at >= 0) {
-                        decided = mine.record(at - 1).state().with(NEURONS, mine.record(at).get(NEURONS));
+                        decided = mine.record(at - 1).state().sensing(mine.record(at).sensed());
                         place = mine.spots[at] >> STATE_AT;
                     }
                     state = mine.record(step - 1).state();
@@ -899,11 +964,12 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     mine.spots[0] = spot;
                 }
                 recurrent(w, state, sum);
-                int4 ahead = __ldg(moves + (spot >> STATE_AT));  // where the four actions lead
+                Ahead ahead = ahead_of(moves, spot >> STATE_AT);
+                u32 sensed = sensed_in(sensed_at, spot);
 
                 // The lanes that remember a step which was decided by the same.
                 const auto look = [&] {
-                    decides = state.with(NEURONS, spot & 15);
+                    decides = state.sensing(sensed);
                     return __ballot_sync(ALL, decided == decides);
                 };
                 const auto take = [&](const Record &record, int to, u32 fresh_step) {
@@ -917,11 +983,12 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                         if ((step & 127) == 0)
                             words = philox((step >> 2) + me.lane, 0, episode, ACTION, seed_of[trial]);
                         const u32 word = __shfl_sync(ALL, pick(words, step & 3), step >> 2 & 31);
-                        to = chosen(ahead, one_of(state.get(HIDDEN), word));
+                        to = chosen(ahead, one_of(state.outputs(), word));
                     }
                     mine.keep(step - base, record);
                     spot = to;
-                    ahead = __ldg(moves + (spot >> STATE_AT));
+                    ahead = ahead_of(moves, spot >> STATE_AT);
+                    sensed = sensed_in(sensed_at, spot);
                     step++;
                     mine.spots[step - base] = spot;
                     over = ((u32)(ends >> EVENT_OF(spot)) & 1) | (u32)(step == STEPS);
@@ -957,7 +1024,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                         recurrent(w, state, sum);
                     }
                     int to;
-                    const Record record = follow(w, state, spot & 15, alpha_h, alpha_o, ahead, sum, to);
+                    const Record record = follow(w, state, sensed, alpha_h, alpha_o, ahead, sum, to);
                     take(record, to, 1);
                 }
 
