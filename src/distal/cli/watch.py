@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
     episodes = 1_000 if args.episodes is None else args.episodes
     trials = watch.trials(*learners, episodes=episodes, **asked)
     if page is not None:
-        watch.check_kinds(trials)
+        watch.check_recordings(trials)
 
     written: dict[str, Any] = {}
     if films:

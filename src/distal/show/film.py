@@ -127,7 +127,7 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
             now = min(step, walk.steps)
             for line, text in enumerate(scene.caption(now)):
                 pen.text((left, (0.4 + 1.7 * line) * scale), text, LIGHT["wall"], font)
-            colour = LIGHT.get(scene.kind, LIGHT["ink"])
+            colour = LIGHT.get(scene.kind, LIGHT["other"])
             picture = draw(maze, goal, walk.cells[: now + 1], walk.headings[now], scale, colour)
             whole.paste(Image.fromarray(picture), (left, band))
         _key(pen, gap, band + height + 0.7 * scale, scale, font)

@@ -3,7 +3,9 @@
 The page holds what decides the trial and the EP of every episode as the reference
 engine computed it. Its JavaScript (`page/simulate.js`) computes the trial again, bit
 for bit, and says where an EP differs. So a page is small however long the trial is.
-Beside it stands chance: what the best of as many random networks comes to on average.
+A learner of a kind that the script has no code for is recorded instead (`recording`), and
+`page/recording.js` plays what happened. Beside it stands chance: what the best of as many
+random networks comes to on average.
 """
 
 from __future__ import annotations
@@ -36,13 +38,14 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
+from distal.show.recording import MAX_BYTES, Recording, episode_bytes
 from distal.tasks.walk import MazeTask, maze_of
 
 DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
 CHANCE_TRIALS = 200
 CHANCE_COST = 0.001  # of an episode of the cpu engine, in episodes of the reference engine: about
-COMPUTED = (Rule, HillClimbing, Chance)  # the kinds that page/simulate.js knows
+COMPUTED: tuple[type[Learner], ...] = (Rule, HillClimbing, Chance)  # the kinds that page/simulate.js knows
 VISIBLE = 0.5  # EP: less than a pixel of the page's curve
 
 
@@ -53,7 +56,8 @@ class Watched:
     `eps` (learners, episodes) holds the EP of every episode. `seed` is the seed of the
     evaluation, as in `learn`; the trial is its trial 0 towards the goal. `chance`
     (episodes) is the best EP so far by chance, the mean of its first 200 trials
-    towards the goal.
+    towards the goal. `recordings` holds what happened in the trial of each learner that
+    the page cannot compute, and None for the others.
     """
 
     names: tuple[str, ...]
@@ -61,6 +65,7 @@ class Watched:
     seed: int
     eps: NDArray[np.int32]
     chance: NDArray[np.float64]
+    recordings: tuple[Recording | None, ...]
 
     @property
     def goal(self) -> str:
@@ -95,7 +100,10 @@ class Watched:
         }
 
     def page_data(self) -> dict[str, Any]:
-        """Return what the page holds: all that decides the trial, and the EPs to compare with."""
+        """Return what the page holds: all that decides the trial, and the EPs to compare with.
+
+        Of a learner that the page cannot compute it holds a recording.
+        """
         batch = self.batches[0]
         maze = maze_of(batch.task)
         seed = int(batch.seed[0])
@@ -109,14 +117,13 @@ class Watched:
             "maze": list(maze.picture),
             "heading": maze.heading,
             "learners": [
-                {
-                    "kind": kind_of(learner),
-                    **embedded(learner),
-                    "name": name,
-                    "eps": eps.tolist(),
-                }
-                for name, learner, eps in zip(
-                    self.names, (batch.learners[0] for batch in self.batches), self.eps, strict=True
+                {"kind": kind_of(learner), **_content(learner, recording), "name": name, "eps": eps.tolist()}
+                for name, learner, recording, eps in zip(
+                    self.names,
+                    (batch.learners[0] for batch in self.batches),
+                    self.recordings,
+                    self.eps,
+                    strict=True,
                 )
             ],
             "chance": {"trials": CHANCE_TRIALS, "curve": visible_points(self.chance)},
@@ -132,6 +139,7 @@ class Watched:
                 "style": _filled(_asset("watch.css"), {"light": css(LIGHT), "dark": css(DARK)}),
                 "data": _for_script(self.page_data()),
                 "simulate": _asset("simulate.js"),
+                "recording": _asset("recording.js"),
                 "watch": _asset("watch.js"),
             },
         )
@@ -210,26 +218,30 @@ def watch(
 ) -> Watched:
     """Run the trials that `trials` returns for these arguments, with the reference engine, and chance.
 
-    `progress` is told of as many episodes as the learners have; the work for chance is among them.
+    A learner of a kind that the page cannot compute is recorded. `progress` is told of as many
+    episodes as the learners have; the work for chance is among them.
     """
     function("progress", progress)
     batches = trials(learner, against, seed=seed, **options)
-    check_kinds(batches)
+    check_recordings(batches)
     _check_memory(batches)
     seed = integer("seed", seed, 0, MAX_SEED)
     chance = by_chance(batches[0], seed)
     eps = np.empty((len(batches), batches[0].episodes), np.int32)
     report = _shared(progress, eps.size, eps.size + CHANCE_COST * len(chance) * chance.episodes)
     random = engines.runner("cpu").run(chance, progress=lambda episodes: report(CHANCE_COST * episodes))
-    for curve, batch in zip(eps, batches, strict=True):
+    recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
+    for curve, batch, recording in zip(eps, batches, recordings, strict=True):
         with named_in_errors(batch, 0):
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
+                if recording is not None:
+                    recording.add(episode)
                 report(1)
     names = [name_of(batch.learners[0]) for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
         names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
-    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0))
+    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0), recordings)
 
 
 def page(
@@ -255,24 +267,43 @@ def write_page(
     return watched
 
 
-def check_kinds(batches: Sequence[Batch]) -> None:
-    """Refuse a learner that the page's JavaScript does not know."""
+def check_recordings(batches: Sequence[Batch]) -> None:
+    """Refuse more episodes than a page holds a recording of, where a learner has to be recorded."""
     for batch in batches:
-        learner = batch.learners[0]
-        if type(learner) not in COMPUTED:
+        most = MAX_BYTES // episode_bytes(_layers(batch), batch.settings.steps)
+        if not _is_computed(batch) and batch.episodes > most:
             raise InputError(
-                f"the page computes the trial again, and has no code for learners of kind {learner.kind!r}; "
-                "make a film with --gif FILE (film.scenes), or measure the learner with learn"
+                f"episodes is {batch.episodes}, expected {most} at most: the page has no code for learners of "
+                f"kind {batch.learners[0].kind!r} and records them; ask for fewer episodes or steps"
             )
+
+
+def _is_computed(batch: Batch) -> bool:
+    """Say whether the page computes the trial itself."""
+    return type(batch.learners[0]) in COMPUTED
+
+
+def _layers(batch: Batch) -> tuple[int, int, int]:
+    """Return the numbers of inputs with the bias, hidden neurons and outputs."""
+    return batch.task.inputs + 1, batch.settings.hidden, batch.task.outputs
+
+
+def _content(learner: Learner, recording: Recording | None) -> dict[str, Any]:
+    """Return what the page holds of a learner: all that decides what it does, or what it did."""
+    if recording is None:
+        return embedded(learner)
+    return {"label": learner.label, "numbers": learner.numbers, "recording": recording.to_dict()}
 
 
 def _check_memory(batches: Sequence[Batch]) -> None:
     """Refuse what the machine's free memory does not hold: the trials by chance, and the page."""
-    episodes = batches[0].episodes
+    episodes, steps = batches[0].episodes, batches[0].settings.steps
+    recorded = sum(episode_bytes(_layers(batch), steps) for batch in batches if not _is_computed(batch))
     parts = {
         "trials by chance": memory.TRIAL * CHANCE_TRIALS * len(batches[0].task.goals)
         + memory.EP * CHANCE_TRIALS * episodes,
         "the page": memory.LISTED_LARGE * len(batches) * episodes,
+        "recordings": 3 * episodes * recorded,  # with copies: joined, and compressed as text
     }
     memory.Estimate(f"{episodes:,} episodes", parts, "ask for fewer episodes").check()
 
