@@ -281,11 +281,11 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("registered")
-def test_the_page_refuses_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"the page .* no code for learners of kind 'jumps'; make a film"):
-        watch.write_page(tmp_path / "page.html", JUMPS, maze=MAZE)
-    with pytest.raises(InputError, match="no code for learners of kind 'jumps'"):
-        watch.watch("hc", JUMPS, maze=MAZE)
+def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Path) -> None:
+    small: Any = {"maze": MAZE, "hidden": 3, "steps": 8, "episodes": 6}
+    watched = watch.write_page(tmp_path / "page.html", JUMPS, "hc", **small)
+    assert [recording is not None for recording in watched.recordings] == [True, False]
+    assert watched.eps[0].tolist() == [episode.ep for episode in reference.episodes(trial(), 0)]
     (scene,) = film.scenes(trial(), [6])
     best = min(reference.episodes(trial(), 0), key=lambda episode: episode.ep)
     assert scene.walk.cells == best.walk.cells
@@ -299,12 +299,28 @@ def test_no_film_is_written_where_the_page_beside_it_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    line = ["watch", "jumps", "--gif", "a.gif", "--after", "1", "--steps", "5"]
-    assert main([*line, "--out", "page.html"]) == 2
-    assert "make a film" in capsys.readouterr().err
+    line = ["watch", "jumps", "--gif", "a.gif", "--after", "1"]
+    assert main([*line, "--out", "page.html", "--episodes", "100000"]) == 2
+    assert "ask for fewer episodes or steps" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert main(line) == 0
     assert (tmp_path / "a.gif").exists()
+
+
+@pytest.mark.usefixtures("registered")
+def test_watch_takes_the_file_of_a_new_learner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    JUMPS.named("mine").save("mine.json")
+    (tmp_path / "maze.txt").write_text(str(MAZE))
+    small = ["--maze", "maze.txt", "--steps", "8", "--hidden", "3", "--episodes", "6"]
+    assert main(["watch", "mine.json", "--against", "hc", *small, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [learner["name"] for learner in told["learners"]] == ["mine", "hill climbing"]
+    best = min(episode.ep for episode in reference.episodes(trial(), 0))
+    assert told["learners"][0]["best_ep"] == best
+    assert (tmp_path / "watch.html").stat().st_size == told["bytes"]
 
 
 # ------------------------------------------------------------------ files, alike for all

@@ -38,8 +38,8 @@ class Recording:
         widths = tuple(layer.shape[1] for layer in activations)
         if widths != self.layers:
             raise InputError(
-                f"episode {len(self.steps) + 1} has {widths} inputs with the bias, hidden neurons and outputs, "
-                f"expected {self.layers}; a page shows networks of one size"
+                f"episode {len(self.steps) + 1} has {widths} inputs with the bias, hidden neurons and "
+                f"outputs, expected {self.layers}; a page shows networks of one size"
             )
         self.steps.append(episode.steps)
         self.states += np.array(states_of(episode.walk), STATE).tobytes()

@@ -273,8 +273,8 @@ def check_recordings(batches: Sequence[Batch]) -> None:
         most = MAX_BYTES // episode_bytes(_layers(batch), batch.settings.steps)
         if not _is_computed(batch) and batch.episodes > most:
             raise InputError(
-                f"episodes is {batch.episodes}, expected {most} at most: the page has no code for learners of "
-                f"kind {batch.learners[0].kind!r} and records them; ask for fewer episodes or steps"
+                f"episodes is {batch.episodes}, expected {most} at most: the page has no code for learners "
+                f"of kind {batch.learners[0].kind!r} and records them; ask for fewer episodes or steps"
             )
 
 

@@ -82,8 +82,8 @@ window.distal = (() => {
 
   const SCALES = [["recurrent", "α_h", "alpha_h"], ["feedback", "α_o", "alpha_o"]];
   const KINDS = { // how each kind of learner fills its part of a panel, where the page computes it
-    dsp: { numbers: [["η", "eta"], ["θ", "theta"]], build: buildRule, render: renderRule },
-    hc: { numbers: [["σ", "sigma"]], build: buildClimber, render: renderClimber },
+    dsp: { numbers: [["", "η", "eta"], ["", "θ", "theta"]], build: buildRule, render: renderRule },
+    hc: { numbers: [["noise", "σ", "sigma"]], build: buildClimber, render: renderClimber },
     chance: { numbers: [], build: buildChance, render: renderChance },
   };
   const RECORDED = { build: buildRecorded, render: renderRecorded }; // and any kind that is recorded
@@ -93,7 +93,7 @@ window.distal = (() => {
 
   /** What a learner's numbers are called, and the numbers: [in words, symbol, value] each. */
   function numbersOf(learner) {
-    if (!learner.recording) return [...KINDS[learner.kind].numbers.map(([symbol, key]) => ["", symbol, key]), ...SCALES].map(([name, symbol, key]) => [name, symbol, learner[key]]);
+    if (!learner.recording) return [...KINDS[learner.kind].numbers, ...SCALES].map(([name, symbol, key]) => [name, symbol, learner[key]]);
     return Object.entries(learner.numbers).map(([key, value]) => {
       const scale = SCALES.find((one) => one[2] === key);
       return scale ? [scale[0], scale[1], value] : ["", key, value];
@@ -203,8 +203,7 @@ window.distal = (() => {
     section.append(make("h3", "", "Hill climbing"));
     panel.$verdict = make("span", "verdict");
     panel.$why = make("p");
-    const [[, sigma, noise], ...scales] = numbersOf(panel.learner);
-    section.append(parameters([["noise", sigma, noise], ...scales]), panel.$verdict, panel.$why);
+    section.append(parameters(numbersOf(panel.learner)), panel.$verdict, panel.$why);
     panel["$signal-name"].textContent = "Climb";
   }
 
@@ -525,7 +524,9 @@ window.distal = (() => {
     text(panel.$signal, at ? grouped(panel.learner.eps[at - 1]) : "none");
     text(panel.$verdict, better ? "the best so far" : "not the best so far");
     panel.$verdict.className = `verdict ${better ? "up" : "down"}`;
-    text(panel.$why, better ? "" : `Episode ${grouped(panel.bestAt[at] + 1)} had EP ${grouped(panel.best[at])}.`);
+    const best = `Episode ${grouped(panel.bestAt[at] + 1)} had EP ${grouped(panel.best[at])}`;
+    if (better) text(panel.$why, at ? "No episode before it had an EP as low." : "It is the first.");
+    else text(panel.$why, episode.ep === panel.best[at] ? `${best} already.` : `${best}.`);
   }
 
   // ---------------------------------------------------------------- the maze
@@ -968,14 +969,15 @@ window.distal = (() => {
       context.strokeStyle = palette.line;
       context.strokeRect(x(0) - 0.5, y - 0.5, x(data.settings.steps) - x(0) + 1, height + 1);
       context.fillStyle = palette.soft;
-      context.font = font(11);
+      context.font = font(row < 9 ? 11 : Math.min(11, row + 0.5));
       if (row < 9 || !names[0]) context.fillText(name, x(0) - 6, y + height / 2);
       else names.forEach((each, i) => context.fillText(each, x(0) - 6, y + (i + 0.5) * row + 0.5));
     });
+    context.font = font(11);
     context.textBaseline = "top";
     context.fillText("step", x(0) - 6, layout.bottom + 5);
     for (const mark of ticks(0, data.settings.steps, 5)) {
-      context.textAlign = x(mark) > layout.width - 20 ? "right" : "center";
+      context.textAlign = mark === 0 ? "left" : x(mark) > layout.width - 20 ? "right" : "center";
       context.fillText(grouped(mark), Math.min(x(mark), layout.width - 1), layout.bottom + 5);
     }
     context.strokeStyle = palette.ink;
@@ -1187,15 +1189,12 @@ window.distal = (() => {
     const differing = computed.reduce((sum, panel) => sum + panel.replay.differences.length, 0);
     const all = EPISODES * computed.length;
     const match = find("match");
-    if (!computed.length) {
-      text(match, `recorded: ${plural(EPISODES, "episode")} as the engine ran them`);
-      return;
-    }
+    if (!computed.length) return text(match, `recorded: ${plural(EPISODES, "episode")} as the engine ran ${EPISODES === 1 ? "it" : "them"}`);
     const beside = panels.filter((panel) => panel.recorded).map((panel) => ` · ${panel.learner.name} is recorded`).join("");
     const whose = beside && ` of ${computed[0].learner.name}`;
-    if (differing) text(match, `✗ ${plural(differing, "episode")} of ${grouped(done)}${whose} differ${differing === 1 ? "s" : ""} from the engine${beside}`);
-    else if (done < all) text(match, `${grouped(done)} of ${grouped(all)} episodes${whose} match the engine …${beside}`);
-    else text(match, `✓ ${grouped(done)} of ${grouped(all)} episodes${whose} match the engine${beside}`);
+    if (differing) html(match, `✗ ${plural(differing, "episode")} of ${grouped(done)}${whose} differ${differing === 1 ? "s" : ""} from the engine`, beside);
+    else if (done < all) html(match, `${grouped(done)} of ${grouped(all)} episodes${whose} match the engine …`, beside);
+    else html(match, `✓ ${grouped(done)} of ${grouped(all)} episodes${whose} match the engine`, beside);
     match.className = differing ? "bad" : done === all ? "good" : "";
     if (differing > alerted) {
       alerted = differing;
@@ -1204,6 +1203,7 @@ window.distal = (() => {
       complain(`Episode ${grouped(number + 1)} of ${panel.learner.name}: this page computes EP ${ep}, the engine computed ${engine}` +
         `${differing > 1 ? `; ${plural(differing - 1, "further episode")} differ${differing === 2 ? "s" : ""}` : ""}. Do not rely on what is shown here.`);
     }
+    return undefined;
   }
 
   function complain(message) {
