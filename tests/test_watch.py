@@ -550,13 +550,14 @@ def test_a_recording_plays_what_the_page_would_compute_step_by_step(
 ) -> None:
     """Inputs, hidden neurons and outputs fill 15, 16, 17, 28 and 73 bits of a step."""
     pairs: list[tuple[Watched, Watched]] = []
-    for hidden, learner, maze, goal, reading in [
+    chosen: list[tuple[int, Learner, Maze, str, dict[str, str]]] = [
         (7, distal.published_rule(1), RING, "b", {}),
         (8, CLIMBER, RING, "3", {"outputs": "binary", "blocked": "turn"}),
         (9, CHANCE, T, "1", {"outputs": "random"}),
         (20, distal.find_rule("evolved:1"), triple_t_maze(), "7", {}),
         (65, CLIMBER, Maze(RING.picture, "south"), "A", {}),
-    ]:
+    ]
+    for hidden, learner, maze, goal, reading in chosen:
         options: Any = {
             "episodes": 25, "resample": 10, "seed": hidden, "maze": maze, "goal": goal, "hidden": hidden,
             "steps": 60, **reading,
