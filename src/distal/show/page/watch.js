@@ -1416,7 +1416,8 @@ window.distal = (() => {
   if (computed.length === panels.length) begin();
   else {
     const loads = panels.filter((panel) => panel.recorded).map((panel) => panel.replay.load());
-    Promise.all(loads).then(begin, (error) => complain(`The recording cannot be unpacked here: ${error.message}`));
+    // In a task of its own, so that an error in it is one of the window, and told.
+    Promise.all(loads).then(() => setTimeout(begin, 0), (error) => complain(`The recording cannot be unpacked here: ${error.message}`));
   }
 
   return {
