@@ -16,6 +16,7 @@ import pytest
 
 import distal
 from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
+from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Batch, cpu, gpu, reference, registry
 from distal.engines.spread import Spread
@@ -289,7 +290,10 @@ def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Pat
     (scene,) = film.scenes(trial(), [6])
     best = min(reference.episodes(trial(), 0), key=lambda episode: episode.ep)
     assert scene.walk.cells == best.walk.cells
-    assert len(film.film([scene], scale=2)) > 1
+    frames = film.film([scene], scale=4)
+    assert len(frames) > 1
+    colour = [int(LIGHT["other"][k : k + 2], 16) for k in (1, 3, 5)]  # as on the page
+    assert (frames[0] == colour).all(axis=2).any()
     with pytest.raises(InputError, match=REFUSAL):
         film.scenes(trial(), [6], engine="cpu")
 
