@@ -1382,7 +1382,7 @@ window.distal = (() => {
     if (!computed.length) text(find("source"), "This is a recording: the reference engine ran the trial, and the page plays what happened.");
     else if (computed.length < panels.length) {
       const recorded = panels.find((panel) => panel.recorded).learner.name;
-      text(find("source"), `${recorded} is a recording: the reference engine ran its trial, and the page plays what happened. The trial of ${computed[0].learner.name} the page computes anew, exactly, and compares every EP with the one that the engine computed.`);
+      text(find("source"), `${recorded} is a recording: the reference engine ran its trial, and the page plays what happened. The page computes the trial of ${computed[0].learner.name} anew, exactly, and compares every EP with the one that the engine computed.`);
     }
     const entry = (colour, style, content) => {
       const item = make("span"), swatch = make("i");
