@@ -131,11 +131,11 @@ def known_files(
     """Return which files of a folder are ours; refuse one that is not ours to write these files into.
 
     Args:
-        path: the folder; it need not exist.
-        holds: what it should hold.
-        files: what is to be written there.
-        older: names our files where there is no manifest, as in folders of older versions.
-        shared: take a folder of other people too, as long as none of our files is there.
+        path: The folder; it need not exist.
+        holds: What it should hold.
+        files: What is to be written there.
+        older: Names our files where there is no manifest, as in folders of older versions.
+        shared: Take a folder of other people too, as long as none of our files is there.
     """
     if not path.is_dir():
         return ()

@@ -53,9 +53,14 @@ PATIENCE = 5.0  # seconds to find it again
 class Cluster(Executor):
     """Workers of a Dask cluster; leave it with `with`, or `shutdown`.
 
-    `address` is that of a running scheduler ("tcp://host:8786"), the path of the
-    scheduler file that it wrote, or "local:N" for N processes on this machine. These
-    end with the cluster, and listen to nobody who lacks the certificate made for them.
+    Args:
+        address: The address of a running scheduler ("tcp://host:8786"), the scheduler file
+            that it wrote, or "local:N" for N processes on this machine. These end with the
+            cluster, and listen to nobody who lacks the certificate made for them.
+
+    Raises:
+        InputError: If Dask is not installed, no scheduler answers, or a worker has another
+            version of Distal.
     """
 
     def __init__(self, address: str) -> None:
@@ -66,7 +71,7 @@ class Cluster(Executor):
             raise InputError("Dask is not installed: pip install 'distal[cluster]'") from None
         for name in list(logging.root.manager.loggerDict):
             if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
-                logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said by `check`
+                logging.getLogger(name).setLevel(logging.CRITICAL)  # `check` reports what matters
         self.address = address
         self._cluster: Any = None
         self._scratch: TemporaryDirectory[str] | None = None
@@ -161,7 +166,19 @@ class Cluster(Executor):
         return self._count
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Hand a task over."""
+        """Hand a task over.
+
+        Args:
+            fn: The function to call on a worker.
+            *args: Its arguments.
+            **kwargs: Its keyword arguments.
+
+        Returns:
+            The future result.
+
+        Raises:
+            WorkError: If the scheduler is out of reach.
+        """
         self.check()
         future: Future[T] = self._executor.submit(fn, *args, **kwargs)
         return future

@@ -27,7 +27,7 @@ TASK = 1.0  # seconds that a task should take: much longer than handing it over
 SHORTEST = 0.1
 FIRST_PACE = 200_000  # episodes of 100 steps a second, while nothing is known of the workers
 AHEAD = 2  # tasks for each worker that are handed over, the one it runs included
-LAST_SHARE = 2  # a task is at most such a part of what a worker will still have to do
+LAST_SHARE = 2  # a task is at most one part in this many of what a worker still has to do
 WORKERS = 8  # where an executor does not say how many it has
 CANCELLING = 2.0  # seconds at most
 POLL = 0.2  # seconds between looks at the executor's health
@@ -92,7 +92,22 @@ class Spread:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> Trials:
-        """Run all trials of a batch; `workers` says how many there are, where the executor does not."""
+        """Run all trials of a batch on the executor's workers.
+
+        Args:
+            batch: The trials.
+            keep_weights: Whether to return the weights of the first episode that had the best EP.
+            keep_ep: Whether to return the EP of every episode.
+            workers: How many workers there are, if the executor does not say.
+            progress: Called with the number of episodes run since its last call.
+
+        Returns:
+            The best EP so far of every trial, and what was asked for.
+
+        Raises:
+            InputError: If an argument is wrong, or the engine cannot run the batch.
+            WorkError: If a task fails, or the executor takes no more work.
+        """
         keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
         check_supported(self.supports(batch))
         kind = (type(batch.learners[0]), batch.settings)
@@ -173,7 +188,7 @@ def _cancel(futures: list[Future[Block]]) -> None:
 
 
 def _room(trials: int, like: Trials) -> Trials:
-    """Return empty arrays for so many trials: what comes in is put in its place and let go."""
+    """Return empty arrays for this many trials, to copy the results of each block into."""
 
     def empty(part: NDArray[Any] | None) -> Any:
         return None if part is None else np.empty((trials, *part.shape[1:]), part.dtype)

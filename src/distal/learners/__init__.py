@@ -65,14 +65,14 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
     Do it in the file that defines the kind, so that the workers of an executor know it too.
 
     Args:
-        kind: the class, a frozen dataclass that inherits from `Parameters`.
-        default: the learner that the kind's word alone stands for, as in `learn("hc")`.
+        kind: The class, a frozen dataclass that inherits from `Parameters`.
+        default: The learner that the kind's word alone stands for, as in `learn("hc")`.
 
     Returns:
         The class, so that `@register` can stand above it.
 
     Raises:
-        InputError: if something that a learner needs is missing, or its word or format is taken.
+        InputError: If something that a learner needs is missing, or its word or format is taken.
     """
     _check_kind(kind)
     for other in KINDS.values():
@@ -131,16 +131,16 @@ def find_learner(
     """Return what a name stands for.
 
     Args:
-        name: a rule's name ("paper:1", "evolved:1"), the file of a learner, or the word for a
+        name: A rule's name ("paper:1", "evolved:1"), the file of a learner, or the word for a
             kind that has a default ("hc", "chance").
-        climber: what "hc" stands for.
-        by_chance: what "chance" stands for.
+        climber: What "hc" stands for.
+        by_chance: What "chance" stands for.
 
     Returns:
         The learner.
 
     Raises:
-        InputError: if there is no such rule, word or file, or the file is not what it should be.
+        InputError: If there is no such rule, word or file, or the file is damaged.
     """
     words: dict[str, Learner] = {
         **DEFAULTS,
@@ -234,17 +234,17 @@ def episodes(
     """Train one network with any learner, without end; yield each episode.
 
     Args:
-        learner: a learner, or what `find_learner` takes.
-        task: what is to be learned, and which goal, as `Aim(MazeTask(maze), 0)`.
-        settings: the network, and the readings.
-        seed: of all random numbers.
-        resample: draw fresh weights every so many episodes.
+        learner: A learner, or what `find_learner` takes.
+        task: What is to be learned, and which goal, as `Aim(MazeTask(maze), 0)`.
+        settings: The network, and the readings.
+        seed: The seed of all random numbers.
+        resample: Draw fresh weights after this many episodes.
 
     Returns:
         The episodes, as they end.
 
     Raises:
-        InputError: if an argument is not what it should be.
+        InputError: If an argument is wrong.
     """
     instance("settings", settings, Settings, "a Settings")
     instance("task", task, Aim, "a task and its goal, as Aim(MazeTask(maze), 0)")

@@ -91,15 +91,15 @@ class Parameters:
     continuous gene for each of `names`, or says in `from_genes` what its genes mean.
 
     Attributes:
-        kind: the word for it on the command line and in files, as "hc".
-        label: what people call one that has no name of its own, as "hill climbing".
-        key: the field of a result's JSON that holds its parameters.
-        bare: whether it stands inside other files without format and version.
-        file_format: the format that its file names.
-        version: the version of that format.
-        names: the names of its numbers, in the order of its continuous genes.
-        genes: how many discrete and continuous genes it has; None: nothing to evolve.
-        ignores: the readings that mean nothing to it.
+        kind: The word for it on the command line and in files, as "hc".
+        label: What people call one that has no name of its own, as "hill climbing".
+        key: The field of a result's JSON that holds its parameters.
+        bare: Whether it stands inside other files without format and version.
+        file_format: The format that its file names.
+        version: The version of that format.
+        names: The names of its numbers, in the order of its continuous genes.
+        genes: How many discrete and continuous genes it has; None: nothing to evolve.
+        ignores: The readings that mean nothing to it.
     """
 
     kind: ClassVar[str]

@@ -66,7 +66,20 @@ class SettingsDict(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Settings:
-    """Hidden neurons, steps per episode (N_steps) and the five readings."""
+    """The size of the network, the length of an episode, and the five readings.
+
+    Args:
+        hidden: Hidden neurons, 1 to 256.
+        steps: The most steps of an episode (N_steps), 1 to 10,000.
+        outputs: How output sums become activations and an action: "winner", "binary" or "random".
+        blocked: Whether a move into a wall turns the agent: "turn" or "stay".
+        m_ties: What m is when the EP equals the one before: "reward" or "punish".
+        trace_pre: Which step's activations count as `pre`: "current" or "previous".
+        normalise: Which incoming weights share a norm: "neuron", "layer" or "none".
+
+    Raises:
+        InputError: If a number is out of its range, or a reading has no such value.
+    """
 
     hidden: int = 20
     steps: int = 100

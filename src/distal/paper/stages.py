@@ -230,16 +230,16 @@ class Stages:
         """Return best-so-far curves (learners, trials, episodes), read or run.
 
         Args:
-            name: of the stage.
-            learners: to be tested, all of one kind.
-            seeds: one for each learner.
-            trials: for each final position.
-            episodes: of each trial.
-            maze: to be walked.
-            settings: of network and episode.
-            resample: draw fresh weights every so many episodes.
-            record: the episodes, from 1, whose values are wanted; all if left out.
-            every: return the EP of every episode instead of the best so far.
+            name: Of the stage.
+            learners: To be tested, all of one kind.
+            seeds: One for each learner.
+            trials: For each final position.
+            episodes: Of each trial.
+            maze: To be walked.
+            settings: Of network and episode.
+            resample: Draw fresh weights after this many episodes.
+            record: The episodes, from 1, whose values are wanted; all if left out.
+            every: Return the EP of every episode instead of the best so far.
         """
         stage = self.stages[name]
         # What decides the curves: a stored file made from anything else is run again.

@@ -5,9 +5,9 @@ Probability for Mixed-Integer Black-Box Optimization" (GECCO 2022), as the packa
 has it. It draws genotypes from a normal distribution, rounds the discrete genes, and
 moves the distribution towards the better ones.
 
-The optimizer is built anew from its distribution in every generation, and its generator
-seeded from the run's seed and the generation. So going on from a file is the same as
-going on, to the bit. It uses the linear algebra of the machine, though: another machine,
+The optimizer is rebuilt from its distribution in every generation, and its generator
+seeded from the run's seed and the generation. So a resumed run is the same to the bit as
+one that never stopped. It uses the linear algebra of the machine, though: another machine,
 or another release of NumPy, may give other last digits, and from there another run.
 """
 
@@ -44,7 +44,7 @@ Distribution = dict[str, Any]  # the arrays above, sigma, updates, and the scale
 class CMA(Algorithm):
     """CMA-ES with margin (Hamano et al., GECCO 2022). Needs the extra `cma`.
 
-    When the distribution has converged, as the library judges it, it begins afresh.
+    When the distribution has converged, as the library judges it, it starts over.
     Resumed runs are the same to the bit on the same machine; on another one, the last
     digits of its linear algebra may differ, and the run with them.
 
@@ -69,7 +69,19 @@ class CMA(Algorithm):
             raise InputError("the search cma needs the package cmaes: pip install 'distal[cma]'")
 
     def begin(self, discrete: int, continuous: int, seed: int) -> CMASearch:
-        """Return the search of a run, before its first generation."""
+        """Return the search of a run, before its first generation.
+
+        Args:
+            discrete: The number of discrete genes.
+            continuous: The number of continuous genes.
+            seed: The seed of the run.
+
+        Returns:
+            The search.
+
+        Raises:
+            InputError: If a number is out of its range, or there are no genes.
+        """
         return CMASearch(discrete, continuous, seed, self)
 
     def _memory(self, genes: int) -> int:
@@ -115,7 +127,7 @@ class CMASearch(Search):
         self._distribution, self._sampled = self._read(optimizer), None
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to go on, ready for JSON."""
+        """Return everything that is needed to resume, ready for JSON."""
         distribution = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in self._distribution.items()
@@ -123,7 +135,7 @@ class CMASearch(Search):
         return {**super().state(), "distribution": distribution}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned; refuse what it cannot have returned."""
+        """Resume from what `state` returned; refuse what it cannot have returned."""
         super().restore(state)
         listed("fitness", state["fitness"], self.options.population, number)
         stored = entry(state, "distribution")

@@ -37,7 +37,7 @@ from distal.search.results import Evolved, Fresh, Winner
 from distal.search.runs import RunFolder, damaged, read_run
 from distal.tasks.walk import MazeTask
 
-REMEASURED = 400  # trials on which a winner is measured afresh
+REMEASURED = 400  # fresh trials on which a winner is measured again
 
 # Parts of the work, as the last number of a seed's part.
 RUN, EVALUATION, REMEASUREMENT = 4, 5, 6
@@ -46,7 +46,7 @@ NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; those of others fo
 
 @dataclass(frozen=True)
 class Step:
-    """What is told after every generation."""
+    """How an evolution is doing, after every generation."""
 
     generation: int
     generations: int
@@ -83,35 +83,36 @@ def evolve(
     """Evolve DSP rules ("dsp"), the parameters of hill climbing ("hc"), or another registered kind.
 
     Args:
-        learner: "dsp" or "hc".
+        learner: "dsp", "hc", or the word for another kind.
         runs: Independent runs.
-        generations: After the first population.
-        trials: For each final position, in an evaluation.
-        episodes: Of each trial.
-        seed: Of all random numbers.
-        search: Which search, with its options; the paper's `GeneticAlgorithm()` if left out.
-        population: Short for `search=GeneticAlgorithm(population=…)`, as the five that follow.
-        elite_count: So many of the best are copied unchanged.
+        generations: Generations after the first population.
+        trials: Trials for each final position, in an evaluation.
+        episodes: Episodes in each trial.
+        seed: The seed of all random numbers.
+        search: The search and its options; the paper's `GeneticAlgorithm()` if left out.
+        population: Short for `search=GeneticAlgorithm(population=…)`, like the next five.
+        elite_count: How many of the best are copied unchanged.
         crossover: Probability that a child has two parents.
         mutation: Probability that a discrete gene is redrawn.
         deviation: Standard deviation of the noise on continuous genes.
         elites: Whether the elites are measured again in every generation ("remeasured") or
             keep the fitness they were first given ("kept").
-        maze: The triple T-maze if left out.
-        out: A folder to keep the runs in, so that `resume` can go on; refused if it is
-            there already.
-        force: Begin anew in a folder that is there.
-        engine: "cpu", "gpu", "reference" or "auto".
-        workers: How much to run at once.
-        executor: Whose workers do the work instead.
-        progress: Told of every generation.
+        maze: The maze; the triple T-maze if left out.
+        out: A folder to keep the runs in, so that `resume` can continue them. A folder that
+            already holds an evolution is refused.
+        force: Start over in a folder that already holds an evolution.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with a `Step` after every generation.
         **settings: As in `Settings`.
 
     Returns:
         The fitness of every generation, and the winners.
 
     Raises:
-        InputError: If something is wrong with what was given.
+        InputError: If an argument is wrong, the folder cannot be used, or the work would not
+            fit in memory.
     """
     options = {
         "population": population, "elite_count": elite_count, "crossover": crossover, "mutation": mutation,
@@ -149,7 +150,23 @@ def resume(
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Evolved:
-    """Go on with the runs in a folder, to `generations` if given; a finished run is only read."""
+    """Continue the runs in a folder; runs that are finished are only read.
+
+    Args:
+        out: The folder that `evolve` kept the runs in.
+        generations: Run up to this generation instead of the number that the folder names.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with a `Step` after every generation.
+
+    Returns:
+        The fitness of every generation, from the first, and the winners.
+
+    Raises:
+        InputError: If an argument is wrong, the folder is damaged, or it already has more
+            generations.
+    """
     run = engines.runner(engine, workers, executor)
     function("progress", progress)
     if generations is not None:
@@ -253,7 +270,7 @@ def summary(out: str | Path) -> dict[str, Any]:
 def run_seed(config: Config, run: int) -> int:
     """Return the seed of a run, counted from 0; the runs of two kinds of learners have nothing in common."""
     number = NUMBERED.get(config.learner)
-    if number is None:  # whatever else is registered, and in whatever order
+    if number is None:  # the same for a registered kind, whatever the order
         number = len(NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(NUMBERED))
     return child_seed(config.seed, run, number, RUN)
 
@@ -300,7 +317,7 @@ def _trials_afresh(config: Config) -> int:
 
 
 def winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:
-    """Return every run's winner, measured afresh."""
+    """Return every run's winner, re-measured on fresh trials."""
     learners = [config.decode(search.told()[2])[0] for search in searches]
     seeds = np.array([child_seed(search.seed, 0, 0, REMEASUREMENT) for search in searches], np.uint64)
     winners = []

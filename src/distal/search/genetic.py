@@ -1,7 +1,7 @@
 """The genetic algorithm (the paper's section "Genetic Algorithm"): operators first, the run at the bottom.
 
 Every random number is a function of the run's seed, the generation and the child, so
-a run can stop and go on anywhere.
+a run can stop and resume anywhere.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class GeneticAlgorithm(Algorithm):
 
     Args:
         population: Individuals.
-        elite_count: So many of the best are copied unchanged.
+        elite_count: How many of the best are copied unchanged.
         crossover: Probability that a child has two parents.
         mutation: Probability that a discrete gene is redrawn.
         deviation: Standard deviation of the noise on continuous genes.
@@ -65,7 +65,19 @@ class GeneticAlgorithm(Algorithm):
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
 
     def begin(self, discrete: int, continuous: int, seed: int) -> GeneticSearch:
-        """Return the search of a run, before its first generation."""
+        """Return the search of a run, before its first generation.
+
+        Args:
+            discrete: The number of discrete genes.
+            continuous: The number of continuous genes.
+            seed: The seed of the run.
+
+        Returns:
+            The search.
+
+        Raises:
+            InputError: If a number is out of its range, or there are no genes.
+        """
         return GeneticSearch(discrete, continuous, seed, self)
 
 
@@ -239,13 +251,13 @@ class GeneticSearch(Search):
         return np.argsort(fitness, kind="stable")[: self.options.elite_count]
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to go on, ready for JSON."""
+        """Return everything that is needed to resume, ready for JSON."""
         state = super().state()
         first = {name: state.pop(name) for name in ("generation", "fitness")}
         return {**first, "born": self.born.tolist(), **state}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned; refuse what it cannot have returned."""
+        """Resume from what `state` returned; refuse what it cannot have returned."""
         super().restore(state)
         size = self.options.population
         listed("fitness", state["fitness"], size, lambda name, value: value)

@@ -38,10 +38,15 @@ MAX_GENES = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Genotypes:
-    """Genotypes as two arrays with one row each."""
+    """Genotypes, one per row of two arrays.
 
-    discrete: NDArray[np.int8]  # (n, discrete genes), in {-1, 0, 1}
-    continuous: NDArray[np.float64]  # (n, continuous genes), in [0, 1]
+    Args:
+        discrete: Values in {-1, 0, 1}, (n, discrete genes).
+        continuous: Values in [0, 1], (n, continuous genes).
+    """
+
+    discrete: NDArray[np.int8]
+    continuous: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.discrete)
@@ -69,19 +74,22 @@ class Search(ABC):
     """One run of a search: ask for genotypes, tell their fitness, again and again.
 
     Every random number should be a function of the seed, the generation and the place in
-    it (`distal.model.draws`); then a run can stop and go on anywhere. A search that keeps
+    it (`distal.model.draws`); then a run can stop and resume anywhere. A search that keeps
     more than its current generation extends `tell`, `state` and `restore`.
 
     Attributes:
         discrete: The number of discrete genes.
         continuous: The number of continuous genes.
-        seed: Of this run.
-        generation: Of the current population, from 0; −1 before the first was told.
+        seed: The seed of this run.
+        generation: The number of the current generation, from 0; −1 before the first was told.
         population: The current generation, or None.
-        fitness: Of the population.
+        fitness: The fitness of the population, or None.
         best: The leader, one row, or None: the winner if this is the last generation.
         best_fitness: The fitness that made it the leader.
-        best_generation: In which it first appeared.
+        best_generation: The generation in which it first appeared.
+
+    Raises:
+        InputError: If a number is out of its range, or there are no genes.
     """
 
     discrete: int
@@ -121,7 +129,7 @@ class Search(ABC):
         self._lead(int(np.argmin(fitness)), self.generation)
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to go on, ready for JSON."""
+        """Return everything that is needed to resume, ready for JSON."""
         population, fitness, best = self.told()
         return {
             "generation": self.generation,
@@ -137,7 +145,7 @@ class Search(ABC):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned.
+        """Resume from what `state` returned.
 
         Args:
             state: As it was, or as JSON brings it back.
@@ -220,7 +228,13 @@ class Algorithm(ABC):
         Args:
             discrete: The number of discrete genes.
             continuous: The number of continuous genes.
-            seed: Of the run.
+            seed: The seed of the run.
+
+        Returns:
+            The search.
+
+        Raises:
+            InputError: If a number is out of its range, or there are no genes.
         """
 
     def _memory(self, genes: int) -> int:
@@ -247,14 +261,14 @@ def ask_all(searches: Sequence[Search]) -> list[Genotypes]:
 
 
 def entry(state: object, name: str) -> Any:
-    """Return an entry of a state; refuse a state that has it not."""
+    """Return an entry of a state; refuse a state that does not have it."""
     if not isinstance(state, dict) or name not in state:
         raise InputError(f"{name!r} is missing")
     return state[name]
 
 
 def listed(name: str, values: object, length: int, check: Callable[[str, object], Any]) -> list[Any]:
-    """Return a list of so many values, each checked."""
+    """Return a list of this length, each value checked."""
     if not isinstance(values, list) or len(values) != length:
         raise InputError(f"{name} is not a list of {length}")
     return [check(name, value) for value in values]

@@ -150,9 +150,23 @@ def trials(
 ) -> tuple[Batch, ...]:
     """Return the trial of a learner, and the same trial of another one, as batches of one trial each.
 
-    A learner is an object or what `find_learner` takes; `goal` is the symbol of a final
-    position ("3", or the first where there is no 3). The other arguments are those of
-    `learn`, and the trial is the first one that `learn` runs towards this goal.
+    The trial is the first one that `learn` runs towards this goal.
+
+    Args:
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        goal: The symbol of a final position; "3" if left out, or the first if there is no 3.
+        episodes: Episodes in the trial.
+        resample: Draw fresh weights after this many episodes.
+        seed: The seed of the evaluation, as in `learn`.
+        maze: The maze; the triple T-maze if left out.
+        **settings: As in `Settings`.
+
+    Returns:
+        One batch, or two.
+
+    Raises:
+        InputError: If an argument is wrong.
     """
     in_force = Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
     maze = checked_maze(maze)
@@ -208,9 +222,22 @@ def watch(
     progress: Progress | None = None,
     **options: Any,
 ) -> Watched:
-    """Run the trials that `trials` returns for these arguments, with the reference engine, and chance.
+    """Run a trial of one learner, or of two, with the reference engine, and chance beside it.
 
-    `progress` is told of as many episodes as the learners have; the work for chance is among them.
+    Args:
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        seed: The seed of the evaluation, as in `learn`.
+        progress: Called with the number of episodes run since its last call. They add up to
+            those of the learners; the work for chance is shared out among them.
+        **options: As in `trials`.
+
+    Returns:
+        The trial, and chance.
+
+    Raises:
+        InputError: If an argument is wrong, the page has no code for the learner, or the work
+            would not fit in memory.
     """
     function("progress", progress)
     batches = trials(learner, against, seed=seed, **options)
@@ -247,7 +274,20 @@ def write_page(
     against: Learner | str | Path | None = None,
     **options: Any,
 ) -> Watched:
-    """Run a trial as `watch` does, write its page and return the trial."""
+    """Run a trial as `watch` does, write its page and return the trial.
+
+    Args:
+        out: The file to write.
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        **options: As in `watch`.
+
+    Returns:
+        The trial, and chance.
+
+    Raises:
+        InputError: If an argument is wrong, or the file cannot be written.
+    """
     out = path("out", out)
     check_target(out)
     watched = watch(learner, against, **options)

@@ -36,19 +36,26 @@ Observation = NDArray[np.int8]
 
 
 class MazeEnv(gymnasium.Env[Observation, np.int64]):
-    """One agent in a maze, an episode of at most `max_steps` steps.
+    """One agent in a maze.
 
     Observations are three bits: a wall to the left, in front, to the right. Actions
-    are stop, left, right, straight. The goal is the final position that `goal` or
-    the option "goal" of `reset` names, by its index; else it is drawn from the seed.
-
-    With reward="episode" every reward is 0 but the last, which is −EP: the paper's
-    delayed signal. With reward="step" a step costs 1, entering a pit 5, and an
-    episode that ends without the goal costs the distance that is left. The return is
-    −EP either way.
-
-    `info` holds cell (row, column), heading, distance (to the goal), pits (entered
+    are stop, left, right, straight. The option "goal" of `reset` chooses the goal of an
+    episode. `info` holds cell (row, column), heading, distance (to the goal), pits (entered
     so far), ep (if the episode ended here) and goal.
+
+    Args:
+        maze: A Maze, its picture as text, or a file; the triple T-maze if left out.
+        heading: Which way the agent looks at the start; what the maze says if left out.
+        goal: The final position to find, from 0; drawn from the seed if left out.
+        max_steps: The most steps of an episode.
+        reward: With "episode" every reward is 0 but the last, which is −EP: the paper's
+            delayed signal. With "step" a step costs 1, entering a pit 5, and an episode that
+            ends without the goal the distance that is left. The return is −EP either way.
+        blocked: Whether a move into a wall turns the agent: "turn" or "stay".
+        render_mode: "ansi" for text, "rgb_array" for pixels.
+
+    Raises:
+        InputError: If an argument is wrong.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration
@@ -138,14 +145,27 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
 
 
 class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
-    """Many agents, each in a maze of its own, moved together by NumPy.
+    """Many agents, each in its own copy of a maze, moved together by NumPy.
 
     Observations, rewards and goals are those of as many `MazeEnv`; agent k draws its
-    goals from the seed + k. An episode that is over is begun anew by the next step,
-    whose action does not count, as Gymnasium's vector environments do. `info` holds
-    arrays: cell (n, 2), heading, distance, pits, ep, goal (n). The option "goal" of
-    `reset` is one goal for all agents, or a list with one for each; it holds for the
-    episodes that begin at once, not for those that follow.
+    goals from the seed + k. After an episode has ended, the next step starts a new one and
+    ignores the action, as Gymnasium's vector environments do. `info` holds arrays: cell
+    (n, 2), heading, distance, pits, ep, goal (n). The option "goal" of `reset` is one goal
+    for all agents, or a list with one for each; it holds for the episodes that `reset`
+    starts, not for later ones.
+
+    Args:
+        num_envs: The number of agents.
+        maze: A Maze, its picture as text, or a file; the triple T-maze if left out.
+        heading: Which way the agents look at the start; what the maze says if left out.
+        goal: The final position to find, from 0; drawn from the seed if left out.
+        max_steps: The most steps of an episode.
+        reward: As in `MazeEnv`.
+        blocked: Whether a move into a wall turns the agent: "turn" or "stay".
+        render_mode: None; many agents at once are not drawn.
+
+    Raises:
+        InputError: If an argument is wrong, or the agents would not fit in memory.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration
@@ -223,7 +243,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Take one step with every agent, or begin anew where the episode was over."""
+        """Take one step with every agent, or start a new episode where the last one has ended."""
         if not self._began:
             raise ResetNeeded("no episode is under way; call reset() first")
         try:

@@ -19,15 +19,25 @@ from distal.tasks.task import Aim, W
 
 @dataclass(frozen=True, eq=False)
 class Episode(Generic[W]):
-    """What happened in an episode of `steps` steps, and the weights that made it happen."""
+    """What happened in an episode, and the weights that made it happen.
+
+    Attributes:
+        weights: The weights, which do not change during an episode.
+        walk: The walk through the task.
+        ep: The EP; a whole number in a maze.
+        actions: The action of each step.
+        inputs: The inputs, (steps, I + 1), the bias last.
+        hidden: The activations of the hidden neurons, (steps, H).
+        outputs: The activations of the outputs, (steps, O).
+    """
 
     weights: Weights
     walk: W
-    ep: float  # a whole number in a maze
-    actions: tuple[int, ...]  # (steps)
-    inputs: Activations  # (steps, I + 1), the bias last
-    hidden: Activations  # (steps, H)
-    outputs: Activations  # (steps, O)
+    ep: float
+    actions: tuple[int, ...]
+    inputs: Activations
+    hidden: Activations
+    outputs: Activations
 
     @property
     def steps(self) -> int:

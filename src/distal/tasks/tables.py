@@ -38,17 +38,17 @@ class Table:
     nothing beyond the step, and does not end the episode.
 
     Args:
-        observations: the bits that are sensed in each state, (states, inputs).
-        following: the state that each action leads to, (states, actions).
-        events: the class of each transition, (states, actions), 0 … 63.
-        costs: what an event costs beyond the step, (goals, events).
-        ends: whether an event ends the episode, (goals, events).
-        left: what it costs to be cut off in a state, (goals, states).
-        start: the state that every episode begins in.
-        step_cost: what each step costs.
+        observations: The bits that are sensed in each state, (states, inputs).
+        following: The state that each action leads to, (states, actions).
+        events: The class of each transition, (states, actions), 0 … 63.
+        costs: What an event costs beyond the step, (goals, events).
+        ends: Whether an event ends the episode, (goals, events).
+        left: What it costs to be cut off in a state, (goals, states).
+        start: The state that every episode begins in.
+        step_cost: What each step costs.
 
     Raises:
-        InputError: if a shape or a number is not what it should be.
+        InputError: If a shape or a number is wrong.
     """
 
     observations: NDArray[np.uint8]
@@ -165,11 +165,11 @@ class TableTask:
     """The task that a table describes.
 
     Args:
-        table: what can happen.
-        goals: what the goals are called; "0", "1", … if left out.
+        table: What can happen.
+        goals: What the goals are called; "0", "1", … if left out.
 
     Raises:
-        InputError: if it is no table, or there are not as many names as goals.
+        InputError: If it is no table, or there are not as many names as goals.
     """
 
     def __init__(self, table: Table, goals: Sequence[str] | None = None) -> None:

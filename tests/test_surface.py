@@ -1,0 +1,101 @@
+"""The public surface is documented: every parameter has a line, and every line a parameter."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from typing import Any
+
+import pytest
+
+from tests import doors
+
+SECTION = re.compile(r"^(Args|Attributes|Returns|Raises):\n((?:(?: {4}.*)?\n)+)", re.MULTILINE)
+ENTRY = re.compile(r"^ {4}(\**\w+): ", re.MULTILINE)
+FEW = 2  # a function with no more parameters than this may explain them in a sentence
+
+PUBLIC = doors.public()
+REFUSES = {door.name for door in doors.all_doors()}
+
+
+def parameters(thing: Callable[..., object]) -> list[str]:
+    """Return the names of all parameters but `self`, with their stars."""
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    given = inspect.signature(thing).parameters
+    return [stars.get(one.kind, "") + name for name, one in given.items() if name != "self"]
+
+
+def attributes(thing: Any) -> set[str]:
+    """Return what a class declares, or its constructor uses: all that an instance may have."""
+    declared = {name for one in thing.__mro__ for name in (*vars(one), *vars(one).get("__annotations__", ()))}
+    return declared | set(thing.__init__.__code__.co_names)
+
+
+def gaps(thing: Any, refuses: bool) -> list[str]:
+    """Return what is missing in a docstring, or documented without being there.
+
+    The fields of a dataclass are named in Args if users make it, in Attributes if they are
+    given it.
+    """
+    sections = dict(SECTION.findall((inspect.getdoc(thing) or "") + "\n"))
+    named = {section: ENTRY.findall(text) for section, text in sections.items()}
+    args, others = named.get("Args", []), named.get("Attributes", [])
+    given = parameters(thing)
+    found = [f"Args names {name}, which is no parameter" for name in args if name not in given]
+    if others:
+        there = attributes(thing)
+        found += [f"Attributes names {name}, which it has not" for name in others if name not in there]
+    if len(given) > FEW or is_dataclass(thing) or args:
+        found += [f"{name} is not documented" for name in given if name not in (*args, *others)]
+    if len(given) > FEW:
+        returns = inspect.signature(thing).return_annotation
+        if not inspect.isclass(thing) and returns not in (None, "None") and "Returns" not in sections:
+            found.append("Returns is missing")
+        if refuses and "InputError" not in named.get("Raises", []):
+            found.append("Raises does not name InputError")
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_public_parameter_is_documented(name: str) -> None:
+    assert gaps(PUBLIC[name], refuses=name in REFUSES) == []
+
+
+def test_a_parameter_without_a_line_is_found() -> None:
+    def walk(maze: str, steps: int, **settings: int) -> int:
+        """Walk.
+
+        Args:
+            maze: Where.
+            goal: Where to.
+        """
+        return len(maze) + steps + len(settings)
+
+    assert gaps(walk, refuses=True) == [
+        "Args names goal, which is no parameter",
+        "steps is not documented",
+        "**settings is not documented",
+        "Returns is missing",
+        "Raises does not name InputError",
+    ]
+
+
+def test_a_field_without_a_line_is_found() -> None:
+    @dataclass
+    class Place:
+        """A place.
+
+        Attributes:
+            row: From the top.
+            depth: From above.
+        """
+
+        row: int
+        column: int
+
+    assert gaps(Place, refuses=False) == [
+        "Attributes names depth, which it has not",
+        "column is not documented",
+    ]
