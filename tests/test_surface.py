@@ -64,7 +64,7 @@ def test_every_public_parameter_is_documented(name: str) -> None:
 
 
 def test_a_parameter_without_a_line_is_found() -> None:
-    def walk(maze: str, steps: int, **settings: int) -> int:
+    def walk(maze: str, steps: int, **settings: int) -> int:  # noqa: D417 - on purpose
         """Walk.
 
         Args:
