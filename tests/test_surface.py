@@ -22,9 +22,8 @@ REFUSES = {door.name for door in doors.all_doors()}
 
 def parameters(thing: Callable[..., object]) -> list[str]:
     """Return the names of all parameters but `self`, with their stars."""
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    given = inspect.signature(thing).parameters
-    return [stars.get(one.kind, "") + name for name, one in given.items() if name != "self"]
+    given = inspect.signature(thing).parameters.values()
+    return [re.match(r"[*\w]+", str(one))[0] for one in given if one.name != "self"]  # type: ignore[index]
 
 
 def attributes(thing: Any) -> set[str]:

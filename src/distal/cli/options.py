@@ -32,7 +32,7 @@ def add_heading(command: Parser, default: str | None = "north") -> None:
 
 
 def add_resample(command: Parser) -> None:
-    """Add how often weights are drawn afresh."""
+    """Add how often fresh weights are drawn."""
     command.add_argument(
         "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
     )
@@ -78,7 +78,7 @@ def _owners() -> dict[str, list[str]]:
 
 
 def add_elites(command: Parser, value: str | None) -> None:
-    """Add what becomes of the elites."""
+    """Add what happens to the elites."""
     command.add_argument(
         "--elites", default=value, metavar="WORD", help=_explained(ELITES, GeneticAlgorithm.elites)
     )

@@ -416,7 +416,7 @@ def batch_of(
     resample: int | None = None,
     record: tuple[int, ...] | None = None,
 ) -> Batch:
-    """Return the trials that evaluate several learners, each with a seed of its own (n).
+    """Return the trials that evaluate several learners, each with its own seed (n).
 
     A learner has `trials` for every goal of the task, trial-major; learners follow
     one another. A trial's seed is a function of its learner's seed, its own number

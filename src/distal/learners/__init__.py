@@ -39,7 +39,6 @@ __all__ = [
     "episodes",
     "find_learner",
     "from_embedded",
-    "is_learner",
     "kind_of",
     "load_learner",
     "name_of",
@@ -49,7 +48,7 @@ __all__ = [
 
 L = TypeVar("L", bound=Learner)
 
-MAX_GENES = 2**16
+_MAX_GENES = 2**16
 
 KINDS: dict[str, type[Learner]] = {}  # by the word for the kind
 DEFAULTS: dict[str, Learner] = {}  # what the word alone stands for, where it stands for anything
@@ -107,7 +106,7 @@ def _check_kind(kind: Any) -> None:
         if name not in kind.__dataclass_fields__:
             raise InputError(f"{kind.__name__} has no field {name!r}, which it needs")
     for count in kind.genes or ():
-        integer(f"genes of {kind.__name__}", count, 0, MAX_GENES)
+        integer(f"genes of {kind.__name__}", count, 0, _MAX_GENES)
     plain = kind.from_genes.__func__ is Parameters.from_genes.__func__  # type: ignore[attr-defined]
     first = tuple(kind.__dataclass_fields__)[: len(kind.names)]
     if kind.genes and plain and (kind.genes != (0, len(kind.names)) or first != kind.names):
@@ -176,7 +175,7 @@ def _kind_of_file(data: object) -> type[Learner]:
     raise InputError(f"format is {shown(form)}, expected one of {known}")
 
 
-def is_learner(given: object) -> TypeGuard[Learner]:
+def _is_learner(given: object) -> TypeGuard[Learner]:
     """Say whether something is a learner of a registered kind; one that inherits from it is another kind."""
     return type(given) in KINDS.values()
 
@@ -190,7 +189,7 @@ def checked_learner(given: object) -> Learner:
     """Return a learner, or the one that a name stands for; refuse what is neither."""
     if isinstance(given, str | Path):
         return find_learner(given)
-    if is_learner(given):
+    if _is_learner(given):
         return given
     words = (*class_names(), "paper:1 to paper:15", "evolved:1 to evolved:15", *DEFAULTS)
     raise InputError(f"learner is {shown(given)}, expected a {', '.join(words)} or a file")

@@ -1,6 +1,6 @@
 """Chance: fresh random weights in every episode, nothing learned.
 
-What any learner has to beat: the best of so many random networks. With the same seed
+What any learner has to beat: the best of as many random networks. With the same seed
 a trial begins with the same network as that of a rule or a climber.
 """
 

@@ -26,7 +26,7 @@ from distal.tasks.task import Aim, W
 
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
-PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
+_PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
 _CHANGES = frozenset((-1, 0, 1))
 
 
@@ -71,7 +71,7 @@ class Rule(Parameters):
 
     @cached_property
     def packed(self) -> bytes:
-        """The rule as `PACKED` describes it, for what takes many rules at once."""
+        """The rule as `_PACKED` describes it, for what takes many rules at once."""
         numbers = np.array([getattr(self, name) for name in NUMBERS], np.float64)
         return numbers.tobytes() + np.array(self.delta_w, np.int8).tobytes()
 
@@ -118,8 +118,8 @@ class Rule(Parameters):
 
 
 def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
-    """Return rules as an array of `PACKED`."""
-    return np.frombuffer(b"".join([rule.packed for rule in rules]), PACKED)
+    """Return rules as an array of `_PACKED`."""
+    return np.frombuffer(b"".join([rule.packed for rule in rules]), _PACKED)
 
 
 def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
@@ -196,7 +196,7 @@ def changed(weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray
 def normalised(weights: Weights, reading: str) -> Weights:
     """Divide each neuron's incoming weights by their Euclidean norm.
 
-    With the reading "layer" every matrix's row has a norm of its own; "none" leaves
+    With the reading "layer" every row of every matrix has its own norm; "none" leaves
     all weights alone.
     """
     if reading == "none":

@@ -68,7 +68,7 @@ class HillClimbing(Parameters):
 
 
 def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
-    """Return best + σ N(0, 1), with a deviate of its own for every synapse."""
+    """Return best + σ N(0, 1), with a separate deviate for every synapse."""
     hidden, inputs, outputs = best.shape
     noise = network.perturbation(hidden, seed, episode, inputs, outputs)
     return Weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)

@@ -18,7 +18,7 @@ from distal.model.settings import Settings
 from distal.tasks.episode import Episode
 from distal.tasks.task import Aim, W
 
-LONGEST_NAME = 200
+_LONGEST_NAME = 200
 
 
 class Learner(Protocol):
@@ -92,7 +92,7 @@ class Parameters:
 
     Attributes:
         kind: The word for it on the command line and in files, as "hc".
-        label: What people call one that has no name of its own, as "hill climbing".
+        label: What people call one that has no name, as "hill climbing".
         key: The field of a result's JSON that holds its parameters.
         bare: Whether it stands inside other files without format and version.
         file_format: The format that its file names.
@@ -117,7 +117,7 @@ class Parameters:
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
         own: object = getattr(self, "name")  # noqa: B009 - a field of the dataclass that inherits
         if type(own) is not str or own:  # an evolution makes thousands that have none
-            object.__setattr__(self, "name", text("name", own, LONGEST_NAME))
+            object.__setattr__(self, "name", text("name", own, _LONGEST_NAME))
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -63,7 +63,7 @@ def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> ND
 def words_for(
     seed: int | Sequence[int], episode: int, lanes: range, draws: Mapping[int, int]
 ) -> tuple[NDArray[np.uint32], ...]:
-    """Return words for several purposes at once, so many draws for each; see `words`.
+    """Return words for several purposes at once, with a number of draws for each; see `words`.
 
     With many seeds, every array has one axis more, (seeds, lanes, draws).
     """

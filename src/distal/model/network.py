@@ -99,7 +99,7 @@ def fresh_weights(
 ) -> Weights:
     """Draw weights uniform in [−1, 1) for the network that runs this episode."""
     for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.WEIGHTS, episode)
-    return from_draws(draws.uniform(for_hidden), draws.uniform(for_output), inputs)
+    return _from_draws(draws.uniform(for_hidden), draws.uniform(for_output), inputs)
 
 
 def perturbation(
@@ -107,10 +107,10 @@ def perturbation(
 ) -> Weights:
     """Draw an independent standard normal deviate for every weight."""
     for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.NOISE, episode)
-    return from_draws(draws.normals(for_hidden), draws.normals(for_output), inputs)
+    return _from_draws(draws.normals(for_hidden), draws.normals(for_output), inputs)
 
 
-def from_draws(
+def _from_draws(
     for_hidden: NDArray[np.float32], for_output: NDArray[np.float32], inputs: int = INPUTS
 ) -> Weights:
     """Keep the numbers that were drawn for a synapse; self-connections become 0."""

@@ -48,7 +48,7 @@ def default(reading: str) -> str:
     return next(iter(READINGS[reading]))
 
 
-MAX_HIDDEN = 256
+_MAX_HIDDEN = 256
 MAX_STEPS = 10_000
 
 
@@ -90,7 +90,7 @@ class Settings:
     normalise: str = default("normalise")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_HIDDEN))
+        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, _MAX_HIDDEN))
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in READINGS.items():
             object.__setattr__(self, name, one_of(name, getattr(self, name), values))

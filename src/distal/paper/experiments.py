@@ -99,7 +99,7 @@ class Reproduction:
         learners: The rules and the climbers, by learner.
         curves: The best EP so far, (rules, trials, episodes), by test.
         at_100: The best EPs after 100 episodes, (trials), of the best rule ("dsp"), the best
-            climber ("hc") and "chance", in trials of their own.
+            climber ("hc") and "chance", in new trials; chance has those of the rule.
         episodes: The EP of every episode, (trials, 100), of the same three, in the same trials.
         seconds: How long each stage took.
     """
@@ -157,7 +157,7 @@ class Reproduction:
         return curve
 
     def beside_chance(self, learner: str, episodes: int) -> list[Fresh]:
-        """Return how every rule, or climber, does beside chance after so many episodes of the plain test."""
+        """Return how every rule, or climber, does beside chance after some episodes of the plain test."""
         one_of("learner", learner, self.learners)
         episodes = integer("episodes", episodes, 1, self.curves[learner].shape[-1])
         chance = next(test for test, kind in CHANCE.items() if kind == learner)

@@ -160,7 +160,7 @@ class Pairing:
 
     @classmethod
     def of(cls, fitness: ArrayLike, seed: int = 0, shuffles: int = SHUFFLES) -> Pairing:
-        """Test a square matrix, with so many random permutations of its columns."""
+        """Test a square matrix, with this many random permutations of its columns."""
         matrix = np.asarray(fitness, np.float64)
         left = residuals(matrix)
         n = len(left)
@@ -221,7 +221,7 @@ def stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
 
 @dataclass(frozen=True)
 class Search:
-    """An evolution, run by run: best of the first and of the last generation, and the winners afresh."""
+    """An evolution, run by run: best of the first and of the last generation, and the winners on fresh trials."""
 
     first: tuple[float, ...]
     last: tuple[float, ...]

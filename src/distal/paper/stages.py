@@ -83,7 +83,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a folder is for: everything that decides the results, in a file of its own.
+    """What a folder is for: everything that decides the results, in its own file.
 
     `missing` says what fields mean that an older version did not write.
     """
@@ -177,7 +177,7 @@ class Stages:
             self.seconds.update({name: stored[name] for name in self.stages if name in stored})
 
     def evolve(self, name: str, config: Config) -> Evolved:
-        """Return an evolution, gone on with or begun, in a folder inside the folder."""
+        """Return an evolution, new or resumed, in a folder inside the folder."""
         stage = self.stages[name]
         self._tell(stage, 0)
 

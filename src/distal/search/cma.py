@@ -24,20 +24,20 @@ from distal.base.checks import InputError, integer, number, unit_interval
 from distal.model.draws import child_seed
 from distal.search.protocol import Algorithm, Genotypes, Search, entry, listed
 
-SAMPLE = 20  # the part of a run's seed that seeds a generation's samples
+_SAMPLE = 20  # the part of a run's seed that seeds a generation's samples
 SMALLEST = 4  # a population that the update of the distribution needs
 
 # A discrete gene has three values, one apart, a continuous one the range of 1: as shares of the
 # range, both begin equally wide.
-WIDTH = 3.0
+_WIDTH = 3.0
 
 # What makes up a distribution, in our words and in the library's.
-ARRAYS = {
+_ARRAYS = {
     "mean": "_mean", "covariance": "_C", "step_path": "_p_sigma", "path": "_pc",
     "extremes": "_funhist_values",
 }  # fmt: skip
 
-Distribution = dict[str, Any]  # the arrays above, sigma, updates, and the scale of discrete genes
+_Distribution = dict[str, Any]  # the arrays above, sigma, updates, and the scale of discrete genes
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class CMASearch(Search):
         optimizer = self._optimizer(self._distribution)
         if optimizer.should_stop():
             optimizer = self._optimizer(self._first)
-        optimizer.reseed_rng(child_seed(self.seed, self.generation + 1, 0, SAMPLE) % 2**32)
+        optimizer.reseed_rng(child_seed(self.seed, self.generation + 1, 0, _SAMPLE) % 2**32)
         rounded, raw = zip(*(optimizer.ask() for _ in range(self.options.population)), strict=True)
         self._sampled = optimizer, list(raw)
         genes = np.array(rounded)
@@ -139,7 +139,7 @@ class CMASearch(Search):
         super().restore(state)
         listed("fitness", state["fitness"], self.options.population, number)
         stored = entry(state, "distribution")
-        read: Distribution = {}
+        read: _Distribution = {}
         for name, first in self._first.items():
             if isinstance(first, np.ndarray):
                 read[name] = _array(name, entry(stored, name), first.shape)
@@ -150,8 +150,8 @@ class CMASearch(Search):
             raise InputError("the distribution has no width")
         self._distribution, self._sampled = read, None
 
-    def _optimizer(self, distribution: Distribution | None = None) -> Any:
-        """Return the library's optimizer, with a distribution of its own or the first one."""
+    def _optimizer(self, distribution: _Distribution | None = None) -> Any:
+        """Return the library's optimizer, with the given distribution or the first one."""
         from cmaes import CMAwM  # noqa: PLC0415 - an extra
 
         kinds = np.repeat([True, False], [self.discrete, self.continuous])
@@ -161,22 +161,22 @@ class CMASearch(Search):
             bounds=np.where(kinds[:, None], [-1.0, 1.0], [0.0, 1.0]),
             steps=np.where(kinds, 1.0, 0.0),
             population_size=self.options.population,
-            cov=np.diag(np.where(kinds, WIDTH**2, 1.0)),
+            cov=np.diag(np.where(kinds, _WIDTH**2, 1.0)),
             seed=0,  # seeded again before it draws
         )
         if distribution is not None:
             inner = optimizer._cma
-            for name, theirs in ARRAYS.items():
+            for name, theirs in _ARRAYS.items():
                 setattr(inner, theirs, distribution[name].copy())
             inner._sigma, inner._g = distribution["sigma"], distribution["updates"]
             optimizer._A = distribution["scale"].copy()
         return optimizer
 
-    def _read(self, optimizer: Any) -> Distribution:
+    def _read(self, optimizer: Any) -> _Distribution:
         """Return the distribution of an optimizer."""
         inner = optimizer._cma
         return {
-            **{name: getattr(inner, theirs) for name, theirs in ARRAYS.items()},
+            **{name: getattr(inner, theirs) for name, theirs in _ARRAYS.items()},
             "scale": optimizer._A if self.discrete else np.ones(self.continuous),
             "sigma": float(inner._sigma),
             "updates": int(inner._g),

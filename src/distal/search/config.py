@@ -17,8 +17,8 @@ from distal.search.protocol import Algorithm, Genotypes
 from distal.search.registry import ALGORITHMS, algorithm, options_of
 
 UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
-OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
-FIELDS = ("distal", *OWN, "search", *Settings.__dataclass_fields__, "maze", "heading")
+_OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
+_FIELDS = ("distal", *_OWN, "search", *Settings.__dataclass_fields__, "maze", "heading")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Config:
                 f"the search {kind.__name__} is not registered; use distal.search.registry.register"
             )
         for option in self.search.to_dict():
-            if option in FIELDS:
+            if option in _FIELDS:
                 raise InputError(
                     f"the search {self.search.name} has an option {option!r}; call it something else"
                 )
@@ -85,7 +85,7 @@ class Config:
         """Return the configuration, ready for JSON."""
         return {
             "distal": __version__,
-            **{name: getattr(self, name) for name in OWN},
+            **{name: getattr(self, name) for name in _OWN},
             **({} if self.search.name == UNNAMED else {"search": self.search.name}),
             **self.search.to_dict(),
             **asdict(self.settings),
@@ -102,14 +102,14 @@ class Config:
             data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
         name = one_of("search", data.get("search", UNNAMED), ALGORITHMS)
         options = options_of(ALGORITHMS[name])
-        known = (*FIELDS, *options)
+        known = (*_FIELDS, *options)
         for field_name in data:
             if field_name not in known:
                 raise InputError(f"unknown field {field_name!r}{suggestion(field_name, known)}")
         if not isinstance(data["maze"], list):
             raise InputError("the maze is not a list of rows")
         return cls(
-            **{name: data[name] for name in OWN},
+            **{name: data[name] for name in _OWN},
             search=algorithm(name, {option: data[option] for option in options}),
             settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
             maze=Maze(tuple(data["maze"]), data["heading"]),

@@ -40,8 +40,8 @@ from distal.tasks.walk import MazeTask
 REMEASURED = 400  # fresh trials on which a winner is measured again
 
 # Parts of the work, as the last number of a seed's part.
-RUN, EVALUATION, REMEASUREMENT = 4, 5, 6
-NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; those of others follow from their words
+_RUN, _EVALUATION, _REMEASUREMENT = 4, 5, 6
+_NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def evolve(
     force = flag("force", force)
     function("progress", progress)
     estimate(config).check()
-    check_engine(config, run)
+    _check_engine(config, run)
     searches = _begun(config)
     if out is None:
         return _run(config, searches, run, progress)
@@ -179,7 +179,7 @@ def resume(
             config = replace(config, generations=generations)
         estimate(config).check()
         if winners is None or config.generations != kept.config["generations"]:
-            check_engine(config, run)
+            _check_engine(config, run)
         kept.recover()  # all is well: from here on the folder may be changed
         if config.generations != kept.config["generations"]:
             kept.extend(config.generations)
@@ -236,7 +236,7 @@ def estimate(config: Config) -> Estimate:
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.search.population,
         generations=config.generations, trials=config.trials * finals, episodes=config.episodes,
-        afresh=_trials_afresh(config) * finals, beside=beside,
+        afresh=_fresh_trials(config) * finals, beside=beside,
     )  # fmt: skip
 
 
@@ -269,10 +269,10 @@ def summary(out: str | Path) -> dict[str, Any]:
 
 def run_seed(config: Config, run: int) -> int:
     """Return the seed of a run, counted from 0; the runs of two kinds of learners have nothing in common."""
-    number = NUMBERED.get(config.learner)
+    number = _NUMBERED.get(config.learner)
     if number is None:  # the same for a registered kind, whatever the order
-        number = len(NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(NUMBERED))
-    return child_seed(config.seed, run, number, RUN)
+        number = len(_NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
+    return child_seed(config.seed, run, number, _RUN)
 
 
 def measure(
@@ -295,34 +295,34 @@ def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64
     )  # fmt: skip
 
 
-def check_engine(config: Config, run: Runner) -> None:
+def _check_engine(config: Config, run: Runner) -> None:
     """Refuse an engine that cannot run such learners, before anything is written."""
     learners = config.decode(first_population(1, *config.genes, seed=0))
     run.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
 
 
-def measured_afresh(
+def _on_fresh_trials(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
 ) -> list[Fresh]:
     """Measure every learner on about 400 trials from its seed, and chance on the same trials."""
-    trials = _trials_afresh(config)
+    trials = _fresh_trials(config)
     own = measure(config, learners, seeds, trials, run)
     by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)
     return [Fresh.of(*pair) for pair in zip(own, by_chance, strict=True)]
 
 
-def _trials_afresh(config: Config) -> int:
+def _fresh_trials(config: Config) -> int:
     """Return how many trials for each final position a winner is measured on."""
     return -(-REMEASURED // len(config.maze.finals))
 
 
-def winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:
+def _winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:
     """Return every run's winner, re-measured on fresh trials."""
     learners = [config.decode(search.told()[2])[0] for search in searches]
-    seeds = np.array([child_seed(search.seed, 0, 0, REMEASUREMENT) for search in searches], np.uint64)
+    seeds = np.array([child_seed(search.seed, 0, 0, _REMEASUREMENT) for search in searches], np.uint64)
     winners = []
     for number, (search, learner, fresh) in enumerate(
-        zip(searches, learners, measured_afresh(config, learners, seeds, run), strict=True), start=1
+        zip(searches, learners, _on_fresh_trials(config, learners, seeds, run), strict=True), start=1
     ):
         if not learner.bare:  # a climber has no name in our files
             learner = learner.named(f"run {number}, seed {config.seed}")  # noqa: PLW2901
@@ -349,7 +349,7 @@ def evaluate(
     """Return the fitness of what each run asked for: one call of the engine for all of them."""
     counts = [len(genotypes) for genotypes in asked]
     generation = searches[0].generation + 1
-    parts = [[generation, individual, EVALUATION] for count in counts for individual in range(count)]
+    parts = [[generation, individual, _EVALUATION] for count in counts for individual in range(count)]
     seeds = child_seeds(np.repeat(np.array([s.seed for s in searches], np.uint64), counts), parts)
     learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
     fitness = measure(config, learners, seeds, config.trials, run).mean(axis=1)
@@ -396,7 +396,7 @@ def _run(
             progress(Step(generation, config.generations, leaders, average, evaluations, took))
 
     if winners is None:
-        winners = winners_of(config, searches, run)
+        winners = _winners_of(config, searches, run)
     if folder is not None:
         folder.finish([winner.to_dict() for winner in winners])
     best, mean, worst = np.moveaxis(values, (2, 1), (0, 1))

@@ -18,7 +18,7 @@ from distal.model import draws
 from distal.search.protocol import Algorithm, Genotypes, Search, listed
 
 # Purposes of the random words of an evolution, apart from those of a trial.
-FIRST, PARENTS, REDRAW, DEVIATE = 16, 17, 18, 19
+_FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
 
 
 # What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
@@ -91,7 +91,7 @@ def unit(words: NDArray[np.uint32]) -> NDArray[np.float64]:
 
 def first_population(n: int, discrete: int, continuous: int, seed: int) -> Genotypes:
     """Draw n genotypes, every gene uniform."""
-    words = draws.words(seed, FIRST, 0, range(n), discrete + continuous)
+    words = draws.words(seed, _FIRST, 0, range(n), discrete + continuous)
     return Genotypes(
         (np.floor(unit(words[:, :discrete]) * 3) - 1).astype(np.int8),
         unit(words[:, discrete : discrete + continuous]),
@@ -145,7 +145,7 @@ def mutated(
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class _Chances:
     """All random numbers that make the n children of a generation."""
 
     parents: NDArray[np.float64]  # (n, 4): two parents, whether to cross over, where
@@ -154,14 +154,14 @@ class Chances:
     deviate: NDArray[np.float64]  # (n, continuous), standard normal
 
 
-def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int) -> list[Chances]:
+def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int) -> list[_Chances]:
     """Draw for several runs at once, which is much faster than one after another."""
-    wanted = {PARENTS: 4, REDRAW: 2 * discrete, DEVIATE: continuous}
+    wanted = {_PARENTS: 4, _REDRAW: 2 * discrete, _DEVIATE: continuous}
     parents, redraw, deviate = draws.words_for(seeds, generation, range(n), wanted)
     chance = unit(redraw)
     normal = draws.normals(deviate)[..., :continuous].astype(np.float64)
     return [
-        Chances(*each)
+        _Chances(*each)
         for each in zip(
             unit(parents), chance[..., :discrete], chance[..., discrete : 2 * discrete], normal, strict=True
         )
@@ -169,7 +169,7 @@ def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, contin
 
 
 def offspring(
-    parents: Genotypes, fitness: NDArray[np.float64], drawn: Chances, options: GeneticAlgorithm
+    parents: Genotypes, fitness: NDArray[np.float64], drawn: _Chances, options: GeneticAlgorithm
 ) -> Genotypes:
     """Make children: selection, crossover, mutation."""
     first, second, whether, where = drawn.parents.T
@@ -221,7 +221,7 @@ class GeneticSearch(Search):
         drawn = chances(seeds, first.generation + 1, children, first.discrete, first.continuous)
         return [search._next(own) for search, own in zip(searches, drawn, strict=True)]
 
-    def _next(self, drawn: Chances) -> Genotypes:
+    def _next(self, drawn: _Chances) -> Genotypes:
         population, fitness, _ = self.told()
         children = offspring(population, fitness, drawn, self.options)
         return Genotypes.joined(population[self._elites()], children) if self.remeasured else children

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, instance, integer, number, shown, unit_interval
 from distal.model.draws import MAX_COUNT, MAX_SEED
 
-MAX_GENES = 2**20
+_MAX_GENES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +103,8 @@ class Search(ABC):
     best_generation: int = field(default=-1, init=False)
 
     def __post_init__(self) -> None:
-        self.discrete = integer("discrete", self.discrete, 0, MAX_GENES)
-        self.continuous = integer("continuous", self.continuous, 0, MAX_GENES)
+        self.discrete = integer("discrete", self.discrete, 0, _MAX_GENES)
+        self.continuous = integer("continuous", self.continuous, 0, _MAX_GENES)
         self.seed = integer("seed", self.seed, 0, MAX_SEED)
         if not self.discrete + self.continuous:
             raise InputError("discrete and continuous are 0, expected at least one gene")

@@ -318,7 +318,7 @@ def _check_memory(batches: Sequence[Batch]) -> None:
 
 
 def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[float], None]:
-    """Return what takes work as it is done and passes it on as so many episodes in all."""
+    """Return what takes work as it is done and passes it on in episodes, up to the number promised."""
     done, told = 0.0, 0
 
     def report(more: float) -> None:

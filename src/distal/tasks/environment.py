@@ -28,14 +28,14 @@ from distal.tasks.tables import EVENTS, packed
 from distal.tasks.walk import PIT_PENALTY, MazeWalk, maze_table
 
 REWARDS = ("episode", "step")
-RENDER_MODES = ("ansi", "rgb_array")
-MAX_ENVS = 2**20
-ARROWS = "^>v<"  # the agent in a text picture, by heading
+_RENDER_MODES = ("ansi", "rgb_array")
+_MAX_ENVS = 2**20
+_ARROWS = "^>v<"  # the agent in a text picture, by heading
 
-Observation = NDArray[np.int8]
+_Observation = NDArray[np.int8]
 
 
-class MazeEnv(gymnasium.Env[Observation, np.int64]):
+class MazeEnv(gymnasium.Env[_Observation, np.int64]):
     """One agent in a maze.
 
     Observations are three bits: a wall to the left, in front, to the right. Actions
@@ -59,7 +59,7 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration
-        "render_modes": list(RENDER_MODES),
+        "render_modes": list(_RENDER_MODES),
         "render_fps": 12,
     }
 
@@ -78,14 +78,14 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         self.max_steps = integer("max_steps", max_steps, 1, MAX_STEPS)
         self.reward = one_of("reward", reward, REWARDS)
         self.blocked = one_of("blocked", blocked, READINGS["blocked"])
-        self.render_mode = None if render_mode is None else one_of("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = None if render_mode is None else one_of("render_mode", render_mode, _RENDER_MODES)
         self.observation_space = gymnasium.spaces.MultiBinary(3)
         self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
         self._walk: MazeWalk | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[_Observation, dict[str, Any]]:
         """Begin an episode; `options={"goal": 3}` chooses the goal."""
         goal = _asked_goal(options, self.maze, self.goal)
         super().reset(seed=None if seed is None else integer("seed", seed, 0))
@@ -94,7 +94,7 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         self._walk = MazeWalk(self.maze, goal, Settings(steps=self.max_steps, blocked=self.blocked))
         return self._observation(self._walk), self._info(self._walk)
 
-    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[_Observation, float, bool, bool, dict[str, Any]]:
         """Take one step."""
         if self._walk is None or self._walk.over:
             raise ResetNeeded("no episode is under way; call reset() first")
@@ -123,14 +123,14 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         if self.render_mode == "ansi":
             lines = list(self.maze.picture)
             row, column = walk.cells[-1]
-            lines[row] = lines[row][:column] + ARROWS[walk.headings[-1]] + lines[row][column + 1 :]
+            lines[row] = lines[row][:column] + _ARROWS[walk.headings[-1]] + lines[row][column + 1 :]
             goal = self.maze.symbols[walk.goal]
             return "\n".join([*lines, f"goal {goal}, step {walk.steps}, EP {walk.ep}"]) + "\n"
         from distal.tasks import pixels  # noqa: PLC0415 - imports Pillow
 
         return pixels.draw(self.maze, walk.goal, walk.cells, walk.headings[-1])
 
-    def _observation(self, walk: MazeWalk) -> Observation:
+    def _observation(self, walk: MazeWalk) -> _Observation:
         return np.array(walk.sense(), np.int8)
 
     def _info(self, walk: MazeWalk) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
             )
         one = MazeEnv(maze, heading, goal, max_steps, reward, blocked)
         self.maze, self.goal, self.max_steps, self.reward = one.maze, one.goal, one.max_steps, one.reward
-        self.num_envs = num_envs = integer("num_envs", num_envs, 1, MAX_ENVS)
+        self.num_envs = num_envs = integer("num_envs", num_envs, 1, _MAX_ENVS)
         agents = {"agents": memory.AGENT * num_envs}
         memory.Estimate(f"{num_envs:,} agents", agents, "ask for a smaller num_envs").check()
         self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
