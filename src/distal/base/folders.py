@@ -178,7 +178,7 @@ def _check_inside(folder: Path, name: str) -> None:
     for part in folders:
         inner /= part
         if (kind := _kind(inner)) is not None and not stat.S_ISDIR(kind):
-            raise InputError(f"{str(inner)!r} is a link or a file, not a folder; move it away")
+            raise InputError(f"{str(inner)!r} is not a plain folder; move it away")
     if (kind := _kind(folder / name)) is not None and not stat.S_ISREG(kind):
         raise InputError(f"{str(folder / name)!r} is not a plain file; move it away")
 

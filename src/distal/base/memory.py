@@ -64,7 +64,7 @@ class Estimate:
 def evaluation(
     trials: int, episodes: int, *, curves: int, weights: int = 0, listed: int = 0, instead: str
 ) -> Estimate:
-    """Estimate an evaluation that keeps a number of curves; `listed`: bytes for each number of them as JSON."""
+    """Estimate an evaluation that keeps `curves` curves; `listed`: bytes for each number of them as JSON."""
     cells = trials * episodes
     parts = {
         "curves": (EP * curves + 1) * cells,  # and one bit of each EP, as a byte, while they are summed up
