@@ -221,7 +221,7 @@ def stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
 
 @dataclass(frozen=True)
 class Search:
-    """An evolution, run by run: best of the first and the last generation, and the winners on fresh trials."""
+    """An evolution, run by run: best of the first and last generation, and the winners on fresh trials."""
 
     first: tuple[float, ...]
     last: tuple[float, ...]

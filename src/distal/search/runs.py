@@ -112,7 +112,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, out: str | Path) -> RunFolder:
-        """Open a folder to resume it; refuse a damaged or foreign one. `recover` is the first to change it."""
+        """Open a folder to resume it; refuse a damaged or foreign one. Only `recover` starts to change it."""
         path = _run_folder(out)
         folder = Folder(path)  # locked before anything is read: another process may be at work
         try:
