@@ -1,21 +1,26 @@
-"""The public surface is documented: every parameter has a line, and every line a parameter."""
+"""The public surface is documented: every parameter has a line, and what documents use is in it."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
+from pydoc import locate
 from typing import Any
 
 import pytest
 
+import distal
 from tests import doors
+from tests.test_docs import BLOCK, DOCUMENTS, ROOT
 
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises):\n((?:(?: {4}.*)?\n)+)", re.MULTILINE)
 ENTRY = re.compile(r"^ {4}(\**\w+): ", re.MULTILINE)
 FEW = 2  # a function with no more parameters than this may explain them in a sentence
 
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PUBLIC = doors.public()
 REFUSES = {door.name for door in doors.all_doors()}
 
@@ -60,6 +65,44 @@ def gaps(thing: Any, refuses: bool) -> list[str]:
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_every_public_parameter_is_documented(name: str) -> None:
     assert gaps(PUBLIC[name], refuses=name in REFUSES) == []
+
+
+def used(code: str) -> set[str]:
+    """Return the full names of the functions and classes of ours that a script uses."""
+    tree = ast.parse(code)
+    imported = {"distal": "distal"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "distal":
+            imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    names = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)}
+    found = {imported[root] + rest for name in names for root, rest in [_split(name)] if root in imported}
+    return {name for name in found if callable(locate(name))}
+
+
+def _split(name: str) -> tuple[str, str]:
+    root, dot, rest = name.partition(".")
+    return root, dot + rest
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, *(f"examples/{path.name}" for path in EXAMPLES)])
+def test_what_documents_and_examples_use_is_public(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    blocks = [body for language, body in BLOCK.findall(text) if language == "python"]
+    code = text if document.endswith(".py") else "\n".join(blocks)
+    public = set(doors.listed())
+    assert {name for name in used(code) if not {name, name.rpartition(".")[0]} & public} == set()
+
+
+def test_a_name_that_a_script_uses_is_found() -> None:
+    code = "from distal.model import network as net\nimport distal\nnet.psi(distal.Maze.from_text(x))"
+    assert used(code) == {"distal.model.network.psi", "distal.Maze", "distal.Maze.from_text"}
+
+
+def test_everything_public_is_listed_for_the_api_page() -> None:
+    names = re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
+    assert len(names) == len(set(names))
+    assert {f"distal.{name}" for name in distal.__all__} <= set(names)
+    assert [name for name in names if locate(name) is None] == []
 
 
 def test_a_parameter_without_a_line_is_found() -> None:

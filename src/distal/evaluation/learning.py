@@ -418,9 +418,24 @@ def batch_of(
 ) -> Batch:
     """Return the trials that evaluate several learners, each with its own seed (n).
 
-    A learner has `trials` for every goal of the task, trial-major; learners follow
-    one another. A trial's seed is a function of its learner's seed, its own number
-    and its goal alone.
+    Learners follow one another, each with its trials, trial-major. A trial's seed is a
+    function of its learner's seed, its own number and its goal.
+
+    Args:
+        learners: The learners, all of one kind.
+        seeds: The seed of each learner.
+        trials: Trials for each goal of the task.
+        episodes: Episodes in each trial.
+        task: What is to be learned.
+        settings: The network and the readings.
+        resample: Draw fresh weights after this many episodes.
+        record: As in `Batch`.
+
+    Returns:
+        The batch.
+
+    Raises:
+        InputError: If the batch would not be valid.
     """
     goals, n = len(task.goals), len(learners)
     trial, goal = np.divmod(np.arange(trials * goals), goals)

@@ -138,7 +138,17 @@ def choice(bits: np.uint32, n: int) -> int:
 
 
 def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
-    """Return the seed of part (first, second, third) of the work that has this seed."""
+    """Return the seed of part (first, second, third) of the work that has this seed.
+
+    Args:
+        seed: The seed of the work.
+        first: The first number of the part.
+        second: The second.
+        third: The third.
+
+    Returns:
+        A seed, independent of those of other parts.
+    """
     return int(child_seeds(seed, [[first, second, third]])[0])
 
 

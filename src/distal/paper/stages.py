@@ -41,13 +41,21 @@ SECONDS = "seconds.json"  # how long each stage took
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of the work, for the plan and for progress."""
+    """A part of the work, for the plan and for progress.
+
+    Attributes:
+        name: The name, also of its file or folder.
+        title: What is done.
+        episodes: How many episodes it runs.
+        learner: Whose pace it has: dsp, hc or chance.
+        runs: How many runs an evolution has; 0 for a test.
+    """
 
     name: str
     title: str
     episodes: int
-    learner: str  # whose pace it has: dsp, hc or chance
-    runs: int = 0  # of an evolution; a test has none
+    learner: str
+    runs: int = 0
 
     @property
     def label(self) -> str:
@@ -74,10 +82,16 @@ class Stage:
 
 @dataclass(frozen=True)
 class Event:
-    """Told while a stage runs: how much of it is done, and how it goes."""
+    """How a stage is doing.
+
+    Attributes:
+        stage: The stage.
+        done: How much of it is done, from 0 to 1.
+        detail: More about it, in a few words.
+    """
 
     stage: Stage
-    done: float  # 0 … 1
+    done: float
     detail: str = ""
 
 

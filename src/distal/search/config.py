@@ -23,12 +23,24 @@ _FIELDS = ("distal", *_OWN, "search", *Settings.__dataclass_fields__, "maze", "h
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that decides the result of an evolution."""
+    """Everything that decides the result of an evolution.
+
+    Attributes:
+        learner: The word for the kind of learner.
+        runs: Independent runs.
+        generations: Generations after the first population.
+        trials: Trials for each final position, in an evaluation.
+        episodes: Episodes in each trial.
+        seed: The seed of all random numbers.
+        search: The search and its options.
+        settings: The network and the readings.
+        maze: The maze.
+    """
 
     learner: str = "dsp"
     runs: int = 15
     generations: int = 300
-    trials: int = 5  # per final position
+    trials: int = 5
     episodes: int = 100
     seed: int = 0
     search: Algorithm = field(default_factory=GeneticAlgorithm)

@@ -46,14 +46,23 @@ _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs
 
 @dataclass(frozen=True)
 class Step:
-    """How an evolution is doing, after every generation."""
+    """How an evolution is doing, after every generation.
+
+    Attributes:
+        generation: The generation, from 0.
+        generations: The last one there will be.
+        best: The best fitness of each run; with kept elites, the lowest so far.
+        mean: The mean fitness of all populations.
+        evaluations: How many individuals this generation measured.
+        seconds: How long it took.
+    """
 
     generation: int
     generations: int
-    best: list[float]  # of the generation, by run; with kept elites the lowest ever
-    mean: float  # of all populations
-    evaluations: int  # in this generation
-    seconds: float  # for this generation
+    best: list[float]
+    mean: float
+    evaluations: int
+    seconds: float
 
 
 def evolve(

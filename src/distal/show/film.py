@@ -37,7 +37,13 @@ Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 @dataclass(frozen=True)
 class Scene:
-    """A walk, the episodes that led to it, and the kind of learner."""
+    """A walk that a film shows.
+
+    Attributes:
+        after: After how many episodes the agent walks like this.
+        walk: The walk.
+        kind: The word for the kind of learner.
+    """
 
     after: int
     walk: MazeWalk

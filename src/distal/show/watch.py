@@ -50,14 +50,18 @@ VISIBLE = 0.5  # EP: less than a pixel of the page's curve
 class Watched:
     """A trial of one learner, or of two with the same goal and seed.
 
-    `eps` (learners, episodes) holds the EP of every episode. `seed` is the seed of the
-    evaluation, as in `learn`; the trial is its trial 0 towards the goal. `chance`
-    (episodes) is the best EP so far by chance, the mean of its first 200 trials
-    towards the goal.
+    Attributes:
+        names: The names of the learners.
+        batches: The trial of each learner, as a batch of one trial.
+        seed: The seed of the evaluation, as in `learn`; the trial is its first one towards
+            the goal.
+        eps: The EP of every episode, (learners, episodes).
+        chance: The best EP so far by chance, (episodes): the mean of its first 200 trials
+            towards the goal.
     """
 
     names: tuple[str, ...]
-    batches: tuple[Batch, ...]  # one trial each
+    batches: tuple[Batch, ...]
     seed: int
     eps: NDArray[np.int32]
     chance: NDArray[np.float64]

@@ -69,7 +69,20 @@ def run_episode(
     seed: int,
     episode: int,
 ) -> Episode[W]:
-    """Run episode number `episode` of the trial with this seed, for at most N_steps steps."""
+    """Run one episode of a trial.
+
+    Args:
+        weights: The weights of the network.
+        alpha_h: The scale of recurrent sums.
+        alpha_o: The scale of feedback sums.
+        task: The task and its goal.
+        settings: The network, the most steps, and the readings.
+        seed: The seed of the trial.
+        episode: The number of the episode, from 0.
+
+    Returns:
+        What happened.
+    """
     hidden: Activations = np.zeros(settings.hidden, np.uint8)
     outputs: Activations = np.zeros(task.outputs, np.uint8)
     words = draws.words(seed, draws.ACTION, episode, range(1), settings.steps)[0]
