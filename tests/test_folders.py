@@ -208,7 +208,7 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(name: object, copy: Pa
     (copy.parent / "other.txt").write_text("not ours")
     resealed(copy / "manifest.json", lambda data: data["files"].append(name))
     before = snapshot(copy.parent)
-    with pytest.raises(InputError, match="is no file inside the folder"):
+    with pytest.raises(InputError, match="is not a file inside the folder"):
         evolve("dsp", **SMALL, out=copy, force=True)
     assert snapshot(copy.parent) == before
 
@@ -217,7 +217,7 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(name: object, copy: Pa
     ("damage", "problem"),
     [
         (lambda data: data.update(distal="9.9.9"), r"was made by Distal 9\.9\.9, this is"),
-        (lambda data: data.update(distal=9), "9 is no version of Distal"),
+        (lambda data: data.update(distal=9), "9 is not a version of Distal"),
         (lambda data: data.update(version=2), "has version 2, this release reads 1"),
         (lambda data: data.update(format="x"), "was not written by distal"),
         (lambda data: data.update(holds=["x"]), "does not say what the folder holds"),
@@ -241,7 +241,7 @@ def test_a_manifest_whose_checksum_does_not_hold_is_refused(copy: Path) -> None:
     text = (copy / "manifest.json").read_text()
     (copy / "manifest.json").write_text(text.replace("winners.csv", "thesis.tex"))
     (copy / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="its checksum does not fit"):
+    with pytest.raises(InputError, match="its checksum does not match"):
         evolve("dsp", **SMALL, out=copy, force=True)
     assert (copy / "thesis.tex").exists()
 
@@ -272,7 +272,7 @@ def test_a_folder_writes_only_what_it_named(tmp_path: Path) -> None:
         folder.claim("a test", ["a.txt", "inner/b.txt"])
         folder.write_text("inner/b.txt", "b")
         for name in ("c.txt", "../a.txt", "/a.txt", "inner/../a.txt"):
-            with pytest.raises(InputError, match="is no file of folder"):
+            with pytest.raises(InputError, match="is not a file of folder"):
                 folder.write_text(name, "c")
     assert Manifest("a test", ("a.txt", "inner/b.txt")) == read_manifest(tmp_path / "new")
 
@@ -333,7 +333,7 @@ STATES: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("name", STATES)
 def test_a_forged_state_is_refused_and_nothing_changes(name: str, copy: Path) -> None:
     resealed(copy / "state.json", STATES[name])
-    refused(copy, "damaged|is no number of JSON")
+    refused(copy, "damaged|is not a JSON number")
 
 
 CONFIGS: dict[str, Callable[[dict[str, Any]], object]] = {

@@ -133,7 +133,7 @@ def test_the_old_keywords_are_short_for_the_genetic_algorithm() -> None:
     search = GeneticAlgorithm(population=5, elite_count=2, mutation=0.3, elites="kept")
     assert short.config.search == search
     assert short.best.tolist() == evolve("hc", **TINY, search=search).best.tolist()
-    with pytest.raises(InputError, match=r"^crossover is given beside search; say search=GeneticAlgorithm"):
+    with pytest.raises(InputError, match=r"^crossover is given as well as search; write search="):
         evolve("hc", **TINY, search=GeneticAlgorithm(), crossover=0.5)
 
 
@@ -200,7 +200,7 @@ def test_what_a_search_asks_for_has_to_fit(asked: Any, problem: str, monkeypatch
 @pytest.mark.parametrize("algorithm", [RandomSearch(), GeneticAlgorithm(population=5), CMA(population=5)])
 def test_only_what_was_asked_for_can_be_told(algorithm: Algorithm) -> None:
     search = algorithm.begin(2, 1, 0)
-    with pytest.raises(InputError, match="the search was told nothing yet"):
+    with pytest.raises(InputError, match="the search has been told nothing yet"):
         search.state()
     asked = search.ask()
     wrong: Any
@@ -209,7 +209,7 @@ def test_only_what_was_asked_for_can_be_told(algorithm: Algorithm) -> None:
             search.tell(asked, wrong)
     assert search.generation == -1
     if not isinstance(algorithm, RandomSearch):
-        with pytest.raises(InputError, match=r"^3 genotypes are told, expected th"):
+        with pytest.raises(InputError, match=r"^3 genotypes were told, expected th"):
             search.tell(asked[:3], np.ones(3))
         assert search.generation == -1
 

@@ -99,7 +99,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(word: str) -> object:
     """Refuse NaN and Infinity, which Python takes and JSON does not know."""
-    raise InputError(f"{word} is no number of JSON")
+    raise InputError(f"{word} is not a JSON number")
 
 
 def check_target(path: str | Path) -> None:

@@ -69,7 +69,7 @@ def unsealed(
     except RecursionError:
         seal = ""
     if seal != data.get("sha256"):
-        raise InputError(f"file {str(path)!r} is damaged: its checksum does not fit its content")
+        raise InputError(f"file {str(path)!r} is damaged: its checksum does not match its content")
     return content, version
 
 
@@ -82,7 +82,7 @@ def check_release(release: object, path: Path) -> None:
     """Refuse what a later release made: a new minor version may mean something else by the same words."""
     found = _RELEASE.fullmatch(release) if isinstance(release, str) else None
     if found is None:
-        raise InputError(f"file {str(path)!r} is damaged: {release!r} is no version of Distal")
+        raise InputError(f"file {str(path)!r} is damaged: {release!r} is not a version of Distal")
     ours = _RELEASE.fullmatch(__version__)
     if ours is not None and tuple(map(int, found.group(1, 2))) > tuple(map(int, ours.group(1, 2))):
         raise InputError(
@@ -121,7 +121,7 @@ def read_manifest(folder: Path) -> Manifest | None:
         raise InputError(f"file {str(path)!r} is damaged: it has no list of files")
     for name in files:
         if not isinstance(name, str) or _INSIDE.fullmatch(name) is None:
-            raise InputError(f"file {str(path)!r} is damaged: {name!r} is no file inside the folder")
+            raise InputError(f"file {str(path)!r} is damaged: {name!r} is not a file inside the folder")
     return Manifest(checks.text("what the folder holds", holds), tuple(files))
 
 
@@ -265,7 +265,7 @@ class Folder:
     def file(self, name: str) -> Path:
         """Return the path of a file of ours."""
         if name not in self.files:
-            raise InputError(f"{name!r} is no file of folder {str(self.path)!r}")
+            raise InputError(f"{name!r} is not a file of folder {str(self.path)!r}")
         _check_inside(self.path, name)
         return self.path / name
 

@@ -112,7 +112,7 @@ def allowed() -> int | None:
         return None
     read = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)(?:i?B)?", said, re.IGNORECASE | re.ASCII)
     if read is None:
-        raise InputError(f"{SETTING} is {said!r}, expected {_UNLIMITED} or a size as 512M or 8G")
+        raise InputError(f"{SETTING} is {said!r}, expected {_UNLIMITED} or a size such as 512M or 8G")
     return int(float(read[1]) * _UNITS[read[2].upper()])
 
 

@@ -41,7 +41,7 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("--out", metavar="FILE", help="the page (watch.html; none if a film is asked for)")
     command.add_argument("--open", action="store_true", help="show the page in the browser")
-    command.add_argument("--gif", metavar="FILE", help="write a film of the agent as it has learned to walk")
+    command.add_argument("--gif", metavar="FILE", help="write a film of how the agent has learned to walk")
     command.add_argument("--mp4", metavar="FILE", help="the same as MP4; needs the extra video")
     command.add_argument(
         "--after",

@@ -128,7 +128,7 @@ class Cluster(Executor):
                 )
             given, found = {"scheduler_file": address}, data["address"]
         if not ADDRESS.fullmatch(found):
-            raise InputError(f"cluster {found!r} is no address of a scheduler, expected tcp://host:8786")
+            raise InputError(f"cluster {found!r} is not the address of a scheduler, expected tcp://host:8786")
         if found.startswith("tls:") and not distributed.Security().tls_ca_file:
             raise InputError(
                 f"cluster {address!r} needs certificates; name them in DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "

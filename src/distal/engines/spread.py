@@ -65,7 +65,7 @@ class Spread:
         for needed in ("submit", "shutdown"):
             if isinstance(executor, type) or not callable(getattr(executor, needed, None)):
                 raise InputError(
-                    f"executor is {shown(executor)}, expected what follows concurrent.futures.Executor"
+                    f"executor is {shown(executor)}, expected one that follows concurrent.futures.Executor"
                 )
         self.executor, self.engine = executor, resolve(engine)
         self.pace: dict[tuple[object, ...], float] = {}  # episodes a second of one worker, by kind of work

@@ -117,7 +117,7 @@ def learn_env(
     """
     chosen = checked_learner(learner)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
+    expected = "a list of options for reset, such as [{}] or [{'goal': 3}]"
     every = sequence("tasks", tasks, expected)
     if not every or not all(isinstance(task, Mapping) for task in every):
         raise InputError(f"tasks is {shown(tasks)}, expected {expected}")

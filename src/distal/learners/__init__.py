@@ -246,7 +246,7 @@ def episodes(
         InputError: If an argument is wrong.
     """
     instance("settings", settings, Settings, "a Settings")
-    instance("task", task, Aim, "a task and its goal, as Aim(MazeTask(maze), 0)")
+    instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)")
     seed = integer("seed", seed, 0, MAX_SEED)
     resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
     return checked_learner(learner).episodes(task, settings, seed, resample)

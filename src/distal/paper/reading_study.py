@@ -415,7 +415,7 @@ class ReadingStudy:
         try:
             return cls._read(fields(data, FORMAT, VERSION, FIELDS))
         except InputError as error:
-            raise InputError(f"this is no study of readings: {error}") from None
+            raise InputError(f"this is not a study of readings: {error}") from None
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"this study of readings is damaged: {shown(error)}") from None
 

@@ -141,7 +141,7 @@ class Claim:
             return
         stored = read_json(path, "file")
         if not isinstance(stored, dict):
-            raise InputError(f"file {str(path)!r} is damaged: it says nothing of {self.holds}")
+            raise InputError(f"file {str(path)!r} is damaged: it does not describe {self.holds}")
         theirs, ours = (_flat({**self.missing, **claim}) for claim in (stored, self.content))
         names = [name for name in ours if theirs.get(name) != ours[name]]
         if names or set(theirs) - set(ours):

@@ -115,12 +115,12 @@ class CMASearch(Search):
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Move the distribution towards the better ones of those that `ask` has just returned."""
         if self._sampled is None:
-            raise InputError("genotypes are told that nobody asked for; ask first")
+            raise InputError("nobody has asked for these genotypes; call ask first")
         optimizer, raw = self._sampled
         self._check(genotypes, fitness)
         if len(raw) != len(genotypes):
             raise InputError(
-                f"{len(genotypes)} genotypes are told, expected the {len(raw)} that ask returned"
+                f"{len(genotypes)} genotypes were told, expected the {len(raw)} that ask returned"
             )
         super().tell(genotypes, fitness)
         optimizer.tell(list(zip(raw, fitness.tolist(), strict=True)))

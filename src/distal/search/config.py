@@ -71,7 +71,7 @@ class Config:
         given: object = self.search
         kind = type(given)
         if not isinstance(given, Algorithm):
-            raise InputError(f"search is {shown(given)}, expected an algorithm as GeneticAlgorithm()")
+            raise InputError(f"search is {shown(given)}, expected an algorithm such as GeneticAlgorithm()")
         if kind not in ALGORITHMS.values():
             raise InputError(
                 f"the search {kind.__name__} is not registered; use distal.search.registry.register"

@@ -202,7 +202,7 @@ def _chosen(search: Algorithm | None, options: dict[str, Any]) -> Algorithm:
         return GeneticAlgorithm(**options)
     for name in options:
         raise InputError(
-            f"{name} is given beside search; say search=GeneticAlgorithm({name}=…), or leave one out"
+            f"{name} is given as well as search; write search=GeneticAlgorithm({name}=…), or leave one out"
         )
     return search
 

@@ -237,7 +237,7 @@ class GeneticSearch(Search):
                 population = Genotypes.joined(self.population[elites], genotypes)
                 measured = np.concatenate([self.fitness[elites], fitness])
         if len(population) != self.options.population:
-            raise InputError(f"{len(genotypes)} genotypes are told, expected those that ask returned")
+            raise InputError(f"{len(genotypes)} genotypes were told, expected those that ask returned")
         self.generation += 1
         self.population, self.fitness = population, measured
         self.born = np.concatenate([born, np.full(len(population) - len(born), self.generation)])

@@ -170,7 +170,7 @@ class Search(ABC):
             InputError: If nothing was told yet.
         """
         if self.population is None or self.fitness is None or self.best is None:
-            raise InputError("the search was told nothing yet; ask, measure and tell first")
+            raise InputError("the search has been told nothing yet; ask, measure and tell first")
         return self.population, self.fitness, self.best
 
     @classmethod

@@ -163,7 +163,7 @@ class RunFolder:
                     raise InputError(f"row {place + 1} is not that of run {run + 1}, generation {generation}")
                 numbers = [float(cell) for cell in row[2:5]]
                 if not all(map(math.isfinite, numbers)):
-                    raise InputError(f"row {place + 1} has a fitness that is no number")
+                    raise InputError(f"row {place + 1} has a fitness that is not a number")
                 values.extend(numbers)
                 place += 1
             if place < expected:
@@ -348,7 +348,7 @@ def _check_frame(state: dict[str, Any], runs: int) -> None:
         if not isinstance(entries, list) or len(entries) != runs:
             raise InputError(f"{name} is not a list of {runs}")
         if not all(isinstance(entry, dict) for entry in entries):
-            raise InputError(f"{name} holds something else than objects")
+            raise InputError(f"{name} holds something other than objects")
 
 
 @contextmanager

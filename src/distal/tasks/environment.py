@@ -186,7 +186,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
     ) -> None:
         if render_mode is not None:
             raise InputError(
-                f"render_mode is {shown(render_mode)}, but many agents at once are not drawn; leave it out"
+                f"render_mode is {shown(render_mode)}, but a vector environment draws nothing; leave it out"
             )
         one = MazeEnv(maze, heading, goal, max_steps, reward, blocked)
         self.maze, self.goal, self.max_steps, self.reward = one.maze, one.goal, one.max_steps, one.reward
@@ -223,7 +223,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
             seeds = [first + k for k in range(self.num_envs)]
         goals: list[int | None] = [self.goal] * self.num_envs
         if options is not None:
-            instance("options", options, dict, "a dictionary, as {'goal': 3}")
+            instance("options", options, dict, "a dictionary such as {'goal': 3}")
         asked = (options or {}).get("goal")
         if isinstance(asked, list | tuple | np.ndarray):
             if len(asked) != self.num_envs:
@@ -320,7 +320,7 @@ def _asked_goal(options: dict[str, Any] | None, maze: Maze, otherwise: int | Non
     """Return the goal that the options of a reset ask for, if they do."""
     if options is None:
         return otherwise
-    for name in instance("options", options, dict, "a dictionary, as {'goal': 3}"):
+    for name in instance("options", options, dict, "a dictionary such as {'goal': 3}"):
         if not isinstance(name, str) or name != "goal":
             raise InputError(f"unknown option {shown(name)}, the only one is 'goal'")
     return _goal(options["goal"], maze) if options else otherwise

@@ -137,7 +137,7 @@ def sensing(space: Any) -> tuple[int, Callable[[Any], Sequence[int]]]:
     def checked(observation: Any) -> Any:
         if observation not in space:
             raise InputError(
-                f"an observation is {shown(observation)}, which is not in {space}; mend the environment"
+                f"an observation is {shown(observation)}, which is not in {space}; fix the environment"
             )
         return observation
 

@@ -61,7 +61,7 @@ def checked_task(task: Task[W]) -> Task[W]:
     if isinstance(task, type) or not all(
         hasattr(task, name) for name in ("inputs", "outputs", "goals", "begin", "table")
     ):
-        raise InputError(f"task is {shown(task)}, expected a task, as MazeTask(maze)")
+        raise InputError(f"task is {shown(task)}, expected a task such as MazeTask(maze)")
     integer("the number of inputs", task.inputs, 1, MAX_NEURONS)
     integer("the number of outputs", task.outputs, 1, MAX_NEURONS)
     integer("the number of goals", len(task.goals), 1)

@@ -59,7 +59,7 @@ class MazeTask:
 
 def maze_of(task: object) -> Maze:
     """Return the maze of a task, where nothing but a maze will do."""
-    return instance("task", task, MazeTask, "a maze, as MazeTask(maze)").maze
+    return instance("task", task, MazeTask, "a maze such as MazeTask(maze)").maze
 
 
 class MazeWalk:
