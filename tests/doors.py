@@ -173,7 +173,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def stamps(folder: str | Path) -> Iterator[tuple[str, int]]:
-    """Yield what lies in a folder, and when it was changed: quick to see, but a file may be written anew."""
+    """Yield what lies in a folder, and when it was changed: quick to see, but a file may be rewritten."""
     for entry in os.scandir(folder):
         yield entry.path, entry.stat(follow_symlinks=False).st_mtime_ns
         if entry.is_dir(follow_symlinks=False):

@@ -81,7 +81,7 @@ FOREIGN = {
 }
 
 
-def begin_anew(out: Path) -> list[Callable[[], object]]:
+def start_over(out: Path) -> list[Callable[[], object]]:
     return [
         lambda: evolve("dsp", **SMALL, out=out, force=True),
         lambda: reproduce("quick", out=out, force=True),
@@ -98,7 +98,7 @@ def test_force_is_refused_by_name_in_a_folder_that_distal_did_not_make(
         (tmp_path / name).write_bytes(FOREIGN[name])
     before = snapshot(tmp_path)
     first = re.escape(min(name.split("/")[0] for name in names))
-    for begin in begin_anew(tmp_path):
+    for begin in start_over(tmp_path):
         with pytest.raises(InputError, match=f"is not empty and was not made by distal: it holds '{first}'"):
             begin()
     assert snapshot(tmp_path) == before
@@ -191,7 +191,7 @@ def resealed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def refused(folder: Path, problem: str | None = None) -> None:
-    """Assert that nothing goes on with a folder, in one line, and that nothing in it has changed."""
+    """Assert that nothing resumes a folder, in one line, and that nothing in it has changed."""
     before = snapshot(folder.parent)
     for use in (resume, summary, lambda out: resume(out, generations=9)):
         with pytest.raises(InputError, match=problem) as refusal:
@@ -405,7 +405,7 @@ def test_temporary_files_of_our_own_are_removed_by_the_next_resume(copy: Path) -
     assert all((copy / name).exists() for name in others)
 
 
-def test_a_reproduction_that_goes_on_removes_temporary_files_in_its_evolutions_too(
+def test_a_resumed_reproduction_removes_temporary_files_in_its_evolutions_too(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(experiments.SCALES, "quick", TINY)
@@ -486,7 +486,7 @@ def test_rows_and_times_beyond_what_is_known_are_not_read(copy: Path) -> None:
 # ------------------------------------------------------------------ stages
 
 
-def test_an_evolution_with_other_options_inside_is_refused_before_it_goes_on(
+def test_an_evolution_with_other_options_inside_is_refused_before_it_is_resumed(
     reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(experiments.SCALES, "quick", TINY)
@@ -596,7 +596,7 @@ def test_a_refusal_names_the_options_that_differ(reproduction: Path, monkeypatch
         reproduce("quick", out=reproduction, seed=1, trace_pre="previous")
 
 
-def test_a_reproduction_without_a_manifest_goes_on_but_is_not_removed(
+def test_a_reproduction_without_a_manifest_is_resumed_but_not_removed(
     reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As version 0.1 left it."""
@@ -612,7 +612,7 @@ def test_a_reproduction_without_a_manifest_goes_on_but_is_not_removed(
     assert read_manifest(folder) is not None
 
 
-def test_a_study_of_readings_goes_on_in_its_own_folder_alone(
+def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tiny = ReadingScale("quick", runs=2, generations=0, trials=1, pairs=1)

@@ -279,7 +279,7 @@ distal.evolve(runs=1, generations=1, population=5, trials=1, episodes=1, **SMALL
 estimates.clear()
 gc.collect()
 with open("/proc/self/clear_refs", "w") as file:
-    file.write("5")  # the peak begins anew
+    file.write("5")  # the peak starts over
 before = number("VmRSS")
 sys.argv[0] = "distal"
 WORK

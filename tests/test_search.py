@@ -1,4 +1,4 @@
-"""Searches: a new one is a few lines, every one goes on from its state, and what is no search is refused."""
+"""Searches: a new one is a few lines, every one resumes from its state, and what is no search is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
 
 @dataclass(eq=False)
 class RandomDraws(Search):
-    """Draws every genotype afresh."""
+    """Draws every genotype at random."""
 
     count: int
 
@@ -82,7 +82,7 @@ def stop_after(generation: int) -> Callable[[Step], None]:
 
 @pytest.mark.parametrize("learner", ["dsp", "hc"])
 @pytest.mark.parametrize("search", [RandomSearch(), GeneticAlgorithm(population=6), CMA(population=6)])
-def test_a_run_that_stops_in_any_generation_goes_on_to_the_same_bytes(
+def test_a_run_that_stops_in_any_generation_resumes_to_the_same_bytes(
     search: Algorithm, learner: str, tmp_path: Path
 ) -> None:
     whole = evolve(learner, **TINY, search=search, out=tmp_path / "whole")
@@ -263,7 +263,7 @@ def test_the_first_generation_of_cma_is_as_wide_as_sigma_says() -> None:
     assert (asked.discrete != 0).mean() == pytest.approx(0.0956, abs=0.012)
 
 
-def test_cma_begins_afresh_when_it_has_converged_also_from_a_stored_state() -> None:
+def test_cma_starts_over_when_it_has_converged_also_from_a_stored_state() -> None:
     whole, parts = (CMA(population=4).begin(0, 1, 3) for _ in range(2))
     assert isinstance(whole, cma.CMASearch)
     updates = []
