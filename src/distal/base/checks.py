@@ -113,7 +113,7 @@ def instance(name: str, value: object, kind: type[T], expected: str) -> T:
 
 
 def sequence(name: str, value: object, expected: str) -> tuple[Any, ...]:
-    """Return value as a tuple, if it is a list, a tuple or the like; text is none."""
+    """Return value as a tuple, if it is a list, a tuple or the like; text is refused."""
     if isinstance(value, list | tuple):
         return tuple(value)
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)

@@ -172,7 +172,7 @@ def _is_temporary(name: str) -> bool:
 
 
 def _check_inside(folder: Path, name: str) -> None:
-    """Refuse a file of ours that a link would lead out of the folder, or that is no plain file."""
+    """Refuse a file that a link would lead out of the folder, or that is not a plain file."""
     *folders, _ = Path(name).parts
     inner = folder
     for part in folders:
@@ -239,7 +239,7 @@ class Folder:
             self._name(holds, files)
 
     def _remove_all(self, names: Iterable[str]) -> None:
-        """Remove files of ours; not while another process works in a folder inside."""
+        """Remove some of our files, but not while another process works in a folder inside."""
         parents = {path.parent for path in map(self.file, names)} - {self.path}
         locks: list[int] = []
         try:
@@ -263,7 +263,7 @@ class Folder:
         self._mend(self.path / MANIFEST, Manifest(holds, named).to_text())
 
     def file(self, name: str) -> Path:
-        """Return the path of a file of ours."""
+        """Return the path of one of our files."""
         if name not in self.files:
             raise InputError(f"{name!r} is not a file of folder {str(self.path)!r}")
         _check_inside(self.path, name)
@@ -278,11 +278,11 @@ class Folder:
         write_bytes(self._target(name), data)
 
     def mend_text(self, name: str, text: str) -> None:
-        """Write a text file, unless it says so already: a folder that can only be read may be complete."""
+        """Write a text file, unless it already holds this text: a read-only folder may be complete."""
         self._mend(self._target(name), text)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files of ours, and the folders inside that are empty then."""
+        """Remove some of our files, and the folders inside that are empty then."""
         inner: set[Path] = set()
         try:
             for name in names:

@@ -82,17 +82,17 @@ def evolution(
     population: int,
     generations: int,
     trials: int,
-    afresh: int,
+    fresh: int,
     episodes: int,
     beside: int = 0,
 ) -> Estimate:
-    """Estimate an evolution: genes and trials of each individual, and `afresh` of each run's winner.
+    """Estimate an evolution: genes and trials of each individual, and `fresh` trials of each run's winner.
 
     `beside` counts the bytes that the search of each run needs besides its individuals.
     """
     parts = {
         "individuals": ((_INDIVIDUAL + _GENE * genes) * population + beside) * runs,
-        "trials": MEASURED * runs * max(population * trials, afresh) + COLUMN * episodes,
+        "trials": MEASURED * runs * max(population * trials, fresh) + COLUMN * episodes,
         "generations": _GENERATION * runs * (generations + 1),
     }
     asked = counted(runs, "run")

@@ -135,7 +135,7 @@ def settings(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
-    """Return the learners that names stand for; words as `hc` take their numbers from the options."""
+    """Return the learners that names stand for; words like `hc` take their numbers from the options."""
     owners = _owners()
     given = {name: getattr(args, name) for name in owners if getattr(args, name) is not None}
     for name in given:

@@ -184,7 +184,7 @@ class Cluster(Executor):
         return future
 
     def check(self, lost: bool = False) -> None:
-        """Raise if the scheduler has been out of reach for longer than a hiccup."""
+        """Raise if the scheduler has been out of reach for more than a few seconds."""
         if self.client.status == "running" and not lost:
             self._lost_since = None
             return

@@ -39,7 +39,7 @@ KEPT = 0.5  # the share of the episodes after a first success from which on a le
 
 @dataclass(frozen=True, eq=False)
 class Behaviour:
-    """What happened in the episodes themselves, where `best` shows the best so far alone.
+    """What happened in the episodes themselves; `best` shows only the best so far.
 
     An episode reached the goal if its EP is below N_steps, the paper's definition. (One
     that got there late, after a pit, does not count.)
@@ -454,7 +454,7 @@ def batch_of(
 
 
 def checked_maze(maze: Maze | None) -> Maze:
-    """Return the maze, or the triple T-maze for None; refuse what is none."""
+    """Return the maze, or the triple T-maze for None; refuse anything else."""
     if maze is None:
         return triple_t_maze()
     return instance("maze", maze, Maze, "a Maze; read one with Maze.from_file")

@@ -88,14 +88,14 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
 
 
 def unregister(kind: str) -> None:
-    """Forget a kind that `register` made known, by its word; those of the package stay."""
+    """Forget a kind that `register` made known, by its word; the built-in ones stay."""
     others = [word for word, one in KINDS.items() if one not in _OURS]
     del KINDS[one_of("kind", kind, others)]
     DEFAULTS.pop(kind, None)
 
 
 def _check_kind(kind: Any) -> None:
-    """Refuse a class that is no learner."""
+    """Refuse a class that is not a learner."""
     if not isinstance(kind, type) or not is_dataclass(kind) or not issubclass(kind, Parameters):
         raise InputError(f"kind is {shown(kind)}, expected a dataclass that inherits from Parameters")
     for name in ("kind", "label", "key", "file_format"):
@@ -156,7 +156,7 @@ def find_learner(
 
 
 def load_learner(path: str | Path) -> Learner:
-    """Read the file of any learner; its format says of which kind."""
+    """Read the file of any learner; its format says which kind it is."""
     data = read_json(path, "learner file")
     try:
         kind = _kind_of_file(data)
@@ -166,7 +166,7 @@ def load_learner(path: str | Path) -> Learner:
 
 
 def _kind_of_file(data: object) -> type[Learner]:
-    """Return the kind whose file this is the content of."""
+    """Return the kind of learner whose file holds this."""
     form = data.get("format") if isinstance(data, dict) else None
     for kind in KINDS.values():
         if kind.file_format == form:

@@ -97,7 +97,7 @@ class Settings:
 
     @classmethod
     def of(cls, options: SettingsDict, others: Sequence[str] = ()) -> Settings:
-        """Return settings from keyword arguments; refuse a name that is none of them.
+        """Return settings from keyword arguments; refuse an unknown name.
 
         `others` are the caller's own keywords, for the nearest right spelling.
         """

@@ -470,7 +470,7 @@ def draw(picture: _Picture, study: ReadingStudy) -> tuple[str, bytes]:
 
 
 def command(study: ReadingStudy) -> str:
-    """Return the command that makes the study, but for a maze of one's own."""
+    """Return the command that makes the study, except for the file of another maze."""
     words = [f"distal readings --scale {study.scale.name} --seed {study.seed}"]
     base = study.base.variant
     for reading, values in readings().items():

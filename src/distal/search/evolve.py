@@ -245,7 +245,7 @@ def estimate(config: Config) -> Estimate:
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.search.population,
         generations=config.generations, trials=config.trials * finals, episodes=config.episodes,
-        afresh=_fresh_trials(config) * finals, beside=beside,
+        fresh=_fresh_trials(config) * finals, beside=beside,
     )  # fmt: skip
 
 
@@ -305,7 +305,7 @@ def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64
 
 
 def _check_engine(config: Config, run: Runner) -> None:
-    """Refuse an engine that cannot run such learners, before anything is written."""
+    """Refuse an engine that cannot run these learners, before anything is written."""
     learners = config.decode(first_population(1, *config.genes, seed=0))
     run.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
 

@@ -62,7 +62,7 @@ class Genotypes:
 
     @classmethod
     def joined(cls, *parts: Genotypes) -> Genotypes:
-        """Put genotypes under each other."""
+        """Stack genotypes."""
         return cls(
             np.concatenate([part.discrete for part in parts]),
             np.concatenate([part.continuous for part in parts]),
@@ -193,7 +193,7 @@ class Search(ABC):
         self.best_generation = generation
 
     def _past(self, name: str, value: object) -> int:
-        """Return a generation, if it can have been."""
+        """Return a generation, if it is not later than the current one."""
         return integer(name, value, 0, self.generation)
 
     def _genotypes(self, discrete: object, continuous: object, n: int) -> Genotypes:
@@ -238,7 +238,7 @@ class Algorithm(ABC):
         """
 
     def _memory(self, genes: int) -> int:
-        """Return how many bytes a run takes besides its individuals; override it if they are many."""
+        """Return how many bytes a run takes besides its individuals; override it if it takes many."""
         return 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -247,7 +247,7 @@ class Algorithm(ABC):
 
 
 def ask_all(searches: Sequence[Search]) -> list[Genotypes]:
-    """Return what each of the runs of an evolution, all in one generation, asks for; check its shape."""
+    """Return what each run of an evolution asks for, all in the same generation; check its shape."""
     asked = type(searches[0])._ask_together(searches)
     for search, genotypes in zip(searches, asked, strict=True):
         given = instance("what ask returned", genotypes, Genotypes, "Genotypes")

@@ -334,7 +334,7 @@ def _read_sealed(path: Path) -> tuple[dict[str, Any], int]:
 
 
 def _check_frame(state: dict[str, Any], runs: int) -> None:
-    """Refuse a state that has not what every state has."""
+    """Refuse a state that lacks what every state has."""
     if set(state) != {"config", "rows", "runs", "winners"}:
         raise InputError(f"its fields are {', '.join(sorted(state))}")
     rows = state["rows"]
@@ -353,7 +353,7 @@ def _check_frame(state: dict[str, Any], runs: int) -> None:
 
 @contextmanager
 def damaged(path: Path) -> Iterator[None]:
-    """Let whatever is wrong with the content of a file be a refusal that names the file."""
+    """Turn whatever is wrong with the content of a file into a refusal that names the file."""
     try:
         yield
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, csv.Error) as error:
@@ -362,7 +362,7 @@ def damaged(path: Path) -> Iterator[None]:
 
 
 def _run_folder(out: str | Path) -> Path:
-    """Return the path of a folder of runs; refuse one that cannot be."""
+    """Return the path of a folder of runs; refuse what cannot be one."""
     path = checks.path("the folder of runs", out)
     try:
         found = (path / "config.json").is_file()

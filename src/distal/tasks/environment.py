@@ -1,4 +1,4 @@
-"""The maze as a Gymnasium environment, for methods from outside to be compared on.
+"""The maze as a Gymnasium environment, to compare other methods on.
 
 `gymnasium.make("distal/TripleTMaze-v0")` is the paper's task,
 `gymnasium.make("distal/Maze-v0", maze=...)` any maze. Needs the extra `gym`.

@@ -55,6 +55,6 @@ def draw(
 
 
 def _between(first: str, second: str, share: float) -> tuple[int, ...]:
-    """Mix two colours: so much of the second."""
+    """Mix two colours, with this share of the second."""
     pairs = zip(ImageColor.getrgb(first), ImageColor.getrgb(second), strict=True)
     return tuple(round(a + (b - a) * share) for a, b in pairs)

@@ -143,7 +143,7 @@ class Packed(NamedTuple):
 
 @lru_cache(maxsize=4)
 def packed(table: Table) -> Packed:
-    """Pack a table of three inputs and four actions (see `task.table_of`)."""
+    """Pack a table of three inputs and four actions (see `numbers.table_of`)."""
     sensed = table.observations.astype(np.int32) @ (1 << np.arange(INPUTS, dtype=np.int32))
     moves = table.following << _EVENT_BITS | table.events
     outcomes = np.zeros((table.goals, EVENTS), np.int32)
