@@ -354,7 +354,7 @@ def test_a_study_is_read_back_as_it_was_written(tiny: tuple[ReadingStudy, Path])
     assert set(data["seconds"]) == {
         f"{part}_{outcome.variant.name}" for outcome in study.outcomes for part in outcome.variant.own
     }
-    with pytest.raises(InputError, match="no study of readings"):
+    with pytest.raises(InputError, match="not a study of readings"):
         ReadingStudy.from_dict({"format": "distal-results"})
 
 

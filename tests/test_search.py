@@ -159,8 +159,8 @@ def test_a_search_that_no_file_could_name_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(registry.ALGORITHMS, "clash", Clash)
     wrong: Any
     for wrong, problem in (
-        ("ga", "search is 'ga', expected an algorithm as GeneticAlgorithm"),
-        (GeneticAlgorithm, "expected an algorithm as GeneticAlgorithm"),
+        ("ga", "search is 'ga', expected an algorithm such as GeneticAlgorithm"),
+        (GeneticAlgorithm, "expected an algorithm such as GeneticAlgorithm"),
         (Unknown(), "the search Unknown is not registered; use distal.search.registry.register"),
         (Clash(), "the search clash has an option 'trials'; call it something else"),
     ):
