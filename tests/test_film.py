@@ -146,7 +146,7 @@ def test_the_command_writes_films_and_a_page_only_if_it_is_named(
         (["--after", "0"], "'0' should be 1 to 8 ascending numbers of episodes from 1 to 10000000"),
         (["--after", "5,1"], "'5,1' should be 1 to 8 ascending numbers"),
         (["--episodes", "3"], "--episodes is for the page; a film takes --after"),
-        (["--mp4", "a.gif"], "'a.gif' is named twice; give every file a name of its own"),
+        (["--mp4", "a.gif"], "'a.gif' is named twice; give every file its own name"),
         (["--gif", ""], "--gif is empty, expected a path"),
         (["--out", "."], "cannot write '.': it is a folder"),
         (["--after", "1,,2"], "'' is not a whole number"),

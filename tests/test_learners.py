@@ -132,7 +132,7 @@ def test_a_new_learner_learns_beside_chance_with_its_scales() -> None:
 
 
 @pytest.mark.usefixtures("registered")
-def test_a_new_learner_evolves_on_disk_and_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_a_new_learner_evolves_on_disk_and_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     evolved = distal.evolve("jumps", generations=3, engine="reference", out=whole, **EVOLUTION)
     distal.evolve("jumps", generations=1, engine="reference", out=parts, **EVOLUTION)

@@ -324,7 +324,7 @@ def test_learning_plays_whole_episodes_to_the_end(opened: Opened, compared: Watc
     page.keyboard.press(" ")
     shown = wait(page, lambda shown: shown["episode"] == 40 and not shown["playing"])
     assert shown["step"] == max(panel["steps"] for panel in shown["panels"])
-    page.keyboard.press(" ")  # at the end, it begins anew
+    page.keyboard.press(" ")  # at the end, it starts over
     wait(page, lambda shown: shown["episode"] < 40)
 
 

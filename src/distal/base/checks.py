@@ -17,9 +17,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-SHOWN = 100  # letters of a value that a refusal shows
+_SHOWN = 100  # letters of a value that a refusal shows
 T = TypeVar("T")
-Index = TypeVar("Index", bound=np.integer[Any])
+_Index = TypeVar("_Index", bound=np.integer[Any])
 
 
 class InputError(ValueError):
@@ -32,7 +32,7 @@ def shown(value: object) -> str:
         text = " ".join(line.strip() for line in repr(value).splitlines())
     except Exception:  # an object may fail to describe itself, and a number may have too many digits
         return f"an object of type {type(value).__name__}"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def counted(number: int, thing: str) -> str:
@@ -42,7 +42,7 @@ def counted(number: int, thing: str) -> str:
 
 def suggestion(value: object, allowed: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the nearest allowed spelling, or nothing."""
-    if not isinstance(value, str) or len(value) > SHOWN:
+    if not isinstance(value, str) or len(value) > _SHOWN:
         return ""
     near = get_close_matches(value.lower(), list(allowed), n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else ""
@@ -113,7 +113,7 @@ def instance(name: str, value: object, kind: type[T], expected: str) -> T:
 
 
 def sequence(name: str, value: object, expected: str) -> tuple[Any, ...]:
-    """Return value as a tuple, if it is a list, a tuple or the like; text is none."""
+    """Return value as a tuple, if it is a list, a tuple or the like; text is refused."""
     if isinstance(value, list | tuple):
         return tuple(value)
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
@@ -122,7 +122,7 @@ def sequence(name: str, value: object, expected: str) -> tuple[Any, ...]:
     return tuple(cast(Iterable[Any], value))
 
 
-def indices(name: str, value: object, high: int, kind: type[Index]) -> NDArray[Index]:
+def indices(name: str, value: object, high: int, kind: type[_Index]) -> NDArray[_Index]:
     """Return value as an array (n) of this kind of number, if it is an array of whole numbers in 0 … high."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iu":
         raise InputError(f"{name} is {shown(value)}, expected an array of whole numbers")
@@ -199,7 +199,7 @@ def fields(data: object, form: str, version: int, needed: Sequence[str], others:
 
 
 def _plain(value: object) -> object:
-    """Return the Python number that a NumPy scalar, or a number of a kind of its own, holds."""
+    """Return the Python number that a NumPy scalar, or another kind of number, holds."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, bool):

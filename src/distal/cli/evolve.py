@@ -27,10 +27,10 @@ from distal.search.registry import ALGORITHMS, algorithm, options_of
 from distal.search.results import Evolved
 from distal.search.runs import check_new, read_run
 
-SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
+_SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
 # What decides the result of an evolution, and so cannot change when it is resumed.
-DECIDING = (
-    "learner", "runs", "generations", "search", *SEARCH_OPTIONS, "trials", "episodes", "seed", "maze",
+_DECIDING = (
+    "learner", "runs", "generations", "search", *_SEARCH_OPTIONS, "trials", "episodes", "seed", "maze",
     "heading", *Settings.__dataclass_fields__,
 )  # fmt: skip
 
@@ -73,7 +73,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Evolve rules or the parameters of hill climbing."""
-    given = {name: value for name, value in vars(args).items() if value is not None and name in DECIDING}
+    given = {name: value for name, value in vars(args).items() if value is not None and name in _DECIDING}
     if args.resume is not None:
         given.update(out=args.out, force=args.force or None)
         for name, value in given.items():
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         folder("--out", args.out)
         given["maze"] = options.maze(given.pop("maze", None), given.pop("heading", "north"))
-        asked = {name: given.pop(name) for name in SEARCH_OPTIONS if name in given}
+        asked = {name: given.pop(name) for name in _SEARCH_OPTIONS if name in given}
         given["search"] = algorithm(given.pop("search", UNNAMED), asked)
     _check_evolution(args, given)
     out = args.resume if args.resume is not None else args.out

@@ -26,7 +26,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import READINGS, Settings
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
-MARKS = 6  # checkpoints of a curve that 80 columns hold
+_MARKS = 6  # checkpoints of a curve that 80 columns hold
 
 
 def add(commands: Commands) -> None:
@@ -166,7 +166,7 @@ def show_result(result: Result) -> None:
         _add_behaviour(table, found)
     table.add_row("perfect agent", f"{perfect_agent(maze):.2f}")
     out.print(table)
-    marks = list(result.checkpoints)[-MARKS:]
+    marks = list(result.checkpoints)[-_MARKS:]
     curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
     for one in columns:
         curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:.2f}" for mark in marks))
@@ -177,7 +177,7 @@ def show_result(result: Result) -> None:
 
 
 def _described(result: Result) -> str:
-    """Name a learner; one without a name of its own with its numbers."""
+    """Return the name of a learner, or its kind and numbers if it has none."""
     learner = result.learner
     if learner.name:
         return learner.name

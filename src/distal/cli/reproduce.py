@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json(report.numbers(result, lines))
     else:
-        show_comparison(report.short_rows(lines), agreement(lines), str(page))
+        _show_comparison(report.short_rows(lines), agreement(lines), str(page))
 
 
-def show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> None:
+def _show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> None:
     """Print the paper's numbers beside ours, in 80 columns, and where the report is."""
     out = console()
 

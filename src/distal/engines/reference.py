@@ -20,7 +20,7 @@ from distal.model.network import Weights
 from distal.tasks.episode import Episode
 from distal.tasks.task import Aim
 
-MAX_EP = 2**31 - 1  # what the arrays of results hold
+_MAX_EP = 2**31 - 1  # what the arrays of results hold
 
 
 def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
@@ -40,7 +40,7 @@ def run_trial(
         stream = episodes(batch, trial)
         best = next(stream)
         for number, episode in enumerate(chain([best], stream)):
-            ep[number] = integer("the EP of an episode", episode.ep, -MAX_EP, MAX_EP)
+            ep[number] = integer("the EP of an episode", episode.ep, -_MAX_EP, _MAX_EP)
             if episode.ep < best.ep:
                 best = episode
             if progress is not None:
@@ -49,7 +49,7 @@ def run_trial(
 
 
 def supports(batch: Batch) -> str | None:
-    """Return None: whatever is a batch can be run."""
+    """Return None: this engine runs every batch."""
     instance("batch", batch, Batch, "a Batch")
     return None
 

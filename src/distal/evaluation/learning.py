@@ -39,23 +39,33 @@ KEPT = 0.5  # the share of the episodes after a first success from which on a le
 
 @dataclass(frozen=True, eq=False)
 class Behaviour:
-    """What happened in the episodes themselves, where `best` shows the best so far alone.
+    """What happened in the episodes themselves; `best` shows only the best so far.
 
     An episode reached the goal if its EP is below N_steps, the paper's definition. (One
     that got there late, after a pit, does not count.)
+
+    Attributes:
+        first_reached: The first episode of each trial that reached the goal, from 1; 0 if none did.
+        reached: The share of all episodes that reached it.
+        retained: The share of the episodes after a trial's first success that reached it
+            again; None if there are no such episodes.
+        first_tenth: The mean EP of the first tenth of the episodes.
+        last_tenth: The mean EP of the last tenth.
+        reached_first_tenth: The share of the first tenth that reached the goal.
+        reached_last_tenth: The share of the last tenth that reached it.
     """
 
-    first_reached: NDArray[np.int64]  # (trials): the first episode that reached the goal, from 1; 0: none did
-    reached: float  # the share of all episodes that reached it
-    retained: float | None  # the share of the episodes after a trial's first that did; None: there are none
-    first_tenth: float  # mean EP of the first tenth of the episodes
-    last_tenth: float  # … and of the last
-    reached_first_tenth: float  # the share of the first tenth that reached the goal
-    reached_last_tenth: float  # … and of the last
+    first_reached: NDArray[np.int64]
+    reached: float
+    retained: float | None
+    first_tenth: float
+    last_tenth: float
+    reached_first_tenth: float
+    reached_last_tenth: float
 
     @classmethod
     def of(cls, ep: NDArray[np.int32], steps: int) -> Behaviour:
-        """Sum up the EPs (trials, episodes) of trials with so many steps an episode."""
+        """Sum up the EPs (trials, episodes) of trials with this many steps per episode."""
         expected = "an array (trials, episodes) of numbers"
         numbers = instance("ep", ep, np.ndarray, expected)
         if numbers.ndim != 2 or not numbers.size or numbers.dtype.kind not in "iuf":
@@ -80,7 +90,7 @@ class Behaviour:
 
     @property
     def keeps(self) -> bool | None:
-        """Whether the learner keeps what it found: half of the episodes after the first success, at least."""
+        """Whether the learner keeps what it found: `retained` is at least a half."""
         return None if self.retained is None else self.retained >= KEPT
 
     @property
@@ -105,11 +115,17 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of paired differences of the best EP, its standard error (None for one pair), and a test."""
+    """Two learners compared trial by trial.
+
+    Attributes:
+        mean: The mean difference of the best EP.
+        standard_error: Its standard error; None for a single pair.
+        p: From the two-sided paired t-test.
+    """
 
     mean: float
     standard_error: float | None
-    p: float  # paired t-test, two-sided
+    p: float
 
     @property
     def decided(self) -> bool:
@@ -121,10 +137,22 @@ class Difference:
 class Result:
     """The outcome of an evaluation.
 
-    `best` (trials, episodes) is the lowest EP so far of every trial after every
-    episode; `ep`, if it was kept, the EP of every episode. Trials are ordered
-    trial-major: row t · finals + g is trial t towards final position g. `chance` is the
-    same evaluation by chance, with the same trial seeds.
+    Trials are ordered trial-major: row t · finals + g is trial t towards final position g.
+
+    Attributes:
+        best: The lowest EP so far of every trial after every episode, (trials, episodes).
+        learner: The learner.
+        maze: The maze.
+        settings: The settings.
+        trials: Trials for each final position.
+        resample: After how many episodes fresh weights were drawn; None if never.
+        seed: The seed.
+        engine: The engine that ran the trials.
+        workers: The number of workers that was asked for.
+        ep: The EP of every episode, (trials, episodes), if it was kept.
+        hidden: The best hidden weights of each trial, (trials, H, 4 + H + 4), if they were kept.
+        output: The best output weights of each trial, (trials, 4, H + 1), if they were kept.
+        chance: The same evaluation by chance, with the same trial seeds, unless it was left out.
     """
 
     best: NDArray[np.int32]
@@ -311,28 +339,28 @@ def learn(
     """Train fresh networks and return how well they did, with chance beside it.
 
     Args:
-        learner: a Rule, HillClimbing or Chance, one of another registered kind, or a name:
+        learner: A Rule, HillClimbing or Chance, one of another registered kind, or a name:
             "paper:1" … "paper:15", "evolved:1" … "evolved:15", "hc", "chance", or the path of
             a learner's file.
-        episodes: how many each trial has.
-        trials: how many for each final position.
-        resample: draw fresh weights every so many episodes.
-        seed: of all random numbers.
-        maze: the triple T-maze if left out.
+        episodes: Episodes in each trial.
+        trials: Trials for each final position.
+        resample: Draw fresh weights after this many episodes.
+        seed: The seed of all random numbers.
+        maze: The maze; the triple T-maze if left out.
         engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
-        workers: threads of the cpu engine, or the executor's workers if it does not say how many it has.
-        executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
-        keep_ep: keep the EP of every episode, as `Result.ep`.
-        keep_weights: keep the weights of the first episode that had the best EP.
-        chance: evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
-        progress: called with the number of episodes run since its last call.
-        **settings: those of `Settings`.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        keep_ep: Keep the EP of every episode, as `Result.ep`.
+        keep_weights: Keep the weights of the first episode that had the best EP.
+        chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
+        progress: Called with the number of episodes run since its last call.
+        **settings: As in `Settings`.
 
     Returns:
         The best EP so far of every trial after every episode, and what follows from it.
 
     Raises:
-        InputError: if an argument is not what it should be, or the curves would not fit in memory.
+        InputError: If an argument is wrong, or the curves would not fit in memory.
     """
     learner = checked_learner(learner)
     in_force = Settings.of(settings, tuple(inspect.signature(learn).parameters))
@@ -388,11 +416,26 @@ def batch_of(
     resample: int | None = None,
     record: tuple[int, ...] | None = None,
 ) -> Batch:
-    """Return the trials that evaluate several learners, each with a seed of its own (n).
+    """Return the trials that evaluate several learners, each with its own seed (n).
 
-    A learner has `trials` for every goal of the task, trial-major; learners follow
-    one another. A trial's seed is a function of its learner's seed, its own number
-    and its goal alone.
+    Learners follow one another, each with its trials, trial-major. A trial's seed is a
+    function of its learner's seed, its own number and its goal.
+
+    Args:
+        learners: The learners, all of one kind.
+        seeds: The seed of each learner.
+        trials: Trials for each goal of the task.
+        episodes: Episodes in each trial.
+        task: What is to be learned.
+        settings: The network and the readings.
+        resample: Draw fresh weights after this many episodes.
+        record: As in `Batch`.
+
+    Returns:
+        The batch.
+
+    Raises:
+        InputError: If the batch would not be valid.
     """
     goals, n = len(task.goals), len(learners)
     trial, goal = np.divmod(np.arange(trials * goals), goals)
@@ -411,7 +454,7 @@ def batch_of(
 
 
 def checked_maze(maze: Maze | None) -> Maze:
-    """Return the maze, or the triple T-maze for None; refuse what is none."""
+    """Return the maze, or the triple T-maze for None; refuse anything else."""
     if maze is None:
         return triple_t_maze()
     return instance("maze", maze, Maze, "a Maze; read one with Maze.from_file")

@@ -81,28 +81,44 @@ EPISODES, AFRESH = 6, 7
 class Reproduction:
     """All that the experiments gave.
 
-    `curves[test]` (rules, trials, episodes) is the best EP so far; tests are dsp, hc,
-    dsp_resampled, hc_resampled, and chance and chance_hc, with the trials and the scales α
-    of each rule and each climber. `at_100[kind]` (trials) are the EPs of the best rule, of
-    the best climber and of chance after 100 episodes, in trials of their own;
-    `episodes[kind]` (trials, 100) the EPs of every episode, all three in the same trials.
+    A learner is "dsp" or "hc". A test is one of these, "dsp_resampled" or "hc_resampled", or
+    "chance" or "chance_hc", which have the trials and the scales α of the rules and of the
+    climbers.
+
+    Attributes:
+        scale: How much was run.
+        seed: The seed.
+        rules: "evolved" or "published".
+        elites: "remeasured" or "kept".
+        settings: The settings.
+        maze: The maze.
+        engine: The engine that ran the trials.
+        evolved: The evolution of each learner; no "dsp" with the published rules.
+        otherwise: The same with the other reading of elites.
+        fresh: Every rule and climber on fresh trials, beside chance, by learner.
+        learners: The rules and the climbers, by learner.
+        curves: The best EP so far, (rules, trials, episodes), by test.
+        at_100: The best EPs after 100 episodes, (trials), of the best rule ("dsp"), the best
+            climber ("hc") and "chance", in new trials; chance has those of the rule.
+        episodes: The EP of every episode, (trials, 100), of the same three, in the same trials.
+        seconds: How long each stage took.
     """
 
     scale: Scale
     seed: int
-    rules: str  # "evolved" or "published"
-    elites: str  # "remeasured" or "kept"
+    rules: str
+    elites: str
     settings: Settings
     maze: Maze
     engine: str
-    evolved: dict[str, Evolved]  # by learner; no "dsp" with the published rules
-    otherwise: dict[str, Evolved]  # the same with the other reading of elites
-    fresh: dict[str, tuple[Fresh, ...]]  # by learner: every rule and climber on fresh trials, beside chance
+    evolved: dict[str, Evolved]
+    otherwise: dict[str, Evolved]
+    fresh: dict[str, tuple[Fresh, ...]]
     learners: dict[str, tuple[Learner, ...]]
     curves: dict[str, NDArray[np.int32]]
     at_100: dict[str, NDArray[np.int32]]
     episodes: dict[str, NDArray[np.int32]]
-    seconds: dict[str, float]  # by stage
+    seconds: dict[str, float]
 
     def write_report(self, out: str | Path) -> Path:
         """Write figures, tables, numbers and the page into a folder; return the path of the page."""
@@ -141,7 +157,7 @@ class Reproduction:
         return curve
 
     def beside_chance(self, learner: str, episodes: int) -> list[Fresh]:
-        """Return how every rule, or climber, does beside chance after so many episodes of the plain test."""
+        """Return how every rule, or climber, does beside chance after some episodes of the plain test."""
         one_of("learner", learner, self.learners)
         episodes = integer("episodes", episodes, 1, self.curves[learner].shape[-1])
         chance = next(test for test, kind in CHANCE.items() if kind == learner)
@@ -247,12 +263,29 @@ def reproduce(
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Reproduction:
-    """Run the paper's experiments, at "quick" or "paper" scale, on evolved or on the published rules.
+    """Run the paper's experiments; `Reproduction.write_report` writes the report.
 
-    `elites` is as in `evolve`; the evolutions are run with the other reading too, for
-    comparison. With `out`, stages that the folder already holds are read, others are run
-    and stored. A folder made with other options is refused unless `force`. The report is
-    written by `Reproduction.write_report`. `executor` is as in `learn`.
+    Args:
+        scale: "quick", or "paper" for all of it.
+        rules: Which rules to test: "evolved" for new ones, "published" for the paper's.
+        elites: As in `evolve`. The evolutions are run with the other reading too, to compare.
+        seed: The seed of all random numbers.
+        out: A folder to keep the work in. Stages that it already holds are read, the others
+            are run and stored. A folder made with other options is refused.
+        force: Start over in a folder made with other options.
+        maze: The maze; the triple T-maze if left out.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with an `Event` as the stages proceed.
+        **settings: As in `Settings`.
+
+    Returns:
+        All curves and winners.
+
+    Raises:
+        InputError: If an argument is wrong, the folder cannot be used, or the work would not
+            fit in memory.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
     rules, elites = one_of("rules", rules, RULES), one_of("elites", elites, ELITES)

@@ -160,7 +160,7 @@ class Pairing:
 
     @classmethod
     def of(cls, fitness: ArrayLike, seed: int = 0, shuffles: int = SHUFFLES) -> Pairing:
-        """Test a square matrix, with so many random permutations of its columns."""
+        """Test a square matrix, with this many random permutations of its columns."""
         matrix = np.asarray(fitness, np.float64)
         left = residuals(matrix)
         n = len(left)
@@ -221,7 +221,7 @@ def stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
 
 @dataclass(frozen=True)
 class Search:
-    """An evolution, run by run: best of the first and of the last generation, and the winners afresh."""
+    """An evolution, run by run: best of the first and last generation, and the winners on fresh trials."""
 
     first: tuple[float, ...]
     last: tuple[float, ...]
@@ -350,7 +350,20 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class ReadingStudy:
-    """All that the study of readings gave: one outcome for the base, one for every other value."""
+    """All that the study of readings gave: one outcome for the base, one for every other value.
+
+    Attributes:
+        scale: How much was run.
+        seed: The seed.
+        settings: The settings of the base.
+        elites: What the base does with elites.
+        maze: The maze.
+        engine: The engine that ran the trials.
+        version: The version of Distal.
+        machine: A description of the machine.
+        seconds: How long each stage took.
+        outcomes: What was measured, the base first.
+    """
 
     scale: Scale
     seed: int
@@ -358,10 +371,10 @@ class ReadingStudy:
     elites: str
     maze: Maze
     engine: str
-    version: str  # of Distal
+    version: str
     machine: dict[str, Any]
-    seconds: dict[str, float]  # by stage
-    outcomes: tuple[Outcome, ...]  # the base first
+    seconds: dict[str, float]
+    outcomes: tuple[Outcome, ...]
 
     @property
     def base(self) -> Outcome:
@@ -402,7 +415,7 @@ class ReadingStudy:
         try:
             return cls._read(fields(data, FORMAT, VERSION, FIELDS))
         except InputError as error:
-            raise InputError(f"this is no study of readings: {error}") from None
+            raise InputError(f"this is not a study of readings: {error}") from None
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"this study of readings is damaged: {shown(error)}") from None
 
@@ -535,13 +548,30 @@ def study_readings(
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> ReadingStudy:
-    """Measure a base and every other value of every reading, one at a time, at "quick" or "paper" scale.
+    """Measure a base, and every other value of every reading, one at a time.
 
-    The base is the defaults, or what `elites` and the settings say. With `out`, stages
-    that the folder already holds are read, others are run and stored. A folder made with
-    other options is refused unless `force`. The report is written by
-    `ReadingStudy.write_report`. `executor` is as in `learn`; `progress` is told of every
-    variant.
+    `ReadingStudy.write_report` writes the report.
+
+    Args:
+        scale: "quick", or "paper" for as many runs and generations as the paper has.
+        elites: As in `evolve`, for the base.
+        seed: The seed of all random numbers.
+        out: A folder to keep the work in. Stages that it already holds are read, the others
+            are run and stored. A folder made with other options is refused.
+        force: Start over in a folder made with other options.
+        maze: The maze; the triple T-maze if left out.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with an `Event` as the variants proceed.
+        **settings: As in `Settings`, for the base.
+
+    Returns:
+        One outcome for the base, and one for every other value.
+
+    Raises:
+        InputError: If an argument is wrong, the folder cannot be used, or the work would not
+            fit in memory.
     """
     size = SCALES[one_of("scale", scale, SCALES)]
     elites = one_of("elites", elites, ELITES)

@@ -574,7 +574,7 @@ def _verdicts_html(lines: list[Line]) -> str:
 
 
 def _inline(svg: str, name: str) -> str:
-    """Return an SVG for use inside a page: no XML prologue, the page's colours, identifiers of its own."""
+    """Return an SVG for use inside a page: no XML prologue, the page's colours, unique identifiers."""
     body = figures.themed(svg[svg.index("<svg") :])
     own = set(re.findall(r'id="([^"]+)"', body))
 

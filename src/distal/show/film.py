@@ -37,7 +37,13 @@ Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 @dataclass(frozen=True)
 class Scene:
-    """A walk, the episodes that led to it, and the kind of learner."""
+    """A walk that a film shows.
+
+    Attributes:
+        after: After how many episodes the agent walks like this.
+        walk: The walk.
+        kind: The word for the kind of learner.
+    """
 
     after: int
     walk: MazeWalk
@@ -61,18 +67,18 @@ class Scene:
 
 
 def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> list[Scene]:
-    """Return the walks of the best network that a trial had found after so many episodes.
+    """Return the walks of the best network that a trial had found after some numbers of episodes.
 
     Args:
-        batch: one trial; its own number of episodes does not matter.
-        after: the numbers of episodes, one for each walk.
-        engine: what finds the networks; left out, cpu, or reference for what cpu cannot run.
+        batch: One trial; its own number of episodes does not matter.
+        after: The numbers of episodes, one for each walk.
+        engine: What finds the networks; if left out, cpu, or reference for what cpu cannot run.
 
     Returns:
         The walks, in the order of `after`.
 
     Raises:
-        InputError: if an argument is not what it should be, or the engine cannot run the trial.
+        InputError: If an argument is wrong, or the engine cannot run the trial.
     """
     if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
         raise InputError(f"batch has {len(batch)} trials, expected one; take it with Batch.part")

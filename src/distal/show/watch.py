@@ -53,15 +53,20 @@ VISIBLE = 0.5  # EP: less than a pixel of the page's curve
 class Watched:
     """A trial of one learner, or of two with the same goal and seed.
 
-    `eps` (learners, episodes) holds the EP of every episode. `seed` is the seed of the
-    evaluation, as in `learn`; the trial is its trial 0 towards the goal. `chance`
-    (episodes) is the best EP so far by chance, the mean of its first 200 trials
-    towards the goal. `recordings` holds what happened in the trial of each learner that
-    the page cannot compute, and None for the others.
+    Attributes:
+        names: The names of the learners.
+        batches: The trial of each learner, as a batch of one trial.
+        seed: The seed of the evaluation, as in `learn`; the trial is its first one towards
+            the goal.
+        eps: The EP of every episode, (learners, episodes).
+        chance: The best EP so far by chance, (episodes): the mean of its first 200 trials
+            towards the goal.
+        recordings: What happened in the trial of each learner that the page cannot compute;
+            None for the others.
     """
 
     names: tuple[str, ...]
-    batches: tuple[Batch, ...]  # one trial each
+    batches: tuple[Batch, ...]
     seed: int
     eps: NDArray[np.int32]
     chance: NDArray[np.float64]
@@ -158,9 +163,23 @@ def trials(
 ) -> tuple[Batch, ...]:
     """Return the trial of a learner, and the same trial of another one, as batches of one trial each.
 
-    A learner is an object or what `find_learner` takes; `goal` is the symbol of a final
-    position ("3", or the first where there is no 3). The other arguments are those of
-    `learn`, and the trial is the first one that `learn` runs towards this goal.
+    The trial is the first one that `learn` runs towards this goal.
+
+    Args:
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        goal: The symbol of a final position; "3" if left out, or the first if there is no 3.
+        episodes: Episodes in the trial.
+        resample: Draw fresh weights after this many episodes.
+        seed: The seed of the evaluation, as in `learn`.
+        maze: The maze; the triple T-maze if left out.
+        **settings: As in `Settings`.
+
+    Returns:
+        One batch, or two.
+
+    Raises:
+        InputError: If an argument is wrong.
     """
     in_force = Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
     maze = checked_maze(maze)
@@ -216,10 +235,21 @@ def watch(
     progress: Progress | None = None,
     **options: Any,
 ) -> Watched:
-    """Run the trials that `trials` returns for these arguments, with the reference engine, and chance.
+    """Run a trial of one learner, or of two, with the reference engine, and chance beside it.
 
-    A learner of a kind that the page cannot compute is recorded. `progress` is told of as many
-    episodes as the learners have; the work for chance is among them.
+    Args:
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        seed: The seed of the evaluation, as in `learn`.
+        progress: Called with the number of episodes run since its last call. They add up to
+            those of the learners; the work for chance is shared out among them.
+        **options: As in `trials`.
+
+    Returns:
+        The trial, and chance.
+
+    Raises:
+        InputError: If an argument is wrong, or the work, or a recording, would be too large.
     """
     function("progress", progress)
     batches = trials(learner, against, seed=seed, **options)
@@ -259,7 +289,20 @@ def write_page(
     against: Learner | str | Path | None = None,
     **options: Any,
 ) -> Watched:
-    """Run a trial as `watch` does, write its page and return the trial."""
+    """Run a trial as `watch` does, write its page and return the trial.
+
+    Args:
+        out: The file to write.
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        **options: As in `watch`.
+
+    Returns:
+        The trial, and chance.
+
+    Raises:
+        InputError: If an argument is wrong, or the file cannot be written.
+    """
     out = path("out", out)
     check_target(out)
     watched = watch(learner, against, **options)
@@ -309,7 +352,7 @@ def _check_memory(batches: Sequence[Batch]) -> None:
 
 
 def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[float], None]:
-    """Return what takes work as it is done and passes it on as so many episodes in all."""
+    """Return what takes work as it is done and passes it on in episodes, up to the number promised."""
     done, told = 0.0, 0
 
     def report(more: float) -> None:

@@ -19,9 +19,22 @@ from distal.model.settings import MAX_STEPS, Settings
 class EnvWalk:
     """What happened in an episode of an environment.
 
-    `observations` and `infos` go from the reset on, `actions` and `rewards` from the
-    first step on. `cut` says that the episode took all the steps there are for it
-    before the environment ended it; it counts as truncated then.
+    Args:
+        task: The environment as a task.
+        steps: The most steps that the episode may take.
+
+    Attributes:
+        observations: What was observed, from the reset on.
+        infos: What the environment said beside it, from the reset on.
+        actions: The actions, from the first step on.
+        rewards: The rewards, from the first step on.
+        terminated: Whether the environment has ended the episode.
+        truncated: Whether it was cut short.
+        cut: Whether it took all of its steps before the environment ended it; it counts as
+            truncated then.
+
+    Raises:
+        InputError: If an argument is wrong.
     """
 
     def __init__(self, task: EnvTask, steps: int) -> None:
@@ -103,7 +116,7 @@ class EnvTask:
         """Return None: what an environment will do is not known."""
 
     def take_seed(self) -> int | None:
-        """Return the seed, once; later episodes go on with the environment's own generator."""
+        """Return the seed, once; later episodes use the environment's own generator."""
         seed, self._seed = self._seed, None
         return seed
 
@@ -124,7 +137,7 @@ def sensing(space: Any) -> tuple[int, Callable[[Any], Sequence[int]]]:
     def checked(observation: Any) -> Any:
         if observation not in space:
             raise InputError(
-                f"an observation is {shown(observation)}, which is not in {space}; mend the environment"
+                f"an observation is {shown(observation)}, which is not in {space}; fix the environment"
             )
         return observation
 

@@ -22,12 +22,12 @@ from distal.model.network import INPUTS, MAX_NEURONS
 from distal.model.settings import Settings
 
 # A spot is state << 9 | event << 3 | observation, and one bit longer on a card: 31 bits in all.
-EVENT_BITS = 6
-EVENTS = 2**EVENT_BITS
-MAX_STATES = 2**21
-MAX_GOALS = 1_000  # so many times MAX_STATES is less than 2^31
+_EVENT_BITS = 6
+EVENTS = 2**_EVENT_BITS
+_MAX_STATES = 2**21
+_MAX_GOALS = 1_000  # times _MAX_STATES is less than 2^31
 MAX_COST = 100_000  # so that the costs of 10,000 steps add up to less than 2^31
-MAX_NAME = 100
+_MAX_NAME = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +38,17 @@ class Table:
     nothing beyond the step, and does not end the episode.
 
     Args:
-        observations: the bits that are sensed in each state, (states, inputs).
-        following: the state that each action leads to, (states, actions).
-        events: the class of each transition, (states, actions), 0 … 63.
-        costs: what an event costs beyond the step, (goals, events).
-        ends: whether an event ends the episode, (goals, events).
-        left: what it costs to be cut off in a state, (goals, states).
-        start: the state that every episode begins in.
-        step_cost: what each step costs.
+        observations: The bits that are sensed in each state, (states, inputs).
+        following: The state that each action leads to, (states, actions).
+        events: The class of each transition, (states, actions), 0 … 63.
+        costs: What an event costs beyond the step, (goals, events).
+        ends: Whether an event ends the episode, (goals, events).
+        left: What it costs to be cut off in a state, (goals, states).
+        start: The state that every episode begins in.
+        step_cost: What each step costs.
 
     Raises:
-        InputError: if a shape or a number is not what it should be.
+        InputError: If a shape or a number is wrong.
     """
 
     observations: NDArray[np.uint8]
@@ -63,12 +63,12 @@ class Table:
     def __post_init__(self) -> None:
         observations = _numbers("observations", self.observations, ("states", "inputs"), 0, 1, np.uint8)
         states, inputs = observations.shape
-        integer("the number of states", states, 1, MAX_STATES)
+        integer("the number of states", states, 1, _MAX_STATES)
         integer("the number of inputs", inputs, 1, MAX_NEURONS)
         following = _numbers("following", self.following, (states, "actions"), 0, states - 1, np.int32)
         actions = integer("the number of actions", following.shape[1], 1, MAX_NEURONS)
         costs = _numbers("costs", self.costs, ("goals", "events"), -MAX_COST, MAX_COST, np.int32)
-        goals = integer("the number of goals", costs.shape[0], 1, MAX_GOALS)
+        goals = integer("the number of goals", costs.shape[0], 1, _MAX_GOALS)
         events = integer("the number of events", costs.shape[1], 1, EVENTS)
         ends = _numbers("ends", self.ends, (goals, events), 0, 1, np.bool_)
         if costs[:, 0].any() or ends[:, 0].any():
@@ -143,16 +143,16 @@ class Packed(NamedTuple):
 
 @lru_cache(maxsize=4)
 def packed(table: Table) -> Packed:
-    """Pack a table of three inputs and four actions (see `task.table_of`)."""
+    """Pack a table of three inputs and four actions (see `numbers.table_of`)."""
     sensed = table.observations.astype(np.int32) @ (1 << np.arange(INPUTS, dtype=np.int32))
-    moves = table.following << EVENT_BITS | table.events
+    moves = table.following << _EVENT_BITS | table.events
     outcomes = np.zeros((table.goals, EVENTS), np.int32)
     outcomes[:, : table.costs.shape[1]] = table.costs << 1 | table.ends
     return Packed(
         moves=(moves << INPUTS | sensed[table.following]).ravel(),
         outcomes=outcomes.ravel(),
         left=table.left.ravel(),
-        start=int(table.start << EVENT_BITS + INPUTS | int(sensed[table.start])),
+        start=int(table.start << _EVENT_BITS + INPUTS | int(sensed[table.start])),
         states=len(table.following),
         step_cost=table.step_cost,
     )
@@ -165,11 +165,11 @@ class TableTask:
     """The task that a table describes.
 
     Args:
-        table: what can happen.
-        goals: what the goals are called; "0", "1", … if left out.
+        table: What can happen.
+        goals: What the goals are called; "0", "1", … if left out.
 
     Raises:
-        InputError: if it is no table, or there are not as many names as goals.
+        InputError: If it is no table, or there are not as many names as goals.
     """
 
     def __init__(self, table: Table, goals: Sequence[str] | None = None) -> None:
@@ -177,7 +177,7 @@ class TableTask:
         names = range(table.goals) if goals is None else sequence("goals", goals, "a list of names")
         if len(names) != table.goals:
             raise InputError(f"goals has {len(names)} names, the table has {table.goals} goals")
-        self.goals = tuple(str(k) if goals is None else text("goals", k, MAX_NAME) for k in names)
+        self.goals = tuple(str(k) if goals is None else text("goals", k, _MAX_NAME) for k in names)
         self.inputs, self.outputs = table.inputs, table.outputs
 
     def begin(self, goal: int, settings: Settings) -> TableWalk:
