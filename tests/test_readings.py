@@ -590,7 +590,7 @@ def test_an_interrupt_says_how_to_go_on(
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reading_study, "study_readings", interrupted)
+    monkeypatch.setattr(reading_study, "run", interrupted)
     assert main(["readings", "--out", str(tmp_path / "out")]) == 130
     last = capsys.readouterr().err.splitlines()[-1]
     assert re.match("distal: interrupted; .*the same command", last)

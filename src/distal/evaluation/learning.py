@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import inspect
 import io
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, counted, flag, function, instance, integer
-from distal.base.significance import SIGNIFICANT, paired
+from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Batch, Progress, Runner
 from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
 from distal.learners.chance import Chance
@@ -159,7 +158,7 @@ class Result:
     @property
     def standard_error(self) -> float | None:
         """The standard error of the fitness; None for a single trial."""
-        return _standard_error(self.final)
+        return standard_error(self.final) if len(self.final) > 1 else None
 
     @property
     def reached(self) -> float:
@@ -173,7 +172,7 @@ class Result:
             return None
         pairs = self.final - self.chance.final
         p = paired(self.final, self.chance.final)
-        return Difference(float(pairs.mean()), _standard_error(pairs), p)
+        return Difference(float(pairs.mean()), standard_error(pairs) if len(pairs) > 1 else None, p)
 
     @property
     def behaviour(self) -> Behaviour | None:
@@ -280,11 +279,6 @@ def _csv(rows: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue()
-
-
-def _standard_error(values: NDArray[np.int32]) -> float | None:
-    n = len(values)
-    return float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else None
 
 
 def _with_error(mean: float, error: float | None) -> str:

@@ -71,7 +71,20 @@ class Description:
     name: str
     title: str
     draw: Callable[[Reproduction], Figure]
-    caption: Callable[[Reproduction], str]
+    caption: str  # with places for what `says` puts in
+
+    def says(self, result: Reproduction) -> str:
+        """Return the caption for a reproduction."""
+        return self.caption.format(
+            rules=result.rules,
+            n=len(result.learners["dsp"]),
+            trials=result.trials,
+            many=len(result.episodes["dsp"]),
+            evolved=_evolved(result),
+            rule=result.origin("dsp", result.best("dsp")),
+            climber=result.origin("hc", result.best("hc")),
+            elites=result.elites,
+        )
 
 
 def blank(width: float, height: float) -> Figure:
@@ -510,63 +523,50 @@ def _evolved(result: Reproduction) -> str:
     return " and of ".join(names[kind] for kind in names if kind in result.evolved)
 
 
-def _caption(text: str) -> Callable[[Reproduction], str]:
-    return lambda result: text.format(
-        rules=result.rules,
-        n=len(result.learners["dsp"]),
-        trials=result.trials,
-        many=len(result.episodes["dsp"]),
-        evolved=_evolved(result),
-        rule=result.origin("dsp", result.best("dsp")),
-        climber=result.origin("hc", result.best("hc")),
-        elites=result.elites,
-    )
-
-
 FIGURES = (
-    Description("maze", "The maze", maze, _caption(
-        "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits."
-    )),
-    Description("evolution", "Evolution", evolution, _caption(
+    Description("maze", "The maze", maze,
+        "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits.",
+    ),
+    Description("evolution", "Evolution", evolution,
         "Best fitness in each generation of independent evolutions of {evolved}, one line per run, elites {elites}. "
         "The axis is the paper's, 70 to 120. These values selected the individuals and are therefore optimistic. "
-        "Grey: chance, on the fresh trials of the winners."
-    )),
-    Description("evolution_median", "Evolution, all runs and their median", evolution_median, _caption(
+        "Grey: chance, on the fresh trials of the winners.",
+    ),
+    Description("evolution_median", "Evolution, all runs and their median", evolution_median,
         f"The same runs, with their median. Dotted: the mean of the winners, measured afresh on {REMEASURED} trials each, "
-        "which selection has not favoured. Chance is measured on the same trials."
-    )),
-    Description("distribution_100", "After 100 episodes", distribution_100, _caption(
+        "which selection has not favoured. Chance is measured on the same trials.",
+    ),
+    Description("distribution_100", "After 100 episodes", distribution_100,
         "Best EP of {trials} trials of 100 episodes. (a) The best DSP rule ({rule}). (b) The best hill climbing "
-        "parameters ({climber}). Outline: chance. Values beyond the axis count in the last bin."
-    )),
-    Description("every_episode", "Best so far, and what the agent does now", every_episode, _caption(
+        "parameters ({climber}). Outline: chance. Values beyond the axis count in the last bin.",
+    ),
+    Description("every_episode", "Best so far, and what the agent does now", every_episode,
         "{many} trials of 100 episodes with the best DSP rule ({rule}), the best hill climbing parameters ({climber}) and "
         "chance, all from the same trial seeds. (a) The best EP so far, which the paper reports, can only fall. (b) The EP of each "
         "episode itself, on the same axis. (c) The share of the trials whose episode reached the goal, means of ten episodes. "
-        "A learner that kept what it found would fall in (b) as in (a), and rise in (c)."
-    )),
-    Description("long_tests", "Many episodes", long_tests, _caption(
+        "A learner that kept what it found would fall in (b) as in (a), and rise in (c).",
+    ),
+    Description("long_tests", "Many episodes", long_tests,
         "Fitness of all {rules} DSP rules and of all hill climbing parameters in tests of their own, {trials} trials each, "
-        "one line per rule. Thick: those with the lowest fitness at the end ({rule}, {climber}). Below: the first 1,000 episodes."
-    )),
-    Description("resampled_tests", "Many episodes, with resampling", resampled_tests, _caption(
+        "one line per rule. Thick: those with the lowest fitness at the end ({rule}, {climber}). Below: the first 1,000 episodes.",
+    ),
+    Description("resampled_tests", "Many episodes, with resampling", resampled_tests,
         f"The same with fresh weights every {RESAMPLE} episodes; the best EP so far is kept. Thick: the rule and the climber that are "
         "best without resampling. Chance draws fresh weights in "
-        "every episode."
-    )),
-    Description("distributions", "Distributions", distributions, _caption(
+        "every episode.",
+    ),
+    Description("distributions", "Distributions", distributions,
         "Best EP of {trials} trials with the best DSP rule ({rule}), the best hill climbing parameters ({climber}), and the "
-        "same DSP rule with resampling. Outline: chance. Values beyond the axis count in the last bin."
-    )),
-    Description("comparison", "The best of each", comparison, _caption(
+        "same DSP rule with resampling. Outline: chance. Values beyond the axis count in the last bin.",
+    ),
+    Description("comparison", "The best of each", comparison,
         "Fitness of the best DSP rule ({rule}) and of the best hill climbing parameters ({climber}), plain and resampled, and "
-        "of chance. Bands: standard error."
-    )),
-    Description("rule_map", "The rules", rule_map, _caption(
+        "of chance. Bands: standard error.",
+    ),
+    Description("rule_map", "The rules", rule_map,
         "The 32 changes of the {n} {rules} DSP rules. Right: the share of the rules that have the most frequent change of "
-        "the row, in its colour (grey: no change)."
-    )),
+        "the row, in its colour (grey: no change).",
+    ),
 )  # fmt: skip
 
 

@@ -27,10 +27,12 @@ from distal.base.folders import MANIFEST, Folder, known_files
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, embedded
+from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.evolve import Step, evolve, resume, summary
+from distal.search.genetic import ELITES
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
 from distal.tasks.walk import MazeTask
@@ -69,6 +71,32 @@ class Stage:
         if not self.runs:
             return (self.curves,)
         return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What both kinds of work are asked for, checked: with their own fields, all that decides the results."""
+
+    elites: str
+    seed: int
+    settings: Settings
+    maze: Maze
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "elites", checks.one_of("elites", self.elites, ELITES))
+        object.__setattr__(self, "seed", checks.integer("seed", self.seed, 0, MAX_SEED))
+        checks.instance("settings", self.settings, Settings, "a Settings")
+        checks.instance("maze", self.maze, Maze, "a Maze")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is shared, ready for JSON."""
+        return {
+            "elites": self.elites,
+            "seed": self.seed,
+            "settings": vars(self.settings),
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+        }
 
 
 @dataclass(frozen=True)
