@@ -20,7 +20,7 @@ from distal.cli.parser import Commands, Parser, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
 from distal.evaluation.learning import KEPT, Behaviour, Difference, Result, checked_numbers, learn
-from distal.learners import DEFAULT_CLIMBER, Learner, kind_of, name_of
+from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import READINGS, Settings
@@ -145,7 +145,7 @@ def show_result(result: Result) -> None:
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
     settings = result.settings
-    kind = kind_of(result.learner)
+    kind = result.learner.kind
     readings = ", ".join(
         f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
     )

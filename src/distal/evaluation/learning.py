@@ -23,7 +23,7 @@ from distal.base import memory
 from distal.base.checks import InputError, counted, flag, function, instance, integer
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Batch, Progress, Runner
-from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
+from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
@@ -216,7 +216,7 @@ class Result:
             "seed": self.seed,
             "engine": self.engine,
             "workers": self.workers,
-            "learner": kind_of(self.learner),
+            "learner": self.learner.kind,
             self.learner.key: embedded(self.learner),
             **asdict(self.settings),
             "maze": list(self.maze.picture),
@@ -331,12 +331,12 @@ def learn(
     """
     learner = checked_learner(learner)
     in_force = Settings.of(settings, tuple(inspect.signature(learn).parameters))
-    run = engines.runner(engine, workers, executor)
+    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
+    chance = flag("chance", chance) and learner.kind != Chance.kind
+    function("progress", progress)
     maze = checked_maze(maze)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
-    chance = flag("chance", chance) and kind_of(learner) != Chance.kind
-    function("progress", progress)
+    run = engines.runner(engine, workers, executor)
     _check_memory(trials * len(maze.finals), episodes, in_force, keep_ep, keep_weights, chance)
 
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:
