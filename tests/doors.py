@@ -639,7 +639,6 @@ def experiments() -> list[Door]:
     """Return the doors of evolution, the paper's experiments and the study of readings."""
     test, learner = row("dsp", never), row("dsp", never)
     going_on = {**CREW, "progress": PROGRESS, "generations": row(1, none_or(whole(1, 2**32 - 1, quick=2)))}
-    report = {"out": row("report", any_folder)}
     loose = dict.fromkeys(("elites", "engine", "distal", "machine", "seconds"), either)
     return [
         Door("distal.evolve", distal.evolve, EVOLUTION),
@@ -676,7 +675,9 @@ def experiments() -> list[Door]:
             {**REPORTING, "rules": row("evolved", words("evolved", "published"))}, quick=False,
         ),
         Door("distal.study_readings", distal.study_readings, REPORTING, quick=False),
-        Door("distal.Reproduction.write_report", method(reproduction, "write_report"), report, quick=False),
+        Door("distal.write_report", distal.write_report, {
+            "result": (reproduction, never), "out": row("report", any_folder),
+        }, quick=False),
         Door("distal.Reproduction.fitness", method(reproduction, "fitness"), {"test": test}),
         Door("distal.Reproduction.best", method(reproduction, "best"), {"learner": learner}),
         Door("distal.Reproduction.ranking", method(reproduction, "ranking"), {"learner": learner}),
@@ -691,10 +692,6 @@ def experiments() -> list[Door]:
         Door("distal.ReadingStudy.from_dict", from_fields(ReadingStudy.from_dict), fields_of(
             study(), version=whole(1, 1), seed=SEED[1], heading=HEADING[1], **loose
         )),
-        Door(
-            "distal.ReadingStudy.write_report",
-            method(lambda: ReadingStudy.from_dict(study()), "write_report"), report, quick=False,
-        ),
     ]  # fmt: skip
 
 
@@ -762,6 +759,7 @@ def machinery() -> list[Door]:
             {"batch": ASKED["batch"]},
         ),
         Door("distal.engines.load", engines.load, {"name": ENGINE}),
+        Door("distal.engines.runner", engines.runner, CREW),
         Door("distal.engines.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
         Door("distal.engines.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
         Door("distal.engines.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),

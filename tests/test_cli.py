@@ -9,13 +9,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 import distal
-from distal import published_rule
+from distal import InputError, cli, published_rule
 from distal.cli import main
+from distal.engines import Runner, resolve
+from distal.paper import experiments
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started, wait_until
@@ -407,3 +410,35 @@ def test_a_narrow_or_plain_terminal_is_no_error(variables: dict[str, str]) -> No
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "Beats chance" in out
+
+
+SMALL = ["--steps", "8", "--hidden", "3"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["learn", "paper:1", "--episodes", "2", "--trials", "1"],
+        ["evolve", "--runs", "1", "--generations", "1", "--trials", "1", "--episodes", "2", "--out", "runs"],
+        ["reproduce", "--out", "paper"],
+        ["watch", "paper:1", "--episodes", "2", "--out", "page.html"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_chooses_its_engine_once_and_has_one_runner(
+    command: list[str], maze_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen, made, begin = Mock(side_effect=resolve), Mock(), Runner.__init__
+
+    def counted(*given: Any, **options: Any) -> None:
+        made()
+        begin(*given, **options)
+
+    for module in ("registry", "runner", "spread"):
+        monkeypatch.setattr(sys.modules[f"distal.engines.{module}"], "resolve", chosen)
+    monkeypatch.setattr(Runner, "__init__", counted)
+    monkeypatch.setitem(experiments.SCALES, "quick", experiments.Scale("quick", 1, 0, 3))
+    monkeypatch.setattr(cli.reproduce, "compare", Mock(side_effect=InputError("all is run")))
+    monkeypatch.chdir(tmp_path)
+    assert main([*command, *SMALL, "--maze", maze_file]) == (2 if command[0] == "reproduce" else 0)
+    assert (chosen.call_count, made.call_count) == (1, 1)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 
+import distal
 from distal.model import draws
 
 
@@ -27,6 +29,13 @@ def test_philox_gives_its_published_vectors(
     counter: tuple[int, ...], key: tuple[int, ...], expected: tuple[int, ...]
 ) -> None:
     assert tuple(draws.philox(counter, key).tolist()) == expected
+
+
+def test_the_generators_constants_stand_in_one_file_for_all_engines() -> None:
+    sources = [path for path in Path(distal.__file__).parent.rglob("*") if path.suffix in (".py", ".cu")]
+    texts = {path.name: path.read_text().upper() for path in sources}
+    for constant in (*draws.MULTIPLIERS, *draws.KEY_STEPS, int(draws.SQRT_HALF_BITS)):
+        assert [name for name, text in texts.items() if f"{constant:08X}" in text] == ["draws.py"]
 
 
 def test_a_word_is_the_philox_word_at_its_position() -> None:

@@ -14,7 +14,7 @@ from distal import HillClimbing, InputError, Settings, published_rule, triple_t_
 from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Batch, reference
-from distal.learners import Learner, kind_of
+from distal.learners import Learner
 from distal.learners.chance import Chance
 from distal.model.draws import child_seed
 from distal.model.maze import LEFT, STOP, STRAIGHT
@@ -43,7 +43,7 @@ def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outp
     batch = trial(learner, outputs=outputs)
     episodes = list(reference.episodes(batch, 0))
     for scene in film.scenes(batch, [1, 15, 40]):
-        assert scene.kind == kind_of(learner)
+        assert scene.kind == learner.kind
         best = min(episodes[: scene.after], key=lambda episode: episode.ep)  # min keeps the first
         assert scene.walk.cells == best.walk.cells
         assert scene.walk.headings == best.walk.headings

@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 import distal
-from distal import InputError, evolve, reproduce, resume, study_readings
+from distal import InputError, evolve, reproduce, resume, study_readings, write_report
 from distal.base import folders
 from distal.base.folders import Folder, Manifest, fingerprint, read_manifest
 from distal.cli import main
@@ -61,12 +62,26 @@ def copy(finished: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reproduction(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("folders") / "reproduction"
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(experiments.SCALES, "quick", TINY)
         reproduce("quick", out=folder)
     return folder
+
+
+@pytest.fixture
+def reproduction(reproduced: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a finished reproduction; another one at the same scale takes no time."""
+    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    return reproduced
+
+
+@pytest.fixture
+def folder(reproduction: Path, tmp_path: Path) -> Path:
+    """Return a copy of it."""
+    shutil.copytree(reproduction, tmp_path / "copy")
+    return tmp_path / "copy"
 
 
 # ------------------------------------------------------------------ files of other people
@@ -158,25 +173,24 @@ def test_an_empty_name_of_a_folder_is_refused(
 
 
 def test_a_report_overwrites_no_file_of_another_and_links_only_its_own(
-    reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reproduction: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
     result = reproduce("quick", out=reproduction)
     (tmp_path / "results.json").write_text("years of work")
     with pytest.raises(InputError, match=r"holds 'results\.json', which distal did not write"):
-        result.write_report(tmp_path)
+        write_report(result, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
     (tmp_path / "results.json").unlink()
     (tmp_path / "javascript:alert(1)").write_text("x")
     (tmp_path / "thesis.tex").write_text("years of work")
-    page = result.write_report(tmp_path).read_text()
+    page = write_report(result, tmp_path).read_text()
     assert "javascript:" not in page
     assert "thesis" not in page
     links = {link for link in re.findall(r'href="([^"#]+)"', page) if not link.startswith("http")}
     manifest = read_manifest(tmp_path)
     assert manifest is not None
     assert links == {name for name in manifest.files if name != "report.html"}
-    result.write_report(tmp_path)  # once more, over its own files
+    write_report(result, tmp_path)  # once more, over its own files
 
 
 # ------------------------------------------------------------------ manifests
@@ -269,7 +283,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_without_waiting(name: str, cop
 
 def test_a_folder_writes_only_what_it_named(tmp_path: Path) -> None:
     with Folder(tmp_path / "new") as folder:
-        folder.claim("a test", ["a.txt", "inner/b.txt"])
+        folder.claim("a test", ["a.txt", "inner/b.txt"], known=())
         folder.write_text("inner/b.txt", "b")
         for name in ("c.txt", "../a.txt", "/a.txt", "inner/../a.txt"):
             with pytest.raises(InputError, match="is not a file of folder"):
@@ -406,9 +420,8 @@ def test_temporary_files_of_our_own_are_removed_by_the_next_resume(copy: Path) -
 
 
 def test_a_resumed_reproduction_removes_temporary_files_in_its_evolutions_too(
-    reproduction: Path, monkeypatch: pytest.MonkeyPatch
+    reproduction: Path,
 ) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
     left = [reproduction / ".test_dsp.npz.abcdefgh.tmp", reproduction / "evolve-dsp/.state.json.abcdefgh.tmp"]
     for path in left:
         path.write_text("half")
@@ -440,6 +453,20 @@ def test_a_kill_before_the_first_rows_is_no_obstacle(finished: Path, tmp_path: P
         shutil.copy(finished / name, tmp_path)
     resume(tmp_path)
     assert (tmp_path / "state.json").read_bytes() == (finished / "state.json").read_bytes()
+
+
+def test_a_folder_is_looked_over_once_before_an_evolution_begins_in_it(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, check = Mock(side_effect=folders.read_manifest), Mock(side_effect=folders._check_inside)
+    monkeypatch.setattr(folders, "read_manifest", read)
+    monkeypatch.setattr(folders, "_check_inside", check)
+    monkeypatch.setattr(Folder, "_name", Mock(side_effect=InterruptedError))  # the first change
+    with pytest.raises(InterruptedError):
+        evolve("dsp", **SMALL, out=copy, force=True)
+    assert read.call_count == 1
+    names = [call.args[1] for call in check.call_args_list]
+    assert len(names) == len(set(names)) > 0
 
 
 def test_a_run_that_is_refused_makes_no_folder(tmp_path: Path) -> None:
@@ -486,12 +513,7 @@ def test_rows_and_times_beyond_what_is_known_are_not_read(copy: Path) -> None:
 # ------------------------------------------------------------------ stages
 
 
-def test_an_evolution_with_other_options_inside_is_refused_before_it_is_resumed(
-    reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
-    folder = tmp_path / "copy"
-    shutil.copytree(reproduction, folder)
+def test_an_evolution_with_other_options_inside_is_refused_before_it_is_resumed(folder: Path) -> None:
     shutil.rmtree(folder / "evolve-hc")
 
     def stop(step: Step) -> None:
@@ -506,12 +528,7 @@ def test_an_evolution_with_other_options_inside_is_refused_before_it_is_resumed(
 
 
 @pytest.mark.parametrize("forgery", ["shape", "type", "negative", "pickle"])
-def test_forged_curves_are_run_again(
-    forgery: str, reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
-    folder = tmp_path / "copy"
-    shutil.copytree(reproduction, folder)
+def test_forged_curves_are_run_again(forgery: str, folder: Path) -> None:
     path = folder / "test_dsp.npz"
     with np.load(path) as stored:
         curves, key = stored["curves"], stored["key"]
@@ -549,21 +566,13 @@ def test_curves_that_are_larger_than_they_can_be_are_not_unpacked(
     assert _stored_curves(tmp_path / "bomb.npz", key, shape) is None
 
 
-def test_force_is_refused_while_another_works_in_a_folder_inside(
-    reproduction: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+def test_force_is_refused_while_another_works_in_a_folder_inside(reproduction: Path) -> None:
     with Folder(reproduction / "evolve-hc"), pytest.raises(InputError, match="is in use by another process"):
         reproduce("quick", out=reproduction, force=True)
     assert (reproduction / "evolve-hc" / "state.json").exists()
 
 
-def test_a_damaged_evolution_inside_is_refused_before_anything_is_run(
-    reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
-    folder = tmp_path / "copy"
-    shutil.copytree(reproduction, folder)
+def test_a_damaged_evolution_inside_is_refused_before_anything_is_run(folder: Path) -> None:
     (folder / "evolve-hc-otherwise" / "config.json").write_text("{}")
     (folder / "test_dsp.npz").unlink()
     before = snapshot(folder)
@@ -572,35 +581,29 @@ def test_a_damaged_evolution_inside_is_refused_before_anything_is_run(
     assert snapshot(folder) == before
 
 
-def test_a_finished_reproduction_is_only_read(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+def test_a_finished_reproduction_is_only_read(reproduction: Path) -> None:
     reproduce("quick", out=reproduction)
     before = snapshot(reproduction)
     reproduce("quick", out=reproduction)
     assert snapshot(reproduction) == before
 
 
-def test_a_claim_without_a_manifest_does_not_make_a_report_ours(
-    reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+def test_a_claim_without_a_manifest_does_not_make_a_report_ours(reproduction: Path, tmp_path: Path) -> None:
     shutil.copy(reproduction / "reproduction.json", tmp_path)
     (tmp_path / "results.md").write_text("mine")
     with pytest.raises(InputError, match=r"holds 'results\.md', which distal did not write"):
         reproduce("quick", out=tmp_path)
 
 
-def test_a_refusal_names_the_options_that_differ(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+def test_a_refusal_names_the_options_that_differ(reproduction: Path) -> None:
     with pytest.raises(InputError, match=r"with other options \(seed 0, trace_pre current\)"):
         reproduce("quick", out=reproduction, seed=1, trace_pre="previous")
 
 
-def test_a_reproduction_without_a_manifest_is_resumed_but_not_removed(
-    reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_reproduction_without_a_manifest_is_resumed_but_is_not_removed(
+    reproduction: Path, tmp_path: Path
 ) -> None:
     """As version 0.1 left it."""
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
     folder = tmp_path / "old"
     shutil.copytree(reproduction, folder)
     (folder / "manifest.json").unlink()
@@ -619,7 +622,7 @@ def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     monkeypatch.setitem(READING_SCALES, "quick", tiny)
     options: Any = {"maze": T, "steps": 8, "hidden": 5}
     study = study_readings("quick", out=tmp_path / "study", **options)
-    study.write_report(tmp_path / "study")
+    write_report(study, tmp_path / "study")
     manifest = read_manifest(tmp_path / "study")
     assert manifest is not None
     there = {str(path.relative_to(tmp_path / "study")) for path in (tmp_path / "study").rglob("*")}
@@ -631,11 +634,8 @@ def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     assert not (tmp_path / "study" / "readings.html").exists()
 
 
-def test_every_file_that_a_reproduction_may_write_is_written(
-    reproduction: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
-    reproduce("quick", out=reproduction).write_report(reproduction)
+def test_every_file_that_a_reproduction_may_write_is_written(reproduction: Path) -> None:
+    write_report(reproduce("quick", out=reproduction), reproduction)
     manifest = read_manifest(reproduction)
     assert manifest is not None
     missing = {name for name in manifest.files if not (reproduction / name).is_file()}

@@ -31,7 +31,7 @@ from distal import (
     triple_t_maze,
 )
 from distal.engines import Batch, gpu, reference, registry
-from distal.engines.numbers import packed_changes
+from distal.engines.numbers import flat, packed_changes
 from distal.evaluation.learning import batch_of
 from distal.model import network
 from distal.model.settings import READINGS
@@ -63,7 +63,7 @@ expected: Any = engines.load("cpu" if importlib.util.find_spec("numba") else "re
 
 @given(rules)
 def test_changes_are_packed_two_bits_each(rule: Rule) -> None:
-    packed = packed_changes([rule])[0]
+    packed = packed_changes(np.array(rule.delta_w, np.int8).reshape(1, 16, 2))[0]
     for row, change in enumerate(rule.delta_w):
         bits, m = divmod(row, 2)
         two = int(packed[m]) >> (30 - 2 * bits) & 3
@@ -80,7 +80,7 @@ def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> No
         task=MazeTask(T),
         settings=Settings(),
     )
-    numbers, added = gpu.packed_learners(batch)
+    numbers, added = gpu.packed_learners(flat(batch))
     for k, rule in enumerate(several):
         assert numbers[k].tolist() == [
             np.float32(x) for x in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o)
@@ -227,7 +227,7 @@ def test_learners_are_packed_as_32_bit_floats() -> None:
         task=MazeTask(T),
         settings=Settings(),
     )
-    numbers, changes = gpu.packed_learners(batch)
+    numbers, changes = gpu.packed_learners(flat(batch))
     assert numbers.tolist() == [[np.float32(0.1), np.float32(0.2), np.float32(0.3), 0]]
     assert changes.tolist() == [[[0.0] * 16] * 2]
 

@@ -214,7 +214,7 @@ def test_an_interrupt_that_a_finaliser_would_swallow_ends_the_command(folder: Pa
         "class Thing:\n"
         "    def __del__(self):\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "distal.cli.engines.load = lambda name: Thing()\n"
+        "distal.cli.engines.runner = lambda *asked: (Thing(), None)[1]\n"
         "sys.exit(distal.cli.main())\n"
     )
     (folder / "distal").write_text(program)

@@ -23,6 +23,7 @@ from distal.engines.spread import Spread
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, Parameters
 from distal.model import draws, network
+from distal.paper import experiments
 from distal.search.config import Config
 from distal.search.evolve import run_seed
 from distal.show import film, watch
@@ -30,6 +31,7 @@ from distal.tasks.episode import Episode, run_episode
 from distal.tasks.task import Aim, W
 from distal.tasks.walk import MazeTask
 from tests.doors import SameThread, contents
+from tests.mazes import T
 
 
 @dataclass(frozen=True)
@@ -244,6 +246,24 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
         engines.runner("gpu").run(trial(HillClimbing(0.1, 0.2, 0.3), hidden=65))
 
 
+def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "check", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setitem(experiments.SCALES, "quick", experiments.Scale("quick", 1, 0, 2))
+    result = distal.reproduce("quick", engine="auto", maze=T, steps=3, hidden=65)
+    assert len(result.evolved["hc"].winners) == 1
+
+
+def test_a_runner_stands_for_engine_workers_and_executor() -> None:
+    run = engines.runner("reference", 2, SameThread())
+    result = distal.learn("hc", maze=T, episodes=1, trials=1, steps=3, engine=run)
+    assert (result.engine, result.workers) == ("reference", 2)
+    assert isinstance(run.module, Spread)
+    assert run.module.tasks > 0
+    for given in ({"workers": 2}, {"executor": SameThread()}):
+        with pytest.raises(InputError, match=r"engine is a runner, .* leave these out"):
+            distal.learn("hc", maze=T, engine=run, **given)
+
+
 @pytest.mark.usefixtures("registered")
 def test_auto_measures_a_new_learner_with_reference_and_chance_beside_it_with_a_fast_engine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -269,7 +289,6 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
             lambda one=one: distal.learn(one, engine="reference", **SHORT),
             lambda one=one: replace(trial(Chance(0, 0)), learners=(one,)),
             lambda one=one: learners.episodes(one, task, settings, 0),
-            lambda one=one: learners.kind_of(one),
             lambda one=one: watch.trials(one, maze=MAZE),
             lambda one=one: distal.learn_env("distal/TripleTMaze-v0", one),
         ):

@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError, Maze, ReadingStudy, Settings, study_readings
+from distal import InputError, Maze, ReadingStudy, Settings, study_readings, write_report
 from distal.base.colours import DARK, LIGHT
 from distal.cli import main
 from distal.cli.readings import show_readings
 from distal.evaluation import learning as evaluation
 from distal.learners import chance_for
 from distal.model.draws import child_seed
-from distal.paper import reading_study, stages
+from distal.paper import reading_report, reading_study, stages
 from distal.paper.reading_study import (
     SCALES,
     STUDY,
@@ -40,7 +40,7 @@ from distal.paper.reading_study import (
 from distal.paper.stages import Event
 from distal.search import evolve as evolving
 
-reading_report = pytest.importorskip("distal.paper.reading_report", reason="figures need matplotlib")
+pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parent.parent / "docs"
 TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1)
@@ -60,7 +60,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[ReadingStudy, Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SCALES, "quick", TINY)
         study = study_readings("quick", seed=3, out=folder, maze=Maze.from_text(PICTURE), **SETTINGS)
-    study.write_report(folder)
+    write_report(study, folder)
     return study, folder
 
 
@@ -499,12 +499,14 @@ def test_both_evolutions_have_one_axis_and_the_paper_a_colour_of_its_own(kept: R
 
 
 def test_bars_without_a_small_p_are_hatched_outlines(kept: ReadingStudy) -> None:
+    from matplotlib.colors import to_rgba
+
     (axes,) = reading_report.pairing(kept).axes
     tests = [outcome.pairing for outcome in kept.outcomes if not outcome.reused("pairing")]
     assert len({test.p < 0.05 for test in tests}) == 2
     for bar, test in zip(axes.patches, tests, strict=True):
         assert (bar.get_hatch() is None) == (test.p < 0.05)
-        assert (bar.get_facecolor()[3] == 1) == (test.p < 0.05)
+        assert (to_rgba(bar.get_facecolor())[3] == 1) == (test.p < 0.05)
 
 
 @pytest.mark.parametrize("width", [390, 1200])
@@ -588,7 +590,7 @@ def test_an_interrupt_says_how_to_go_on(
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reading_study, "study_readings", interrupted)
+    monkeypatch.setattr(reading_study, "run", interrupted)
     assert main(["readings", "--out", str(tmp_path / "out")]) == 130
     last = capsys.readouterr().err.splitlines()[-1]
     assert re.match("distal: interrupted; .*the same command", last)

@@ -361,7 +361,7 @@ def test_the_page_is_whole_valid_and_needs_no_network(tiny: tuple[Reproduction, 
         assert line.what in text
     for description in figures.FIGURES:
         assert description.name in page.ids
-        assert description.caption(result) in text
+        assert description.says(result) in text
     for sentence in report.introduction(result):
         assert sentence in text
     assert "outputs = winner" in text

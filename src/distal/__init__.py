@@ -25,6 +25,7 @@ from distal.model.maze import Maze, triple_t_maze
 from distal.model.settings import Settings
 from distal.paper.experiments import Reproduction, reproduce
 from distal.paper.reading_study import ReadingStudy, study_readings
+from distal.paper.writing import write_report
 from distal.search.cma import CMA
 from distal.search.evolve import evolve, resume
 from distal.search.genetic import GeneticAlgorithm
@@ -59,6 +60,7 @@ __all__ = [
     "resume",
     "study_readings",
     "triple_t_maze",
+    "write_report",
 ]
 
 registration.register()

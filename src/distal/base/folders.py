@@ -154,17 +154,15 @@ def known_files(
                 f"folder {str(path)!r} is not empty and was not made by distal: it holds "
                 f"{strangers[0]!r}{more}; name another"
             )
-    mine = set(ours or ())
-    for name in files:
+    mine = dict.fromkeys(ours or ())
+    for name in dict.fromkeys((*files, *mine)):
         _check_inside(path, name)
         if name not in mine and os.path.lexists(path / name):
             raise InputError(
                 f"folder {str(path)!r} holds {name!r}, which distal did not write; "
                 "move it away, or name another folder"
             )
-    for name in mine:
-        _check_inside(path, name)
-    return tuple(ours or ())
+    return tuple(mine)
 
 
 def _is_temporary(name: str) -> bool:
@@ -218,21 +216,17 @@ class Folder:
         """Let others use the folder."""
         _unlock(self._lock)
 
-    def claim(
-        self,
-        holds: str,
-        files: Iterable[str],
-        *,
-        force: bool = False,
-        older: _Older | None = None,
-        shared: bool = False,
-    ) -> None:
-        """Make the folder ours, for these files; with `force`, remove first what it named ours before.
+    def claim(self, holds: str, files: Iterable[str], known: Sequence[str], *, force: bool = False) -> None:
+        """Make the folder ours, for these files.
 
-        The other arguments are those of `known_files`, which refuses what is not ours.
+        Args:
+            holds: what it holds.
+            files: what is to be written there.
+            known: what `known_files`, asked while the folder is open, has returned for these files;
+                it refuses a folder that is not ours.
+            force: remove the known files first.
         """
         files = tuple(files)
-        known = known_files(self.path, holds, files, older, shared)
         self._name(holds, (*known, *files))
         if force:
             self._remove_all(known)
@@ -322,12 +316,13 @@ class Folder:
 
 
 @contextmanager
-def for_report(out: str | Path, holds: str, files: Iterable[str]) -> Iterator[Folder]:
+def for_report(out: str | Path, holds: str, files: Sequence[str]) -> Iterator[Folder]:
     """Open a folder for the files of a report: that of the work itself, or any that holds none of them."""
     with Folder(out) as folder:
         manifest = read_manifest(folder.path)
         same = manifest is not None and manifest.holds == holds
-        folder.claim(holds if same else f"the report of {holds}", files, shared=True)
+        words = holds if same else f"the report of {holds}"
+        folder.claim(words, files, known_files(folder.path, words, files, shared=True))
         yield folder
 
 

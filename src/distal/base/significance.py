@@ -21,6 +21,11 @@ _RESAMPLES = 9999
 SIGNIFICANT = 0.05  # the paper's α
 
 
+def standard_error(values: NDArray[Any]) -> float:
+    """Return the standard error of a mean of two values or more."""
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
 def paired(a: ArrayLike, b: ArrayLike) -> float:
     """Return the two-sided p-value of the paired t-test; 1 if all pairs are equal, or there is only one.
 
@@ -30,7 +35,7 @@ def paired(a: ArrayLike, b: ArrayLike) -> float:
     n = len(difference)
     if n < 2 or not difference.any():
         return 1.0
-    error = float(difference.std(ddof=1)) / math.sqrt(n)
+    error = standard_error(difference)
     if error == 0:
         return 0.0
     freedom = n - 1

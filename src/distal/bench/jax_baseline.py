@@ -20,7 +20,7 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -139,7 +139,7 @@ def generation(rules: tuple[Rule, ...], trials: int, episodes: int) -> Callable[
 
 def measure(n_rules: int = 14, trials: int = 5, episodes: int = 100, repeats: int = 3) -> dict[str, Any]:
     """Time a generation of random rules; the first, compiling run is not counted."""
-    rules = tuple(rule for rule in random_learners("dsp", 0, n_rules) if isinstance(rule, Rule))
+    rules = cast(tuple[Rule, ...], random_learners("dsp", 0, n_rules))
     call = generation(rules, trials, episodes)
     best = call(0)
     seconds = []

@@ -73,7 +73,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             parser.print_help()
             return 0
         if hasattr(args, "engine"):
-            engines.load(args.engine)  # refused at once, if it cannot run here
+            # Refused at once, if it cannot run here; the one runner that the whole command has.
+            args.runner = engines.runner(args.engine, getattr(args, "workers", None))
         args.run(args)
         sys.stdout.flush()
     except InputError as error:

@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure an engine."""
-    args.engine = one_of("engine", engines.resolve(args.engine), ("cpu", "gpu"))
+    args.engine = one_of("engine", args.runner.engine, ("cpu", "gpu"))
     check_cluster(args)
     card = gpu.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None

@@ -18,7 +18,7 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.runs import SINCE, search_used, winners_table
 from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
-from distal.cli.work import cluster_of, on_workers, resumable
+from distal.cli.work import on_workers, resumable, runner_of
 from distal.learners import KINDS
 from distal.model.settings import Settings
 from distal.search.config import UNNAMED, Config
@@ -92,14 +92,13 @@ def run(args: argparse.Namespace) -> None:
     hint = f"continue with: distal evolve --resume {shlex.quote(f'./{out}' if out.startswith('-') else out)}"
     with (
         resumable(hint, Path(out) / "config.json"),
-        cluster_of(args) as cluster,
-        _progress(cluster) as progress,
+        runner_of(args) as runner,
+        _progress(runner.executor) as progress,
     ):
-        who: dict[str, Any] = {"engine": args.engine, "workers": args.workers, "executor": cluster}
         if args.resume is not None:
-            evolved = resume(args.resume, generations=args.generations, progress=progress, **who)
+            evolved = resume(args.resume, generations=args.generations, engine=runner, progress=progress)
         else:
-            evolved = evolve(**given, out=args.out, force=args.force, progress=progress, **who)
+            evolved = evolve(**given, out=args.out, force=args.force, engine=runner, progress=progress)
     if args.json:
         winners = [winner.to_dict() for winner in evolved.winners]
         config = evolved.config.to_dict()

@@ -18,9 +18,9 @@ from distal.cli import options
 from distal.cli.maze import perfect_agent
 from distal.cli.parser import Commands, Parser, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
-from distal.cli.work import cluster_of
+from distal.cli.work import runner_of
 from distal.evaluation.learning import KEPT, Behaviour, Difference, Result, checked_numbers, learn
-from distal.learners import DEFAULT_CLIMBER, Learner, kind_of, name_of
+from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import READINGS, Settings
@@ -121,11 +121,10 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
         listed=args.curves * (memory.LISTED if args.steps <= 100 else memory.LISTED_LARGE),
         instead=", ".join(["ask for fewer trials or episodes", *less]),
     ).check()  # fmt: skip
-    with cluster_of(args) as cluster, progress(label, total) as advance:
+    with runner_of(args) as runner, progress(label, total) as advance:
         result = learn(
             learner, maze=maze, episodes=args.episodes, trials=args.trials, resample=args.resample,
-            seed=args.seed, engine=args.engine, workers=args.workers, executor=cluster, progress=advance,
-            keep_ep=True, chance=beside, **settings,
+            seed=args.seed, engine=runner, progress=advance, keep_ep=True, chance=beside, **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
@@ -146,7 +145,7 @@ def show_result(result: Result) -> None:
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
     settings = result.settings
-    kind = kind_of(result.learner)
+    kind = result.learner.kind
     readings = ", ".join(
         f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
     )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from distal import engines
 from distal.base.checks import InputError, counted
 from distal.cli.terminal import PlainConsole, new_table, tell
+from distal.engines import Runner
 from distal.engines.spread import WorkError
 from distal.paper.stages import Event, Stage
 
@@ -26,23 +26,22 @@ AGAIN = "run the same command again to continue"
 
 def check_cluster(args: argparse.Namespace) -> None:
     """Refuse a cluster for the engine that no worker runs."""
-    if args.cluster is not None and engines.resolve(args.engine) == "gpu":
+    if args.cluster is not None and args.runner.engine == "gpu":
         raise InputError("--cluster spreads work over processors; leave out --engine gpu")
 
 
 @contextmanager
-def cluster_of(args: argparse.Namespace) -> Iterator[Executor | None]:
-    """Connect to the cluster that was asked for, if one was, and close it afterwards."""
-    engines.checked_workers(args.workers)
+def runner_of(args: argparse.Namespace) -> Iterator[Runner]:
+    """Yield what runs the trials, on the cluster that was asked for, if one was; close that afterwards."""
     check_cluster(args)
     if args.cluster is None:
-        yield None
+        yield args.runner
         return
     from distal.engines.cluster import Cluster  # noqa: PLC0415 - imports Dask, an extra
 
     with Cluster(args.cluster) as cluster:
         _show_cluster(cluster)
-        yield cluster
+        yield args.runner.spread_over(cluster)
 
 
 def _show_cluster(cluster: Cluster) -> None:

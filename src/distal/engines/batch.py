@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, flag, function, indices, instance, integer, sequence, shown
 from distal.learners import KINDS, Learner, class_names
-from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.tasks.task import Task, checked_task
@@ -98,11 +97,6 @@ class Batch:
             goal=self.goal[first:last],
             seed=self.seed[first:last],
         )
-
-    @property
-    def fresh_every(self) -> int | None:
-        """After how many episodes fresh weights are drawn: after each one by chance; None if never."""
-        return 1 if isinstance(self.learners[0], Chance) else self.resample
 
     @property
     def recorded(self) -> Sequence[int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,45 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.model.network import INPUTS, OUTPUTS
 from distal.tasks.tables import Table
 
-COMPILED = (Rule, HillClimbing, Chance)
+
+class Flat(NamedTuple):
+    """The learners of a batch as compiled engines take them."""
+
+    climbing: bool  # whether they hill-climb; else they are rules
+    numbers: NDArray[np.float32]  # (learners, 4): η, θ, α_h, α_o of rules; (learners, 3): σ, α_h, α_o
+    changes: NDArray[np.int8]  # (rules, 16, 2): by trace bits and m; of climbers none
+    resample: int  # draw fresh weights every so many episodes; 0: never
+
+
+def _rules(batch: Batch) -> Flat:
+    packed = packed_rules(cast(Sequence[Rule], batch.learners))
+    numbers = packed["numbers"].astype(np.float32)
+    return Flat(False, numbers, packed["delta_w"].reshape(-1, 16, 2), batch.resample or 0)
+
+
+def _climbers(batch: Batch) -> Flat:
+    numbers = list(map(attrgetter(*hill_climbing.NUMBERS), batch.learners))
+    return Flat(True, np.array(numbers, np.float32), NO_CHANGES, batch.resample or 0)
+
+
+def _chance(batch: Batch) -> Flat:
+    """Return a climb that starts over in every episode, so that its σ is never used."""
+    numbers = [(0.0, one.alpha_h, one.alpha_o) for one in batch.learners]
+    return Flat(True, np.array(numbers, np.float32), NO_CHANGES, resample=1)
+
+
+NO_CHANGES = np.empty((0, 16, 2), np.int8)
+# The kinds of learners that there is compiled code for.
+COMPILED: dict[type[Learner], Callable[[Batch], Flat]] = {
+    Rule: _rules,
+    HillClimbing: _climbers,
+    Chance: _chance,
+}
+
+
+def flat(batch: Batch) -> Flat:
+    """Return the learners of a batch that compiled engines support."""
+    return COMPILED[type(batch.learners[0])](batch)
 
 
 def not_compiled(batch: Batch, engine: str) -> str | None:
@@ -33,26 +71,12 @@ def not_compiled(batch: Batch, engine: str) -> str | None:
     return None
 
 
-def learner_numbers(learners: Sequence[Learner]) -> NDArray[np.float32]:
-    """Return η, θ, α_h, α_o of rules, (rules, 4), or σ, α_h, α_o of climbers, (climbers, 3).
-
-    Chance is a climb that starts over in every episode (`Batch.fresh_every`), so its σ is never used.
-    """
-    if isinstance(learners[0], Rule):
-        numbers = packed_rules(cast(Sequence[Rule], learners))["numbers"]
-    elif isinstance(learners[0], Chance):
-        numbers = np.array([(0.0, one.alpha_h, one.alpha_o) for one in learners])
-    else:
-        numbers = np.array(list(map(attrgetter(*hill_climbing.NUMBERS), learners)))
-    return numbers.astype(np.float32)
-
-
-def packed_changes(rules: Sequence[Rule]) -> NDArray[np.uint32]:
+def packed_changes(changes: NDArray[np.int8]) -> NDArray[np.uint32]:
     """Pack the changes of rules, (rules, 2): sixteen for m = −1 in 32 bits, and those for m = +1.
 
     Every change is a signed number of two bits; that of trace bits 0000 is at the top.
     """
-    code = packed_rules(rules)["delta_w"].reshape(-1, 16, 2).astype(np.int64) & 3
+    code = changes.astype(np.int64) & 3
     packed: NDArray[np.uint32] = (code << 30 - 2 * np.arange(16)[:, None]).sum(axis=1).astype(np.uint32)
     return packed
 

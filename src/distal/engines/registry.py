@@ -45,7 +45,12 @@ def say_instead(engine: str, reason: str) -> None:
 
 def load(name: str) -> Engine:
     """Import an engine by name."""
-    module = f"distal.engines.{resolve(name)}"
+    return imported(resolve(name))
+
+
+def imported(engine: str) -> Engine:
+    """Import the engine that `resolve` returned."""
+    module = f"distal.engines.{engine}"
     if module == "distal.engines.cpu" and module not in sys.modules:
         memory.check_address_space("engine cpu", memory.LOADING + memory.STACK * available_cores())
     try:
@@ -54,7 +59,7 @@ def load(name: str) -> Engine:
         raise
     except Exception as error:  # a package that is missing, broken, or told nonsense by its own settings
         what = str(error).partition("\n")[0] or type(error).__name__
-        raise InputError(f"{module.rpartition('.')[2]} is an engine that cannot be loaded: {what}") from error
+        raise InputError(f"{engine} is an engine that cannot be loaded: {what}") from error
 
 
 def machine_of(engine: str) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from distal.base.checks import InputError
 from distal.engines.batch import Batch, Engine, Progress, Trials, checked_workers
-from distal.engines.registry import AUTO, CHOICES, load, resolve, say_instead
+from distal.engines.registry import AUTO, CHOICES, imported, resolve, say_instead
 from distal.engines.spread import Spread
 
 
@@ -25,13 +25,17 @@ class Runner:
     auto: bool = False
     _others: dict[str, Runner] = field(default_factory=dict)  # those that batches went to instead
 
+    def spread_over(self, executor: Executor) -> Runner:
+        """Return a runner that lets the workers of an executor use the engine."""
+        return replace(self, module=Spread(executor, self.engine), executor=executor, _others={})
+
     def suited(self, batch: Batch) -> Runner:
         """Return what runs a batch: this runner, or for engine auto another one; refuse it if none does."""
         reason = self.module.supports(batch)
         if reason is None:
             return self
         for name in CHOICES[CHOICES.index(self.engine) + 1 :] if self.auto else ():
-            other = self._others.get(name) or _runner(name, self.workers, self.executor)
+            other = self._others.get(name) or runner(name, self.workers, self.executor)
             if other.module.supports(batch) is None:
                 self._others[name] = other
                 say_instead(name, reason)
@@ -52,11 +56,24 @@ class Runner:
         )
 
 
-def runner(engine: str, workers: int | None = None, executor: Executor | None = None) -> Runner:
-    """Return what runs batches; refuse an engine or a number of workers before any work is done."""
-    return _runner(resolve(engine), checked_workers(workers), executor, auto=engine == AUTO)
+def runner(engine: str | Runner, workers: int | None = None, executor: Executor | None = None) -> Runner:
+    """Return what runs batches; refuse an engine or a number of workers before any work is done.
 
+    Args:
+        engine: "cpu", "gpu", "reference" or "auto"; a runner is returned as it is.
+        workers: threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
 
-def _runner(engine: str, workers: int | None, executor: Executor | None, auto: bool = False) -> Runner:
-    module = load(engine) if executor is None else Spread(executor, engine)
-    return Runner(engine, workers, module, executor, auto)
+    Returns:
+        The runner. `learn`, `evolve` and the others take it as their engine, so that one serves for all.
+
+    Raises:
+        InputError: if the engine cannot run here, or an argument is not what it should be.
+    """
+    if isinstance(engine, Runner):
+        if workers is not None or executor is not None:
+            raise InputError("engine is a runner, which has workers and executor of its own; leave these out")
+        return engine
+    name = resolve(engine)
+    made = Runner(name, checked_workers(workers), imported(name), auto=engine == AUTO)
+    return made if executor is None else made.spread_over(executor)

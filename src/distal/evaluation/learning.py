@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import inspect
 import io
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
@@ -22,9 +21,9 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, counted, flag, function, instance, integer
-from distal.base.significance import SIGNIFICANT, paired
-from distal.engines import Batch, Progress
-from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
+from distal.base.significance import SIGNIFICANT, paired, standard_error
+from distal.engines import Batch, Progress, Runner
+from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
@@ -187,7 +186,7 @@ class Result:
     @property
     def standard_error(self) -> float | None:
         """The standard error of the fitness; None for a single trial."""
-        return _standard_error(self.final)
+        return standard_error(self.final) if len(self.final) > 1 else None
 
     @property
     def reached(self) -> float:
@@ -201,7 +200,7 @@ class Result:
             return None
         pairs = self.final - self.chance.final
         p = paired(self.final, self.chance.final)
-        return Difference(float(pairs.mean()), _standard_error(pairs), p)
+        return Difference(float(pairs.mean()), standard_error(pairs) if len(pairs) > 1 else None, p)
 
     @property
     def behaviour(self) -> Behaviour | None:
@@ -245,7 +244,7 @@ class Result:
             "seed": self.seed,
             "engine": self.engine,
             "workers": self.workers,
-            "learner": kind_of(self.learner),
+            "learner": self.learner.kind,
             self.learner.key: embedded(self.learner),
             **asdict(self.settings),
             "maze": list(self.maze.picture),
@@ -310,11 +309,6 @@ def _csv(rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def _standard_error(values: NDArray[np.int32]) -> float | None:
-    n = len(values)
-    return float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else None
-
-
 def _with_error(mean: float, error: float | None) -> str:
     return f"{mean:.2f}" + (f" ± {error:.2f} (standard error)" if error is not None else "")
 
@@ -327,7 +321,7 @@ def learn(
     resample: int | None = None,
     seed: int = 0,
     maze: Maze | None = None,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     keep_ep: bool = False,
@@ -347,7 +341,8 @@ def learn(
         resample: Draw fresh weights after this many episodes.
         seed: The seed of all random numbers.
         maze: The maze; the triple T-maze if left out.
-        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. Or a runner that
+            `distal.engines.runner` made of an engine, workers and an executor.
         workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         keep_ep: Keep the EP of every episode, as `Result.ep`.
@@ -364,12 +359,12 @@ def learn(
     """
     learner = checked_learner(learner)
     in_force = Settings.of(settings, tuple(inspect.signature(learn).parameters))
-    run = engines.runner(engine, workers, executor)
+    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
+    chance = flag("chance", chance) and learner.kind != Chance.kind
+    function("progress", progress)
     maze = checked_maze(maze)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
-    chance = flag("chance", chance) and kind_of(learner) != Chance.kind
-    function("progress", progress)
+    run = engines.runner(engine, workers, executor)
     _check_memory(trials * len(maze.finals), episodes, in_force, keep_ep, keep_weights, chance)
 
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:

@@ -39,7 +39,6 @@ __all__ = [
     "episodes",
     "find_learner",
     "from_embedded",
-    "kind_of",
     "load_learner",
     "name_of",
     "register",
@@ -193,11 +192,6 @@ def checked_learner(given: object) -> Learner:
         return given
     words = (*class_names(), "paper:1 to paper:15", "evolved:1 to evolved:15", *DEFAULTS)
     raise InputError(f"learner is {shown(given)}, expected a {', '.join(words)} or a file")
-
-
-def kind_of(learner: Learner) -> str:
-    """Return the word for a learner's kind: dsp, hc, chance, or one that was registered."""
-    return checked_learner(learner).kind
 
 
 def name_of(learner: Learner) -> str:

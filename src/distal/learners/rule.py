@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from distal.base.checks import InputError, integer, sequence, shown, suggestion, text
-from distal.learners.dsp import NUMBERS, ROWS, Rule, packed_rules
+from distal.learners.dsp import NUMBERS, ROWS, Rule
 
 __all__ = [
     "NUMBERS",
@@ -21,7 +21,6 @@ __all__ = [
     "evolved_rules",
     "find_rule",
     "is_there",
-    "packed_rules",
     "published_fitness",
     "published_rule",
     "published_rules",

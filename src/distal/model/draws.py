@@ -29,8 +29,11 @@ SEED = 3  # the seed of a part of the work, from the seed of the whole
 MAX_SEED = 2**64 - 1
 MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the counter
 
-_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
-_KEY_STEPS = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
+# Philox's constants; the compiled engines take them from here.
+ROUNDS = 10
+MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
@@ -42,10 +45,12 @@ def philox(counter: ArrayLike, key: ArrayLike) -> NDArray[np.uint32]:
     # Words stand in 64 bits, so that products need no conversion.
     c0, c1, c2, c3 = np.moveaxis(np.broadcast_to(counters, (*shape, 4)).astype(np.uint64), -1, 0)
     k0, k1 = np.moveaxis(keys.astype(np.uint64), -1, 0)
-    for _ in range(10):
-        p0, p1 = _MULTIPLIERS[0] * c0, _MULTIPLIERS[1] * c2
+    multiplier0, multiplier1 = map(np.uint64, MULTIPLIERS)
+    step0, step1 = map(np.uint64, KEY_STEPS)
+    for _ in range(ROUNDS):
+        p0, p1 = multiplier0 * c0, multiplier1 * c2
         c0, c1, c2, c3 = (p1 >> _32) ^ c1 ^ k0, p1 & _LOW_HALF, (p0 >> _32) ^ c3 ^ k1, p0 & _LOW_HALF
-        k0, k1 = k0 + _KEY_STEPS[0] & _LOW_HALF, k1 + _KEY_STEPS[1] & _LOW_HALF
+        k0, k1 = k0 + step0 & _LOW_HALF, k1 + step1 & _LOW_HALF
     return np.stack([c0, c1, c2, c3], axis=-1).astype(np.uint32)
 
 
@@ -88,7 +93,7 @@ def uniform(bits: NDArray[np.uint32]) -> NDArray[np.float32]:
 # gives the radius, the second the angle. ln, sin and cos are their textbook
 # series, cut where the rest is below the resolution of a 32-bit float.
 _LN2 = np.float32(0.6931471805599453)
-_SQRT_HALF_BITS = np.int32(0x3F3504F3)  # √½ as a 32-bit float
+SQRT_HALF_BITS = np.int32(0x3F3504F3)  # √½ as a 32-bit float
 _THIRD, _FIFTH, _SEVENTH = np.float32(1 / 3), np.float32(1 / 5), np.float32(1 / 7)
 _EIGHTH_TURN = np.float32(np.pi / 4 / 2**31)
 _SIN = tuple(np.float32(c) for c in (-1 / 6, 1 / 120, -1 / 5040, 1 / 362880))
@@ -99,9 +104,9 @@ def _minus_ln(bits: NDArray[np.uint32]) -> NDArray[np.float32]:
     """Return −ln((k + ½) / 2^31), with k the upper 31 bits of each word."""
     x = (bits >> np.uint32(1)).astype(np.int32).astype(np.float32) + np.float32(0.5)
     # x = mantissa · 2^exponent with the mantissa in [√½, √2)
-    offset = x.view(np.int32) - _SQRT_HALF_BITS
+    offset = x.view(np.int32) - SQRT_HALF_BITS
     exponent = (offset >> 23).astype(np.float32)
-    mantissa = ((offset & np.int32(0x7FFFFF)) + _SQRT_HALF_BITS).view(np.float32)
+    mantissa = ((offset & np.int32(0x7FFFFF)) + SQRT_HALF_BITS).view(np.float32)
     # ln(mantissa) = 2 artanh(s) = 2 (s + s³/3 + s⁵/5 + s⁷/7 + …)
     one = np.float32(1)
     s = (mantissa - one) / (mantissa + one)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,11 @@ from distal.base.checks import flag, folder, function, integer, one_of
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of, checked_maze
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
-from distal.learners.rule import published_rules
+from distal.learners.rule import Rule, published_rules
 from distal.model import draws
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
-from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
+from distal.paper.stages import SECONDS, Claim, Event, Request, Stage, Stages
 from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES, GeneticAlgorithm, first_population
@@ -120,11 +120,10 @@ class Reproduction:
     episodes: dict[str, NDArray[np.int32]]
     seconds: dict[str, float]
 
-    def write_report(self, out: str | Path) -> Path:
-        """Write figures, tables, numbers and the page into a folder; return the path of the page."""
-        from distal.paper import report  # noqa: PLC0415 - imports matplotlib and SciPy
-
-        return report.write(self, folder("out", out))
+    @property
+    def dsp_rules(self) -> tuple[Rule, ...]:
+        """The DSP rules among the learners."""
+        return cast(tuple[Rule, ...], self.learners["dsp"])
 
     @property
     def trials(self) -> int:
@@ -248,77 +247,6 @@ def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: 
     return {stage.name: stage.episodes / rates[stage.learner] for stage in stages}
 
 
-def reproduce(
-    scale: str = "quick",
-    *,
-    rules: str = "evolved",
-    elites: str = PAPER.elites,
-    seed: int = 0,
-    out: str | Path | None = None,
-    force: bool = False,
-    maze: Maze | None = None,
-    engine: str = engines.DEFAULT,
-    workers: int | None = None,
-    executor: Executor | None = None,
-    progress: Callable[[Event], None] | None = None,
-    **settings: Unpack[SettingsDict],
-) -> Reproduction:
-    """Run the paper's experiments; `Reproduction.write_report` writes the report.
-
-    Args:
-        scale: "quick", or "paper" for all of it.
-        rules: Which rules to test: "evolved" for new ones, "published" for the paper's.
-        elites: As in `evolve`. The evolutions are run with the other reading too, to compare.
-        seed: The seed of all random numbers.
-        out: A folder to keep the work in. Stages that it already holds are read, the others
-            are run and stored. A folder made with other options is refused.
-        force: Start over in a folder made with other options.
-        maze: The maze; the triple T-maze if left out.
-        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
-        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
-        progress: Called with an `Event` as the stages proceed.
-        **settings: As in `Settings`.
-
-    Returns:
-        All curves and winners.
-
-    Raises:
-        InputError: If an argument is wrong, the folder cannot be used, or the work would not
-            fit in memory.
-    """
-    size = SCALES[one_of("scale", scale, SCALES)]
-    rules, elites = one_of("rules", rules, RULES), one_of("elites", elites, ELITES)
-    seed, force = integer("seed", seed, 0, draws.MAX_SEED), flag("force", force)
-    out = None if out is None else folder("out", out)
-    function("progress", progress)
-    run = engines.runner(engine, workers, executor)
-    in_force = Settings.of(settings, tuple(inspect.signature(reproduce).parameters))
-    maze = checked_maze(maze)
-    check_memory(size, rules, elites, seed, in_force, maze)
-    with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as kept:
-        stages = Stages(plan(size, rules, maze, elites), run, executor, progress, kept)
-        return _Work(size, rules, elites, seed, in_force, maze, stages).run()
-
-
-def _config(kind: str, scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> Config:
-    """Return an evolution of the reproduction."""
-    return Config(
-        kind, scale.runs, scale.generations, TRIALS, 100, seed,
-        search=replace(PAPER, elites=elites), settings=settings, maze=maze,
-    )  # fmt: skip
-
-
-def check_memory(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> None:
-    """Refuse what the machine's free memory does not hold: the curves of all tests, and an evolution."""
-    stages = plan(scale, rules, maze, elites)
-    tested = sum(stage.episodes for stage in stages if stage.name.startswith("test_"))
-    evolution = estimate(_config("dsp", scale, elites, seed, settings, maze))
-    parts = {"curves": memory.EP * tested, **evolution.parts}
-    fewer = "take scale quick, or a maze with fewer final positions"
-    memory.Estimate("the experiments", parts, fewer).check()
-
-
 CLAIM, HOLDS = "reproduction.json", "a reproduction"
 
 FIGURES = (
@@ -334,45 +262,113 @@ REPORT = (
 )  # fmt: skip
 
 
-def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> Claim:
-    """Return what a folder is for: everything that decides the results."""
-    content = {
-        "format": "distal-reproduction",
-        "scale": scale.name,
-        "rules": rules,
-        "elites": elites,
-        "seed": seed,
-        "settings": vars(settings),
-        "maze": list(maze.picture),
-        "heading": maze.heading,
-    }
-    stages = tuple(plan(scale, rules, maze, elites))
-    files = (CLAIM, SECONDS, *(file for stage in stages for file in stage.files), *REPORT)
-    # Version 0.1 knew kept elites alone and did not say so.
-    return Claim(CLAIM, HOLDS, content, files, stages, {"elites": "kept"})
+@dataclass(frozen=True, kw_only=True)
+class Experiments(Request):
+    """The experiments that are asked for: everything that decides the results, checked."""
+
+    scale: str
+    rules: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", one_of("scale", self.scale, SCALES))
+        object.__setattr__(self, "rules", one_of("rules", self.rules, RULES))
+        super().__post_init__()
+
+    @property
+    def size(self) -> Scale:
+        """How much is run."""
+        return SCALES[self.scale]
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """What is to be done, in its order."""
+        return plan(self.size, self.rules, self.maze, self.elites)
+
+    @cached_property
+    def claim(self) -> Claim:
+        """What a folder for it holds."""
+        own = {"format": "distal-reproduction", "scale": self.scale, "rules": self.rules}
+        files = (CLAIM, SECONDS, *(file for stage in self.stages for file in stage.files), *REPORT)
+        # Version 0.1 knew kept elites alone and did not say so.
+        return Claim(CLAIM, HOLDS, {**own, **self.to_dict()}, files, tuple(self.stages), {"elites": "kept"})
+
+    def config(self, kind: str, elites: str) -> Config:
+        """Return one of its evolutions."""
+        return Config(
+            kind, self.size.runs, self.size.generations, TRIALS, 100, self.seed,
+            search=replace(PAPER, elites=elites), settings=self.settings, maze=self.maze,
+        )  # fmt: skip
+
+    def check_memory(self) -> None:
+        """Refuse what the machine's free memory does not hold: the curves of all tests, and an evolution."""
+        tested = sum(stage.episodes for stage in self.stages if stage.name.startswith("test_"))
+        evolution = estimate(self.config("dsp", self.elites))
+        parts = {"curves": memory.EP * tested, **evolution.parts}
+        fewer = "take scale quick, or a maze with fewer final positions"
+        memory.Estimate("the experiments", parts, fewer).check()
+
+
+def reproduce(
+    scale: str = "quick",
+    *,
+    rules: str = "evolved",
+    elites: str = PAPER.elites,
+    seed: int = 0,
+    out: str | Path | None = None,
+    force: bool = False,
+    maze: Maze | None = None,
+    engine: str | Runner = engines.DEFAULT,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[Event], None] | None = None,
+    **settings: Unpack[SettingsDict],
+) -> Reproduction:
+    """Run the paper's experiments, at "quick" or "paper" scale, on evolved or on the published rules.
+
+    `elites` is as in `evolve`; the evolutions are run with the other reading too, for
+    comparison. With `out`, stages that the folder already holds are read, others are run
+    and stored. A folder made with other options is refused unless `force`. The report is
+    written by `distal.write_report`. `engine`, `workers` and `executor` are as in `learn`.
+    """
+    out, force = None if out is None else folder("out", out), flag("force", force)
+    function("progress", progress)
+    in_force = Settings.of(settings, tuple(inspect.signature(reproduce).parameters))
+    request = Experiments(
+        scale=scale, rules=rules, elites=elites, seed=seed, settings=in_force, maze=checked_maze(maze)
+    )
+    return run(request, engines.runner(engine, workers, executor), out, force, progress)
+
+
+def run(
+    request: Experiments,
+    runner: Runner,
+    out: Path | None = None,
+    force: bool = False,
+    progress: Callable[[Event], None] | None = None,
+) -> Reproduction:
+    """Run the experiments that are asked for; see `reproduce`."""
+    request.check_memory()
+    with request.claim.taken(out, force) as kept:
+        return _Work(request, Stages(request.stages, runner, progress, kept)).run()
 
 
 @dataclass(eq=False)
 class _Work:
     """A reproduction in progress."""
 
-    scale: Scale
-    rules: str
-    elites: str
-    seed: int
-    settings: Settings
-    maze: Maze
+    request: Experiments
     stages: Stages
 
     def run(self) -> Reproduction:
         """Do all stages that are missing."""
+        asked, episodes = self.request, self.request.size.episodes
         evolved: dict[str, Evolved] = {}
         otherwise: dict[str, Evolved] = {}
         fresh: dict[str, tuple[Fresh, ...]] = {}
         learners: dict[str, tuple[Learner, ...]] = {}
         for kind in ("dsp", "hc"):
             if f"evolve_{kind}" in self.stages.stages:
-                evolved[kind] = self.stages.evolve(f"evolve_{kind}", self._config(kind, self.elites))
+                evolved[kind] = self.stages.evolve(f"evolve_{kind}", asked.config(kind, asked.elites))
                 learners[kind] = tuple(winner.learner for winner in evolved[kind].winners)
                 fresh[kind] = tuple(winner.fresh for winner in evolved[kind].winners)
             else:
@@ -381,15 +377,15 @@ class _Work:
         curves = {}
         for number, (name, kind, resampled) in enumerate(TESTS):
             resample = RESAMPLE if resampled else None
-            curves[name] = self._test(f"test_{name}", learners[kind], number, self.scale.episodes, resample)
+            curves[name] = self._test(f"test_{name}", learners[kind], number, episodes, resample)
         result = Reproduction(
-            self.scale, self.seed, self.rules, self.elites, self.settings, self.maze,
+            asked.size, asked.seed, asked.rules, asked.elites, asked.settings, asked.maze,
             self.stages.runner.engine, evolved, otherwise, fresh, learners, curves, {}, {},
             self.stages.seconds,
         )  # fmt: skip
         for number, (name, kind) in enumerate(CHANCE.items()):  # in the trials of the plain tests
             by_chance = tuple(map(chance_for, learners[kind]))
-            curves[name] = self._test(f"test_{name}", by_chance, number, self.scale.episodes)
+            curves[name] = self._test(f"test_{name}", by_chance, number, episodes)
         rule = learners["dsp"][result.best("dsp")]
         chance = chance_for(rule)
         three = {"dsp": rule, "hc": learners["hc"][result.best("hc")], "chance": chance}
@@ -397,18 +393,15 @@ class _Work:
             kind: self._test(f"at_100_{kind}", (one,), AT_100.get(kind, AT_100["dsp"]), 100)[0, :, -1]
             for kind, one in three.items()
         }
-        episodes = {
+        every = {
             kind: self._test(f"episodes_{kind}", (one,), EPISODES, 100, trials=MANY, every=True)[0]
             for kind, one in three.items()
         }
         for kind in evolved:
             otherwise[kind] = self.stages.evolve(
-                f"evolve_{kind}_otherwise", self._config(kind, other_elites(self.elites))
+                f"evolve_{kind}_otherwise", asked.config(kind, other_elites(asked.elites))
             )
-        return replace(result, at_100=at_100, episodes=episodes)
-
-    def _config(self, kind: str, elites: str) -> Config:
-        return _config(kind, self.scale, elites, self.seed, self.settings, self.maze)
+        return replace(result, at_100=at_100, episodes=every)
 
     def _afresh(self, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
         """Return how rules do on many trials, beside chance on the same ones."""
@@ -431,8 +424,9 @@ class _Work:
         record: tuple[int, ...] | None = None,
     ) -> NDArray[np.int32]:
         """Return the curves of test `number`."""
-        seeds = draws.child_seeds(self.seed, [[k, number, TEST] for k in range(len(learners))])
+        asked = self.request
+        seeds = draws.child_seeds(asked.seed, [[k, number, TEST] for k in range(len(learners))])
         return self.stages.test(
-            stage, learners, seeds, trials=trials, episodes=episodes, maze=self.maze, settings=self.settings,
-            resample=resample, every=every, record=record,
+            stage, learners, seeds, trials=trials, episodes=episodes, maze=asked.maze,
+            settings=asked.settings, resample=resample, every=every, record=record,
         )  # fmt: skip

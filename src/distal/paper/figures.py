@@ -12,24 +12,19 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import BytesIO, StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-import matplotlib.collections
-import matplotlib.patches
-import matplotlib.path
-import matplotlib.style
-import matplotlib.ticker
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from distal.base.colours import DARK, LIGHT
-from distal.learners.rule import Rule
 from distal.model.maze import START, WALL, triple_t_maze
 from distal.paper.experiments import RESAMPLE, Reproduction, paper_results
 from distal.search.evolve import REMEASURED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 GROUND = ("#ffffff", "#14181d")  # light and dark
 NAMES = {
@@ -63,6 +58,8 @@ STYLE: Any = {
 
 def own_style() -> AbstractContextManager[None]:
     """Draw in our style alone, whatever a matplotlibrc in the user's or the current folder says."""
+    import matplotlib.style  # noqa: PLC0415 - takes a third of a second
+
     context: AbstractContextManager[None] = matplotlib.style.context(["default", STYLE], after_reset=True)
     return context
 
@@ -74,7 +71,27 @@ class _Description:
     name: str
     title: str
     draw: Callable[[Reproduction], Figure]
-    caption: Callable[[Reproduction], str]
+    caption: str  # with places for what `says` puts in
+
+    def says(self, result: Reproduction) -> str:
+        """Return the caption for a reproduction."""
+        return self.caption.format(
+            rules=result.rules,
+            n=len(result.learners["dsp"]),
+            trials=result.trials,
+            many=len(result.episodes["dsp"]),
+            evolved=_evolved(result),
+            rule=result.origin("dsp", result.best("dsp")),
+            climber=result.origin("hc", result.best("hc")),
+            elites=result.elites,
+        )
+
+
+def blank(width: float, height: float) -> Figure:
+    """Return a figure of so many inches with nothing on it."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - takes a third of a second
+
+    return Figure(figsize=(width, height))
 
 
 def render(figure: Figure) -> tuple[str, bytes]:
@@ -120,7 +137,7 @@ def standalone(svg: str) -> str:
 def _panels(
     rows: int, columns: int, width: float = 7.2, height: float = 2.6, **share: Any
 ) -> tuple[Figure, NDArray[Any]]:
-    figure = Figure(figsize=(width, height * rows))
+    figure = blank(width, height * rows)
     return figure, figure.subplots(rows, columns, squeeze=False, **share)
 
 
@@ -208,6 +225,8 @@ def _histogram(
 
     What lies beyond the axis counts in the last bin, and a line says so.
     """
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - takes a third of a second
+
     low, high = paper_results()["figures"]["x_range_distributions"]
     edges = np.arange(low, high + 1, 5)
     own, chance = eps[test], eps["chance"]
@@ -222,7 +241,7 @@ def _histogram(
     )
     axes.set_xlim(low, high)
     axes.set_xticks(range(low, high + 1, 15))
-    axes.yaxis.set_major_locator(mpl.ticker.MaxNLocator(5, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.grid(visible=False)
     lines = [f"mean {own.mean():.1f}, chance {chance.mean():.1f}"]
     steps = result.settings.steps
@@ -258,6 +277,8 @@ def distribution_100(result: Reproduction) -> Figure:
 
 def every_episode(result: Reproduction) -> Figure:
     """Draw the best so far beside what the agent does in the episode itself."""
+    from matplotlib.ticker import PercentFormatter  # noqa: PLC0415 - takes a third of a second
+
     figure, panels = _panels(1, 3, height=3.0, sharex=True)
     so_far, now, share = panels[0]
     now.sharey(so_far)
@@ -281,7 +302,7 @@ def every_episode(result: Reproduction) -> Figure:
     _letter(share, 2, "reaches the goal")
     so_far.set_ylabel("mean EP ± standard error")
     share.set_ylabel("share of the trials")
-    share.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=1))
+    share.yaxis.set_major_formatter(PercentFormatter(1, decimals=1))
     share.set_ylim(bottom=0)
     so_far.set_xlim(1, result.episodes["dsp"].shape[1])
     for axes in panels[0]:
@@ -403,16 +424,19 @@ _SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -
 
 def maze(result: Reproduction) -> Figure:
     """Draw the maze."""
+    from matplotlib.patches import PathPatch  # noqa: PLC0415 - takes a third of a second
+    from matplotlib.path import Path  # noqa: PLC0415
+
     rows, columns = result.maze.shape
-    figure = Figure(figsize=(3.6, 3.6 * rows / columns))
+    figure = blank(3.6, 3.6 * rows / columns)
     axes = figure.subplots()
 
     def cells(where: NDArray[np.bool_], role: str) -> None:
         """Fill cells as a single path: separate cells would show seams."""
         at = np.argwhere(where)[:, None, ::-1]  # column, row
-        codes = [mpl.path.Path.MOVETO, *[mpl.path.Path.LINETO] * 3, mpl.path.Path.CLOSEPOLY]
-        path = mpl.path.Path((at + _SQUARE).reshape(-1, 2), np.tile(codes, len(at)))
-        axes.add_patch(mpl.patches.PathPatch(path, facecolor=LIGHT[role], linewidth=0))
+        codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]
+        path = Path((at + _SQUARE).reshape(-1, 2), np.tile(codes, len(at)))
+        axes.add_patch(PathPatch(path, facecolor=LIGHT[role], linewidth=0))
 
     picture = np.array([list(line) for line in result.maze.picture])
     cells(picture == WALL, "wall")
@@ -438,22 +462,24 @@ _CHANGES = {-1: "negative", 0: "zero", 1: "positive"}
 
 def rule_map(result: Reproduction) -> Figure:
     """Draw the 32 changes of all rules as a heat map, and how far the rules agree on each row."""
+    from matplotlib.collections import PatchCollection  # noqa: PLC0415 - takes a third of a second
+    from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415
+    from matplotlib.ticker import PercentFormatter  # noqa: PLC0415
+
     order = result.ranking("dsp")
-    rules = [rule for rule in (result.learners["dsp"][k] for k in order) if isinstance(rule, Rule)]
+    rules = [result.dsp_rules[k] for k in order]
     table = np.array([rule.delta_w for rule in rules]).T  # (32, rules)
     counts = np.stack([(table == change).sum(axis=1) for change in _CHANGES])
     agreement = counts.max(axis=0) / len(rules)
-    figure = Figure(figsize=(7.2, 5.6))
+    figure = blank(7.2, 5.6)
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=[4, 1])
     gap = 0.04
     for change, role in _CHANGES.items():
         squares = [
-            mpl.patches.Rectangle((column - 0.5 + gap, row - 0.5 + gap), 1 - 2 * gap, 1 - 2 * gap)
+            Rectangle((column - 0.5 + gap, row - 0.5 + gap), 1 - 2 * gap, 1 - 2 * gap)
             for row, column in zip(*np.nonzero(table == change), strict=True)
         ]
-        left.add_collection(
-            mpl.collections.PatchCollection(squares, facecolor=LIGHT[role], edgecolor="none", linewidth=0)
-        )
+        left.add_collection(PatchCollection(squares, facecolor=LIGHT[role], edgecolor="none", linewidth=0))
     numbers = [re.sub(r"\D", "", result.origin("dsp", k)) for k in order]
     left.set_xticks(range(len(rules)), [f"{k + 1}\n{number}" for k, number in enumerate(numbers)])
     left.set_xlim(-0.5, len(rules) - 0.5)
@@ -466,7 +492,7 @@ def rule_map(result: Reproduction) -> Figure:
     left.grid(visible=False)
     left.tick_params(length=0)
     handles = [
-        mpl.patches.Patch(facecolor=LIGHT[role], label=f"{change:+d}".replace("-", "−").replace("+0", "0"))
+        Patch(facecolor=LIGHT[role], label=f"{change:+d}".replace("-", "−").replace("+0", "0"))
         for change, role in _CHANGES.items()
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, title="change of the weight")
@@ -474,7 +500,7 @@ def rule_map(result: Reproduction) -> Figure:
     right.barh(range(32), agreement, color=majority, height=0.8)
     right.axvline(1 / 3, color=LIGHT["ink"], linestyle=":", linewidth=1)
     right.set_xlim(0, 1)
-    right.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1))
+    right.xaxis.set_major_formatter(PercentFormatter(1))
     right.tick_params(axis="y", length=0)
     right.grid(visible=False, axis="y")
     right.set_xlabel("rules that agree\n(dotted: one third)")
@@ -497,63 +523,50 @@ def _evolved(result: Reproduction) -> str:
     return " and of ".join(names[kind] for kind in names if kind in result.evolved)
 
 
-def _caption(text: str) -> Callable[[Reproduction], str]:
-    return lambda result: text.format(
-        rules=result.rules,
-        n=len(result.learners["dsp"]),
-        trials=result.trials,
-        many=len(result.episodes["dsp"]),
-        evolved=_evolved(result),
-        rule=result.origin("dsp", result.best("dsp")),
-        climber=result.origin("hc", result.best("hc")),
-        elites=result.elites,
-    )
-
-
 FIGURES = (
-    _Description("maze", "The maze", maze, _caption(
-        "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits."
-    )),
-    _Description("evolution", "Evolution", evolution, _caption(
+    _Description("maze", "The maze", maze,
+        "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits.",
+    ),
+    _Description("evolution", "Evolution", evolution,
         "Best fitness in each generation of independent evolutions of {evolved}, one line per run, elites {elites}. "
         "The axis is the paper's, 70 to 120. These values selected the individuals and are therefore optimistic. "
-        "Grey: chance, on the fresh trials of the winners."
-    )),
-    _Description("evolution_median", "Evolution, all runs and their median", evolution_median, _caption(
+        "Grey: chance, on the fresh trials of the winners.",
+    ),
+    _Description("evolution_median", "Evolution, all runs and their median", evolution_median,
         f"The same runs, with their median. Dotted: the mean of the winners, measured afresh on {REMEASURED} trials each, "
-        "which selection has not favoured. Chance is measured on the same trials."
-    )),
-    _Description("distribution_100", "After 100 episodes", distribution_100, _caption(
+        "which selection has not favoured. Chance is measured on the same trials.",
+    ),
+    _Description("distribution_100", "After 100 episodes", distribution_100,
         "Best EP of {trials} trials of 100 episodes. (a) The best DSP rule ({rule}). (b) The best hill climbing "
-        "parameters ({climber}). Outline: chance. Values beyond the axis count in the last bin."
-    )),
-    _Description("every_episode", "Best so far, and what the agent does now", every_episode, _caption(
+        "parameters ({climber}). Outline: chance. Values beyond the axis count in the last bin.",
+    ),
+    _Description("every_episode", "Best so far, and what the agent does now", every_episode,
         "{many} trials of 100 episodes with the best DSP rule ({rule}), the best hill climbing parameters ({climber}) and "
         "chance, all from the same trial seeds. (a) The best EP so far, which the paper reports, can only fall. (b) The EP of each "
         "episode itself, on the same axis. (c) The share of the trials whose episode reached the goal, means of ten episodes. "
-        "A learner that kept what it found would fall in (b) as in (a), and rise in (c)."
-    )),
-    _Description("long_tests", "Many episodes", long_tests, _caption(
+        "A learner that kept what it found would fall in (b) as in (a), and rise in (c).",
+    ),
+    _Description("long_tests", "Many episodes", long_tests,
         "Fitness of all {rules} DSP rules and of all hill climbing parameters in tests of their own, {trials} trials each, "
-        "one line per rule. Thick: those with the lowest fitness at the end ({rule}, {climber}). Below: the first 1,000 episodes."
-    )),
-    _Description("resampled_tests", "Many episodes, with resampling", resampled_tests, _caption(
+        "one line per rule. Thick: those with the lowest fitness at the end ({rule}, {climber}). Below: the first 1,000 episodes.",
+    ),
+    _Description("resampled_tests", "Many episodes, with resampling", resampled_tests,
         f"The same with fresh weights every {RESAMPLE} episodes; the best EP so far is kept. Thick: the rule and the climber that are "
         "best without resampling. Chance draws fresh weights in "
-        "every episode."
-    )),
-    _Description("distributions", "Distributions", distributions, _caption(
+        "every episode.",
+    ),
+    _Description("distributions", "Distributions", distributions,
         "Best EP of {trials} trials with the best DSP rule ({rule}), the best hill climbing parameters ({climber}), and the "
-        "same DSP rule with resampling. Outline: chance. Values beyond the axis count in the last bin."
-    )),
-    _Description("comparison", "The best of each", comparison, _caption(
+        "same DSP rule with resampling. Outline: chance. Values beyond the axis count in the last bin.",
+    ),
+    _Description("comparison", "The best of each", comparison,
         "Fitness of the best DSP rule ({rule}) and of the best hill climbing parameters ({climber}), plain and resampled, and "
-        "of chance. Bands: standard error."
-    )),
-    _Description("rule_map", "The rules", rule_map, _caption(
+        "of chance. Bands: standard error.",
+    ),
+    _Description("rule_map", "The rules", rule_map,
         "The 32 changes of the {n} {rules} DSP rules. Right: the share of the rules that have the most frequent change of "
-        "the row, in its colour (grey: no change)."
-    )),
+        "the row, in its colour (grey: no change).",
+    ),
 )  # fmt: skip
 
 

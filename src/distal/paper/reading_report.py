@@ -13,19 +13,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import to_json
 from distal.base.folders import for_report
 from distal.base.significance import SIGNIFICANT
 from distal.paper.experiments import paper_results
-from distal.paper.figures import GROUND, own_style, render, standalone
+from distal.paper.figures import GROUND, blank, own_style, render, standalone
 from distal.paper.reading_study import (
     EPISODES,
     HOLDS,
@@ -38,6 +35,10 @@ from distal.paper.reading_study import (
     readings,
 )
 from distal.search.evolve import REMEASURED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 PAPER = "the paper"
 KINDS = {"dsp": "DSP rules", "hc": "hill climbing"}
@@ -276,7 +277,7 @@ def _p(value: float) -> str:
 
 def _axes(count: int, panels: int, height: float = 0.36) -> tuple[Figure, list[Axes]]:
     """Return panels side by side with a row for each variant."""
-    figure = Figure(figsize=(7.2, 1.2 + height * count))
+    figure = blank(7.2, 1.2 + height * count)
     axes = figure.subplots(1, panels, sharex=True, sharey=True, squeeze=False)
     return figure, list(axes[0])
 
@@ -391,6 +392,8 @@ _BARS: dict[bool, dict[str, Any]] = {
 
 def pairing(study: ReadingStudy) -> Figure:
     """Draw how much better the published tables do with their own numbers, a bar for each variant."""
+    from matplotlib.patches import Patch  # noqa: PLC0415 - takes a third of a second
+
     outcomes = _own(study, "pairing")
     figure, (axes,) = _axes(len(outcomes), 1)
     effects = [outcome.pairing.effect for outcome in outcomes]

@@ -26,7 +26,7 @@ from distal.base.files import to_json
 from distal.base.folders import Folder, for_report
 from distal.engines import machine_of
 from distal.learners import chance_for, hill_climbing
-from distal.learners.rule import NUMBERS, Rule
+from distal.learners.rule import NUMBERS
 from distal.model.settings import READINGS
 from distal.paper import figures
 from distal.paper.comparison import NAMES, Line, agreement, behaviours, compare
@@ -147,8 +147,7 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
     """Return the evolved rules in the form in which they ship with the package."""
     entries = []
     for number, k in enumerate(result.ranking("dsp"), start=1):
-        rule, winner = result.learners["dsp"][k], result.evolved["dsp"].winners[k]
-        assert isinstance(rule, Rule)  # noqa: S101
+        rule, winner = result.dsp_rules[k], result.evolved["dsp"].winners[k]
         entries.append(
             {
                 "id": number,
@@ -237,10 +236,10 @@ def _learners_table(
 
 def discrete_table(result: Reproduction) -> Table:
     """Return the 32 changes of the rules, the best first."""
-    rules = [result.learners["dsp"][k] for k in result.ranking("dsp")]
+    rules = [result.dsp_rules[k] for k in result.ranking("dsp")]
     rows = []
     for row in range(32):
-        changes = [str(rule.delta_w[row]) for rule in rules if isinstance(rule, Rule)]
+        changes = [str(rule.delta_w[row]) for rule in rules]
         rows.append([*format(row // 2, "04b"), "1" if row % 2 else "-1", *changes])
     columns = ("00", "01", "10", "11", "m", *(f"rule {n + 1}" for n in range(len(rules))))
     origins = ", ".join(
@@ -490,7 +489,7 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
                 "",
                 f"![{description.title}](figures/{description.name}.svg)",
                 "",
-                description.caption(result),
+                description.says(result),
                 "",
             ]
     for table in tables[1:]:
@@ -641,7 +640,7 @@ def to_html(
             shown.append(
                 f'<figure id="{description.name}" class="{description.name}"><h3>{escape(description.title)}</h3>'
                 f'{SWIPE}<div class="card">{_inline(drawn[description.name], description.name)}</div>'
-                f"<figcaption>{escape(description.caption(result))} "
+                f"<figcaption>{escape(description.says(result))} "
                 f'<a href="figures/{description.name}.svg">SVG</a> <a href="figures/{description.name}.png">PNG</a>'
                 "</figcaption></figure>"
             )

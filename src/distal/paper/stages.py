@@ -11,7 +11,6 @@ import json
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,10 +27,12 @@ from distal.base.folders import MANIFEST, Folder, known_files
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, embedded
+from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.evolve import Step, evolve, resume, summary
+from distal.search.genetic import ELITES
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
 from distal.tasks.walk import MazeTask
@@ -80,6 +81,32 @@ class Stage:
         return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What both kinds of work are asked for, checked: with their own fields, all that decides the results."""
+
+    elites: str
+    seed: int
+    settings: Settings
+    maze: Maze
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "elites", checks.one_of("elites", self.elites, ELITES))
+        object.__setattr__(self, "seed", checks.integer("seed", self.seed, 0, MAX_SEED))
+        checks.instance("settings", self.settings, Settings, "a Settings")
+        checks.instance("maze", self.maze, Maze, "a Maze")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is shared, ready for JSON."""
+        return {
+            "elites": self.elites,
+            "seed": self.seed,
+            "settings": vars(self.settings),
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+        }
+
+
 @dataclass(frozen=True)
 class Event:
     """How a stage is doing.
@@ -109,18 +136,19 @@ class Claim:
     stages: tuple[Stage, ...]
     missing: Mapping[str, Any] = field(default_factory=dict)
 
-    def check(self, out: str | Path, force: bool) -> None:
-        """Refuse a folder that is not ours or is for something else; change nothing."""
+    def check(self, out: str | Path, force: bool) -> tuple[str, ...]:
+        """Return our files in a folder; refuse one that is not ours or for something else; change nothing."""
         folder = checks.path("out", out)
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{str(out)!r} is a file, expected a folder")
-        known_files(folder, self.holds, self.files, None if force else self._older)
+        known = known_files(folder, self.holds, self.files, None if force else self._older)
         if not force and folder.is_dir():
             self._check_content(folder)
             for stage in self.stages:
                 inner = folder / stage.folder
                 if stage.runs and (inner / "config.json").exists():
                     summary(inner)  # which refuses what is damaged
+        return known
 
     @contextmanager
     def taken(self, out: str | Path | None, force: bool) -> Iterator[Folder | None]:
@@ -129,8 +157,7 @@ class Claim:
             yield None
             return
         with Folder(out) as folder:
-            self.check(folder.path, force)
-            folder.claim(self.holds, self.files, force=force, older=None if force else self._older)
+            folder.claim(self.holds, self.files, self.check(folder.path, force), force=force)
             folder.mend_text(self.file, to_json(self.content) + "\n")
             yield folder
 
@@ -179,12 +206,11 @@ class Stages:
         self,
         plan: Sequence[Stage],
         runner: Runner,
-        executor: Executor | None = None,
         progress: Callable[[Event], None] | None = None,
         folder: Folder | None = None,
     ) -> None:
         self.stages = {stage.name: stage for stage in plan}
-        self.runner, self.executor, self.progress, self.folder = runner, executor, progress, folder
+        self.runner, self.progress, self.folder = runner, progress, folder
         self.seconds: dict[str, float] = {}
         if folder is not None:
             stored = _stored_seconds(folder.file(SECONDS))
@@ -204,10 +230,6 @@ class Stages:
             detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
             self._tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
 
-        run: dict[str, Any] = {
-            "engine": self.runner.engine, "workers": self.runner.workers, "executor": self.executor,
-            "progress": told,
-        }  # fmt: skip
         out = None if self.folder is None else self.folder.path / stage.folder
         if out is not None and (out / "config.json").exists():
             stored, _, _ = read_run(out)
@@ -215,12 +237,12 @@ class Stages:
                 theirs = Config.from_dict(stored)
             if theirs != config:
                 raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
-            evolved = resume(out, **run)
+            evolved = resume(out, engine=self.runner, progress=told)
         else:
             evolved = evolve(
                 config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
                 episodes=config.episodes, seed=config.seed, search=config.search, maze=config.maze, out=out,
-                **run, **vars(config.settings),
+                engine=self.runner, progress=told, **vars(config.settings),
             )  # fmt: skip
         if worked or stage.name not in self.seconds:
             self._took(stage.name, evolved.seconds)

@@ -83,7 +83,7 @@ def evolve(
     maze: Maze | None = None,
     out: str | Path | None = None,
     force: bool = False,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
@@ -110,7 +110,7 @@ def evolve(
         out: A folder to keep the runs in, so that `resume` can continue them. A folder that
             already holds an evolution is refused.
         force: Start over in a folder that already holds an evolution.
-        engine: "cpu", "gpu", "reference" or "auto"; all give identical results.
+        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
         workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with a `Step` after every generation.
@@ -154,7 +154,7 @@ def resume(
     out: str | Path,
     *,
     generations: int | None = None,
-    engine: str = engines.DEFAULT,
+    engine: str | Runner = engines.DEFAULT,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,

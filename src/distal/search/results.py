@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from distal.base import checks
 from distal.base.checks import InputError, instance, integer, shown
-from distal.base.significance import SIGNIFICANT, paired, paired_superiority
+from distal.base.significance import SIGNIFICANT, paired, paired_superiority, standard_error
 from distal.learners import Learner, embedded, from_embedded
 from distal.search.config import Config
 
@@ -51,16 +51,12 @@ class Fresh:
             raise InputError(
                 f"there are {len(own)} and {len(chance)} trials, expected the same number, and at least two"
             )
-
-        def error(values: NDArray[np.int32]) -> float:
-            return float(values.std(ddof=1) / np.sqrt(len(values)))
-
         return cls(
             fitness=float(own.mean()),
-            standard_error=error(own),
+            standard_error=standard_error(own),
             chance=float(chance.mean()),
-            chance_standard_error=error(chance),
-            difference_standard_error=error(own - chance),
+            chance_standard_error=standard_error(chance),
+            difference_standard_error=standard_error(own - chance),
             p=paired(own, chance),
             superiority=paired_superiority(own, chance),
         )

@@ -31,7 +31,6 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -63,8 +62,8 @@ def _winner_file(run: int) -> str:
     return f"winners/run-{run:02}.json"
 
 
-def check_new(out: str | Path, runs: int, force: bool) -> None:
-    """Refuse a folder in which no evolution of this many runs can start; change nothing."""
+def check_new(out: str | Path, runs: int, force: bool) -> tuple[str, ...]:
+    """Return our files in a folder; refuse one where no evolution of this many runs can start."""
     path = checks.path("out", out)
     known = known_files(path, HOLDS, run_files(runs), _older)
     if not force and any((path / name).exists() for name in known):
@@ -72,6 +71,7 @@ def check_new(out: str | Path, runs: int, force: bool) -> None:
             f"folder {str(out)!r} is not empty; "
             "continue with --resume, start over with --force, or name another"
         )
+    return known
 
 
 class RunFolder:
@@ -94,28 +94,25 @@ class RunFolder:
         return self.folder.path
 
     @classmethod
-    def create(cls, out: str | Path, config: dict[str, Any], force: bool = False) -> RunFolder:
+    @contextmanager
+    def create(cls, out: str | Path, config: dict[str, Any], force: bool = False) -> Iterator[RunFolder]:
         """Make a new folder; one that holds an evolution is refused, or with `force` started over."""
-        files = run_files(config["runs"])
-        folder = Folder(out)
-        try:
-            check_new(folder.path, config["runs"], force)
-            folder.claim(HOLDS, files, force=force, older=_older)
+        with Folder(out) as folder:
+            known = check_new(folder.path, config["runs"], force)
+            folder.claim(HOLDS, run_files(config["runs"]), known, force=force)
             kept = cls(folder, config, None)
             kept._write_config()
             kept._append("generations.csv", _HEADER)
             kept._append("seconds.csv", "generation,seconds\r\n")
-        except BaseException:
-            folder.close()
-            raise
-        return kept
+            with kept._all_written():
+                yield kept
 
     @classmethod
-    def open(cls, out: str | Path) -> RunFolder:
+    @contextmanager
+    def open(cls, out: str | Path) -> Iterator[RunFolder]:
         """Open a folder to resume it; refuse a damaged or foreign one. Only `recover` starts to change it."""
         path = _run_folder(out)
-        folder = Folder(path)  # locked before anything is read: another process may be at work
-        try:
+        with Folder(path) as folder:  # locked before anything is read: another process may be at work
             config, state, version = read_run(path)
             files = run_files(config["runs"])
             known = known_files(path, HOLDS, files, _older)
@@ -124,25 +121,16 @@ class RunFolder:
             kept = cls(folder, config, state, version)
             kept._known = known
             kept._check_rows()
-        except BaseException:
-            folder.close()
-            raise
-        return kept
+            with kept._all_written():
+                yield kept
 
-    def __enter__(self) -> RunFolder:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Write what is waiting and let others use the folder."""
+    @contextmanager
+    def _all_written(self) -> Iterator[None]:
+        """Write what is waiting at the end, however it comes."""
         try:
-            self._write_waiting()
+            yield
         finally:
-            self.folder.close()
+            self._write_waiting()
 
     def history(self) -> NDArray[np.float64]:
         """Return best, mean and worst of every recorded generation and run: (generations, runs, 3)."""

@@ -19,7 +19,7 @@ from distal.base.checks import InputError, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
 from distal.base.files import check_target, write_bytes
 from distal.engines import Batch
-from distal.learners import KINDS, kind_of
+from distal.learners import KINDS
 from distal.model.network import Weights
 from distal.tasks.episode import run_episode
 from distal.tasks.pixels import SCALE, Frame, draw
@@ -102,7 +102,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
         weights = Weights(trials.hidden[0], trials.output[0])
         number = int(trials.best[0].argmin())  # the first that was the best
         episode = run_episode(weights, alpha_h, alpha_o, task, settings, int(batch.seed[0]), number)
-        found.append(Scene(episodes, episode.walk, kind_of(learner)))
+        found.append(Scene(episodes, episode.walk, learner.kind))
     return found
 
 

@@ -31,7 +31,7 @@ from distal.base.files import check_target, write_text
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import named_in_errors
 from distal.evaluation.learning import batch_of, checked_maze, checked_numbers
-from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
+from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
@@ -122,7 +122,7 @@ class Watched:
             "maze": list(maze.picture),
             "heading": maze.heading,
             "learners": [
-                {"kind": kind_of(learner), **_content(learner, recording), "name": name, "eps": eps.tolist()}
+                {"kind": learner.kind, **_content(learner, recording), "name": name, "eps": eps.tolist()}
                 for name, learner, recording, eps in zip(
                     self.names,
                     (batch.learners[0] for batch in self.batches),

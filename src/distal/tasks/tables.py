@@ -21,9 +21,11 @@ from distal.base.checks import InputError, instance, integer, sequence, shown, t
 from distal.model.network import INPUTS, MAX_NEURONS
 from distal.model.settings import Settings
 
-# A spot is state << 9 | event << 3 | observation, and one bit longer on a card: 31 bits in all.
-_EVENT_BITS = 6
-EVENTS = 2**_EVENT_BITS
+EVENT_BITS = 6
+EVENTS = 2**EVENT_BITS
+# A spot is state << STATE_AT | event << EVENT_AT | observation, and one bit longer on a card: 31 bits in all.
+EVENT_AT = INPUTS
+STATE_AT = EVENT_AT + EVENT_BITS
 _MAX_STATES = 2**21
 _MAX_GOALS = 1_000  # times _MAX_STATES is less than 2^31
 MAX_COST = 100_000  # so that the costs of 10,000 steps add up to less than 2^31
@@ -131,7 +133,7 @@ def _numbers(
 
 
 class Packed(NamedTuple):
-    """A table as compiled code reads it. A spot is state << 9 | event << 3 | observation."""
+    """A table as compiled code reads it. A spot is state << STATE_AT | event << EVENT_AT | observation."""
 
     moves: Any  # int32 (states · 4): the spot after each action
     outcomes: Any  # int32 (goals · 64): what each event costs << 1 | whether it ends the episode
@@ -145,14 +147,14 @@ class Packed(NamedTuple):
 def packed(table: Table) -> Packed:
     """Pack a table of three inputs and four actions (see `numbers.table_of`)."""
     sensed = table.observations.astype(np.int32) @ (1 << np.arange(INPUTS, dtype=np.int32))
-    moves = table.following << _EVENT_BITS | table.events
+    moves = table.following << STATE_AT | table.events.astype(np.int32) << EVENT_AT
     outcomes = np.zeros((table.goals, EVENTS), np.int32)
     outcomes[:, : table.costs.shape[1]] = table.costs << 1 | table.ends
     return Packed(
-        moves=(moves << INPUTS | sensed[table.following]).ravel(),
+        moves=(moves | sensed[table.following]).ravel(),
         outcomes=outcomes.ravel(),
         left=table.left.ravel(),
-        start=int(table.start << _EVENT_BITS + INPUTS | int(sensed[table.start])),
+        start=int(table.start << STATE_AT | int(sensed[table.start])),
         states=len(table.following),
         step_cost=table.step_cost,
     )

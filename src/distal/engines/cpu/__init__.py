@@ -31,8 +31,7 @@ from distal.engines.batch import (
 )
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
-from distal.engines.numbers import learner_numbers, not_compiled, packed_changes, table_of
-from distal.learners.rule import Rule
+from distal.engines.numbers import flat, not_compiled, packed_changes, table_of
 from distal.model.network import OUTPUTS, incoming
 from distal.tasks.tables import packed
 
@@ -137,17 +136,19 @@ class _Job:
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
         hidden = settings.hidden
-        rules = [learner for learner in batch.learners if isinstance(learner, Rule)]
-        self.kernel: Callable[..., None] = kernels.dsp_trials if rules else kernels.climbing_trials
-        self.numbers = learner_numbers(batch.learners)
-        self.tables = packed_changes(rules).view(np.int32)
+        learners = flat(batch)
+        self.kernel: Callable[..., None] = (
+            kernels.climbing_trials if learners.climbing else kernels.dsp_trials
+        )
+        self.numbers = learners.numbers
+        self.tables = packed_changes(learners.changes).view(np.int32)
         self.task = packed(table_of(batch))
         self.options = Options(
             hidden=hidden,
             steps=settings.steps,
             episodes=batch.episodes,
             recorded=len(batch.recorded),
-            resample=batch.fresh_every or 0,
+            resample=learners.resample,
             winner_alone=settings.outputs == "winner",
             random_action=settings.outputs == "random",
             punish_ties=settings.m_ties == "punish",

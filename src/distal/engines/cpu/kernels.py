@@ -43,12 +43,14 @@ from distal.engines.cpu.lanes import (
     splat32,
     store,
 )
-from distal.model.draws import ACTION, NOISE, WEIGHTS
+from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.network import BIAS, FEED, OUTPUTS
-from distal.tasks.tables import EVENTS, Packed
+from distal.tasks.tables import EVENT_AT, EVENTS, STATE_AT, Packed
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
+MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
+KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
 
 inlined = njit(error_model="numpy", forceinline=True)
 
@@ -171,10 +173,10 @@ def pointed(table):
 @inlined
 def philox8(c0, c1, c2, c3, seed):
     """Philox4x32-10 of eight counters with one key."""
-    multiplier0, multiplier1 = splat8(np.uint64(0xD2511F53)), splat8(np.uint64(0xCD9E8D57))
+    multiplier0, multiplier1 = splat8(MULTIPLIER0), splat8(MULTIPLIER1)
     shift = splat8(np.uint64(32))
     k0, k1 = np.uint32(seed & np.uint64(0xFFFFFFFF)), np.uint32(seed >> np.uint64(32))
-    for _ in range(10):
+    for _ in range(ROUNDS):
         p0 = convert(c0, np.uint64) * multiplier0
         p1 = convert(c2, np.uint64) * multiplier1
         c0, c1, c2, c3 = (
@@ -183,7 +185,7 @@ def philox8(c0, c1, c2, c3, seed):
             convert(p0 >> shift, np.uint32) ^ c3 ^ splat8(k1),
             convert(p0, np.uint32),
         )
-        k0, k1 = np.uint32(k0 + np.uint32(0x9E3779B9)), np.uint32(k1 + np.uint32(0xBB67AE85))
+        k0, k1 = np.uint32(k0 + KEY_STEP0), np.uint32(k1 + KEY_STEP1)
     return c0, c1, c2, c3
 
 
@@ -200,7 +202,7 @@ def minus_ln8(word):
     """Return −ln((k + ½) / 2^31), with k the upper 31 bits of each word."""
     one = splat8(F1)
     x = convert(reinterpret(word >> splat8(np.uint32(1)), np.int32), np.float32) + splat8(np.float32(0.5))
-    root_half = splat8(np.int32(0x3F3504F3))
+    root_half = splat8(SQRT_HALF_BITS)
     offset = reinterpret(x, np.int32) - root_half
     exponent = convert(offset >> splat8(np.int32(23)), np.float32)
     mantissa = reinterpret((offset & splat8(np.int32(0x7FFFFF))) + root_half, np.float32)
@@ -447,7 +449,7 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
 
     spot, state, extra, step = np.int64(table.start), np.int64(0), 0, 0
     while step < steps:
-        place = spot >> 9
+        place = spot >> STATE_AT
         ws.spots[step], ws.states[step], ws.extra[step] = spot, state, extra
         if not options.random_action:
             # Has the agent been at this place in this state before?
@@ -489,14 +491,14 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
         if options.random_action:
             action = random_action(ws, ws.active_outputs[state], step, seed, episode)
         spot = np.int64(table.moves[place * 4 + action])
-        event = (spot >> 3) & (EVENTS - 1)
+        event = (spot >> EVENT_AT) & (EVENTS - 1)
         step += 1
         if event != 0:
             outcome = np.int64(table.outcomes[goal * EVENTS + event])
             extra += outcome >> 1
             if outcome & 1:
                 return step * table.step_cost + extra, step, state, n_used
-    left_over = table.left[goal * table.states + (spot >> 9)]
+    left_over = table.left[goal * table.states + (spot >> STATE_AT)]
     return steps * table.step_cost + left_over + extra, step, state, n_used
 
 

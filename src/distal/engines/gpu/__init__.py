@@ -13,13 +13,13 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,11 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError
 from distal.base.files import write_bytes
 from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
-from distal.engines.numbers import learner_numbers, not_compiled, table_of
-from distal.learners.rule import Rule, packed_rules
-from distal.model.draws import ACTION, NOISE, WEIGHTS
+from distal.engines.numbers import Flat, flat, not_compiled, table_of
+from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.network import FEED, INPUTS, OUTPUTS, incoming
 from distal.model.settings import Settings
-from distal.tasks.tables import EVENTS, Packed, Table, packed
+from distal.tasks.tables import EVENT_AT, EVENT_BITS, Packed, Table, packed
 
 _log = logging.getLogger("distal")
 
@@ -138,25 +137,24 @@ class Layout:
         return rows[:, : self.hidden].copy(), np.concatenate([from_hidden, bias], axis=2)
 
 
-def packed_learners(batch: Batch) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def packed_learners(learners: Flat) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the learners' numbers (learners, 4) and, for rules, what they add to weights (learners, 2, 16).
 
     The latter is η times the change, for m = −1 and m = +1 and every number that the
     four trace bits form.
     """
-    count, own = len(batch.learners), learner_numbers(batch.learners)
+    count, width = learners.numbers.shape
     numbers = np.zeros((count, 4), np.float32)
-    numbers[:, : own.shape[1]] = own
+    numbers[:, :width] = learners.numbers
     added = np.zeros((count, 2, 16), np.float32)
-    if isinstance(batch.learners[0], Rule):
-        changes = packed_rules(cast(Iterable[Rule], batch.learners))["delta_w"]
-        np.multiply(changes.reshape(count, 16, 2).transpose(0, 2, 1), own[:, :1, None], out=added)
+    if not learners.climbing:
+        np.multiply(learners.changes.transpose(0, 2, 1), numbers[:, :1, None], out=added)
     return numbers, added
 
 
 def with_bias(spots: Any) -> Any:
     """Turn spots (see `tables`) into those of the kernel, whose fourth input is the bias."""
-    return spots >> 3 << 4 | 8 | spots & 7
+    return spots >> EVENT_AT << FEED | 1 << INPUTS | spots & (1 << INPUTS) - 1
 
 
 def definitions(
@@ -166,10 +164,16 @@ def definitions(
     return {
         "INPUTS": INPUTS,
         "ACTIONS": OUTPUTS,
-        "EVENTS": EVENTS,
+        "EVENT_BITS": EVENT_BITS,
         "WEIGHTS": WEIGHTS,
         "NOISE": NOISE,
         "ACTION": ACTION,
+        "ROUNDS": ROUNDS,
+        "MULTIPLIER0": MULTIPLIERS[0],
+        "MULTIPLIER1": MULTIPLIERS[1],
+        "KEY_STEP0": KEY_STEPS[0],
+        "KEY_STEP1": KEY_STEPS[1],
+        "SQRT_HALF_BITS": int(SQRT_HALF_BITS),
         "HIDDEN": settings.hidden,
         "CLIMB": int(climbing),
         "WINNER": int(settings.outputs == "winner"),
@@ -261,10 +265,10 @@ def run(
 
 def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: Progress | None) -> Trials:
     settings, layout = batch.settings, Layout(batch.settings.hidden)
-    climbing = not isinstance(batch.learners[0], Rule)
-    kernel = _kernel(tuple(definitions(settings, climbing, keep_weights, keep_ep).items()))
+    learners = flat(batch)
+    kernel = _kernel(tuple(definitions(settings, learners.climbing, keep_weights, keep_ep).items()))
     task = _table_on_card(table_of(batch))
-    numbers, added = packed_learners(batch)
+    numbers, added = packed_learners(learners)
     width = len(batch.recorded)
     best = _results(cupy, len(batch), width)
     kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
@@ -276,7 +280,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
     )  # bytes a trial
     room = _room(cupy, len(batch), each)
     # A resampling after the last episode is none, and its number need not fit.
-    resample = batch.fresh_every if batch.fresh_every and batch.fresh_every < batch.episodes else 0
+    resample = learners.resample if learners.resample < batch.episodes else 0
     there: Any = None
     for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.warps, kernel.pace):
         n = last - first

@@ -3,8 +3,10 @@
 // The host (gpu.py) defines:
 //   INPUTS     bits that are sensed, without the bias: 3
 //   ACTIONS    outputs: 4
-//   EVENTS     classes of transitions: 64, the bits of a long word
+//   EVENT_BITS bits of the class of a transition: 6, so that a long word has a bit for each
 //   WEIGHTS, NOISE, ACTION  what random numbers are for
+//   ROUNDS, MULTIPLIER0, MULTIPLIER1, KEY_STEP0, KEY_STEP1  Philox's constants
+//   SQRT_HALF_BITS  √½ as a 32-bit float
 //   HIDDEN     hidden neurons
 //   CLIMB      0 DSP rules, 1 hill climbing
 //   WINNER, BINARY, RANDOM  how output sums act: 1 for one of them
@@ -37,8 +39,9 @@ typedef unsigned long long u64;
 #define PARTS (BY_LAYER ? 3 : 1)                 // of a neuron's weights, each with a norm
 #define LONG (STEPS / 3)                         // steps until a circle, in an episode of a trial that takes long
 #define FOUR (TOGETHER == 4 && SLOTS == 1 && WINNER)
-#define STATE_AT 10                              // a spot is state << 10 | event << 4 | bias << 3 | observation
-#define EVENT_OF(spot) ((spot) >> 4 & EVENTS - 1)
+#define EVENTS (1 << EVENT_BITS)                 // classes of transitions
+#define STATE_AT (FEED + EVENT_BITS)             // a spot is state << STATE_AT | event << FEED | bias << INPUTS | observation
+#define EVENT_OF(spot) ((spot) >> FEED & EVENTS - 1)
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
 
@@ -48,14 +51,14 @@ __device__ __forceinline__ uint4 philox(u32 c0, u32 c1, u32 c2, u32 c3, u64 seed
 {
     u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);
 #pragma unroll
-    for (int round = 0; round < 10; round++) {
-        u64 p0 = (u64)c0 * 0xD2511F53u, p1 = (u64)c2 * 0xCD9E8D57u;
+    for (int round = 0; round < ROUNDS; round++) {
+        u64 p0 = (u64)c0 * (u32)MULTIPLIER0, p1 = (u64)c2 * (u32)MULTIPLIER1;
         c0 = (u32)(p1 >> 32) ^ c1 ^ k0;
         c1 = (u32)p1;
         c2 = (u32)(p0 >> 32) ^ c3 ^ k1;
         c3 = (u32)p0;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+        k0 += (u32)KEY_STEP0;
+        k1 += (u32)KEY_STEP1;
     }
     return make_uint4(c0, c1, c2, c3);
 }
@@ -69,9 +72,9 @@ __device__ __forceinline__ float uniform(u32 word)
 __device__ __forceinline__ float minus_ln(u32 word)
 {
     float x = (float)(int)(word >> 1) + 0.5f;
-    int offset = __float_as_int(x) - 0x3F3504F3;
+    int offset = __float_as_int(x) - SQRT_HALF_BITS;
     float exponent = (float)(offset >> 23);
-    float mantissa = __int_as_float((offset & 0x7FFFFF) + 0x3F3504F3);
+    float mantissa = __int_as_float((offset & 0x7FFFFF) + SQRT_HALF_BITS);
     float s = __fdiv_rn(mantissa - 1.0f, mantissa + 1.0f);
     float z = s * s;
     float series = (((float)(1.0 / 7) * z + (float)(1.0 / 5)) * z + (float)(1.0 / 3)) * z + 1.0f;
