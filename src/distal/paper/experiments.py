@@ -323,12 +323,29 @@ def reproduce(
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Reproduction:
-    """Run the paper's experiments, at "quick" or "paper" scale, on evolved or on the published rules.
+    """Run the paper's experiments; `write_report` writes the report.
 
-    `elites` is as in `evolve`; the evolutions are run with the other reading too, for
-    comparison. With `out`, stages that the folder already holds are read, others are run
-    and stored. A folder made with other options is refused unless `force`. The report is
-    written by `distal.write_report`. `engine`, `workers` and `executor` are as in `learn`.
+    Args:
+        scale: "quick", or "paper" for all of it.
+        rules: Which rules to test: "evolved" for new ones, "published" for the paper's.
+        elites: As in `evolve`. The evolutions are run with the other reading too, to compare.
+        seed: The seed of all random numbers.
+        out: A folder to keep the work in. Stages that it already holds are read, the others
+            are run and stored. A folder made with other options is refused.
+        force: Start over in a folder made with other options.
+        maze: The maze; the triple T-maze if left out.
+        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with an `Event` as the stages proceed.
+        **settings: As in `Settings`.
+
+    Returns:
+        All curves and winners.
+
+    Raises:
+        InputError: If an argument is wrong, the folder cannot be used, or the work would not
+            fit in memory.
     """
     out, force = None if out is None else folder("out", out), flag("force", force)
     function("progress", progress)

@@ -600,13 +600,30 @@ def study_readings(
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> ReadingStudy:
-    """Measure a base and every other value of every reading, one at a time, at "quick" or "paper" scale.
+    """Measure a base, and every other value of every reading, one at a time.
 
-    The base is the defaults, or what `elites` and the settings say. With `out`, stages
-    that the folder already holds are read, others are run and stored. A folder made with
-    other options is refused unless `force`. The report is written by
-    `distal.write_report`. `engine`, `workers` and `executor` are as in `learn`; `progress` is told of every
-    variant.
+    `write_report` writes the report.
+
+    Args:
+        scale: "quick", or "paper" for as many runs and generations as the paper has.
+        elites: As in `evolve`, for the base.
+        seed: The seed of all random numbers.
+        out: A folder to keep the work in. Stages that it already holds are read, the others
+            are run and stored. A folder made with other options is refused.
+        force: Start over in a folder made with other options.
+        maze: The maze; the triple T-maze if left out.
+        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with an `Event` as the variants proceed.
+        **settings: As in `Settings`, for the base.
+
+    Returns:
+        One outcome for the base, and one for every other value.
+
+    Raises:
+        InputError: If an argument is wrong, the folder cannot be used, or the work would not
+            fit in memory.
     """
     out, force = None if out is None else folder("out", out), flag("force", force)
     function("progress", progress)
