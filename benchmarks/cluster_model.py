@@ -38,7 +38,7 @@ SPREAD = 1.0  # standard deviation of a trial's time, in means: some agents walk
 
 @dataclass(frozen=True)
 class Work:
-    """Generations one after another, each of so many independent trials."""
+    """Generations one after another, each with a number of independent trials."""
 
     name: str
     generations: int

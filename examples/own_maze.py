@@ -58,7 +58,7 @@ def main() -> None:
         episodes = range(1, EPISODES + 1)
         for name, result in results.items():
             axes.plot(episodes, result.best.mean(axis=0), color=COLOURS[name], label=name)
-        # Each learner has a chance of its own, with its alpha_h and alpha_o; they differ little.
+        # Chance has the alpha_h and alpha_o of each learner, so it differs a little between them.
         random = results["evolved:1"].chance
         assert random is not None  # noqa: S101
         mean = random.best.mean(axis=0)

@@ -173,7 +173,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def stamps(folder: str | Path) -> Iterator[tuple[str, int]]:
-    """Yield what lies in a folder, and when it was changed: quick to see, but a file may be written anew."""
+    """Yield what lies in a folder, and when it was changed: quick to see, but a file may be rewritten."""
     for entry in os.scandir(folder):
         yield entry.path, entry.stat(follow_symlinks=False).st_mtime_ns
         if entry.is_dir(follow_symlinks=False):
@@ -814,6 +814,10 @@ NO_DOOR = {
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.EnvResult", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
+            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
+            "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",
+            "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.Scene.caption",
+            "distal.model.network.Weights",
         ),
         MADE_BY_US,
     ),
@@ -825,6 +829,14 @@ NO_DOOR = {
         ("distal.Rule.episodes", "distal.HillClimbing.episodes", "distal.Chance.episodes"),
         "called by learners.episodes, which is the door",
     ),
+    **dict.fromkeys(
+        (
+            "distal.tasks.episode.run_episode", "distal.model.network.fresh_weights",
+            "distal.model.network.synapses", "distal.model.draws.child_seed",
+            "distal.evaluation.learning.batch_of",
+        ),
+        "a step of the reference engine's own loops, which have checked what they pass",
+    ),
     "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
@@ -832,12 +844,16 @@ NO_DOOR = {
 }  # fmt: skip
 
 
+def listed() -> list[str]:
+    """Return the names of all that is public: `__all__`, and what docs/api.md lists."""
+    names = re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(), re.MULTILINE)
+    return list(dict.fromkeys([*(f"distal.{name}" for name in distal.__all__), *names]))
+
+
 def public() -> dict[str, Callable[..., object]]:
-    """Return every public callable that takes arguments: `__all__`, docs/api.md, and the methods of both."""
-    names = [f"distal.{name}" for name in distal.__all__ if name != "__version__"]
-    names += re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(), re.MULTILINE)
+    """Return every public callable that takes arguments, the methods of public classes among them."""
     found: dict[str, Callable[..., object]] = {}
-    for name in names:
+    for name in listed():
         thing: Any = locate(name)
         if inspect.isclass(thing) and issubclass(thing, Exception):
             continue

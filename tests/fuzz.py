@@ -163,7 +163,7 @@ def _half(folder: Path) -> None:
         return
 
 
-def _begin_anew(folder: Path) -> None:
+def _start_over(folder: Path) -> None:
     evolve("dsp", **SMALL, out=folder, force=True)
 
 
@@ -198,9 +198,9 @@ def damaged_folders(chance: random.Random, seconds: float, room: Path, failures:
         ("resume", half, resume),
         ("command", half, _command),
         ("summary", whole, summary),
-        ("force", whole, _begin_anew),
+        ("force", whole, _start_over),
         ("reproduce", paper, _reproduce),
-        ("reproduce anew", paper, lambda folder: _reproduce(folder, force=True)),
+        ("reproduce again", paper, lambda folder: _reproduce(folder, force=True)),
     ]
     counts: Counter[str] = Counter()
     until = time.monotonic() + seconds
@@ -219,7 +219,7 @@ def damaged_folders(chance: random.Random, seconds: float, room: Path, failures:
             if "\n" in str(refusal):
                 failures.append(f"{what}: more than one line: {refusal}")
             # A long piece of work may have done a part of it, and stored it, before it met the damage.
-            if name not in ("reproduce", "reproduce anew") and snapshot(yard) != before:
+            if name not in ("reproduce", "reproduce again") and snapshot(yard) != before:
                 failures.append(f"{what}: refused ({refusal}), but something has changed")
         except Exception as error:
             failures.append(f"{what}: {type(error).__name__}: {error}")

@@ -242,7 +242,7 @@ def test_a_stopped_run_ends_within_a_second() -> None:
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         learn("paper:1", episodes=3_000_000, trials=1, engine="cpu", progress=interrupt, workers=2)
-    assert time.monotonic() - began < 30  # hours, had it gone on
+    assert time.monotonic() - began < 30  # hours, had it continued
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("distal")]
 
 

@@ -1,7 +1,7 @@
 """Results that must never change unnoticed: checksums of what version 0.2.0 computed, file by file.
 
 A change of bits is a change of version: then run this file as a program to take the
-digests anew, and say so in the change log.
+digests again, and say so in the change log.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def test_an_elite_is_as_old_as_its_first_appearance() -> None:
     assert run.born.tolist() == [0] * 4 + [3] * 10
 
 
-def test_a_run_goes_on_from_its_state_as_if_nothing_had_happened() -> None:
+def test_a_run_resumes_from_its_state_as_if_nothing_had_happened() -> None:
     whole, parts = (GeneticSearch(discrete=6, continuous=2, seed=9) for _ in range(2))
     for _ in range(12):
         asked = whole.ask()

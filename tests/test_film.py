@@ -14,7 +14,7 @@ from distal import HillClimbing, InputError, Settings, published_rule, triple_t_
 from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Batch, reference
-from distal.learners import Learner, kind_of
+from distal.learners import Learner
 from distal.learners.chance import Chance
 from distal.model.draws import child_seed
 from distal.model.maze import LEFT, STOP, STRAIGHT
@@ -43,7 +43,7 @@ def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outp
     batch = trial(learner, outputs=outputs)
     episodes = list(reference.episodes(batch, 0))
     for scene in film.scenes(batch, [1, 15, 40]):
-        assert scene.kind == kind_of(learner)
+        assert scene.kind == learner.kind
         best = min(episodes[: scene.after], key=lambda episode: episode.ep)  # min keeps the first
         assert scene.walk.cells == best.walk.cells
         assert scene.walk.headings == best.walk.headings
@@ -146,7 +146,7 @@ def test_the_command_writes_films_and_a_page_only_if_it_is_named(
         (["--after", "0"], "'0' should be 1 to 8 ascending numbers of episodes from 1 to 10000000"),
         (["--after", "5,1"], "'5,1' should be 1 to 8 ascending numbers"),
         (["--episodes", "3"], "--episodes is for the page; a film takes --after"),
-        (["--mp4", "a.gif"], "'a.gif' is named twice; give every file a name of its own"),
+        (["--mp4", "a.gif"], "'a.gif' is named twice; give every file its own name"),
         (["--gif", ""], "--gif is empty, expected a path"),
         (["--out", "."], "cannot write '.': it is a folder"),
         (["--after", "1,,2"], "'' is not a whole number"),

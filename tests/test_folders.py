@@ -96,7 +96,7 @@ FOREIGN = {
 }
 
 
-def begin_anew(out: Path) -> list[Callable[[], object]]:
+def start_over(out: Path) -> list[Callable[[], object]]:
     return [
         lambda: evolve("dsp", **SMALL, out=out, force=True),
         lambda: reproduce("quick", out=out, force=True),
@@ -113,7 +113,7 @@ def test_force_is_refused_by_name_in_a_folder_that_distal_did_not_make(
         (tmp_path / name).write_bytes(FOREIGN[name])
     before = snapshot(tmp_path)
     first = re.escape(min(name.split("/")[0] for name in names))
-    for begin in begin_anew(tmp_path):
+    for begin in start_over(tmp_path):
         with pytest.raises(InputError, match=f"is not empty and was not made by distal: it holds '{first}'"):
             begin()
     assert snapshot(tmp_path) == before
@@ -205,7 +205,7 @@ def resealed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def refused(folder: Path, problem: str | None = None) -> None:
-    """Assert that nothing goes on with a folder, in one line, and that nothing in it has changed."""
+    """Assert that nothing resumes a folder, in one line, and that nothing in it has changed."""
     before = snapshot(folder.parent)
     for use in (resume, summary, lambda out: resume(out, generations=9)):
         with pytest.raises(InputError, match=problem) as refusal:
@@ -222,7 +222,7 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(name: object, copy: Pa
     (copy.parent / "other.txt").write_text("not ours")
     resealed(copy / "manifest.json", lambda data: data["files"].append(name))
     before = snapshot(copy.parent)
-    with pytest.raises(InputError, match="is no file inside the folder"):
+    with pytest.raises(InputError, match="is not a file inside the folder"):
         evolve("dsp", **SMALL, out=copy, force=True)
     assert snapshot(copy.parent) == before
 
@@ -231,7 +231,7 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(name: object, copy: Pa
     ("damage", "problem"),
     [
         (lambda data: data.update(distal="9.9.9"), r"was made by Distal 9\.9\.9, this is"),
-        (lambda data: data.update(distal=9), "9 is no version of Distal"),
+        (lambda data: data.update(distal=9), "9 is not a version of Distal"),
         (lambda data: data.update(version=2), "has version 2, this release reads 1"),
         (lambda data: data.update(format="x"), "was not written by distal"),
         (lambda data: data.update(holds=["x"]), "does not say what the folder holds"),
@@ -255,7 +255,7 @@ def test_a_manifest_whose_checksum_does_not_hold_is_refused(copy: Path) -> None:
     text = (copy / "manifest.json").read_text()
     (copy / "manifest.json").write_text(text.replace("winners.csv", "thesis.tex"))
     (copy / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="its checksum does not fit"):
+    with pytest.raises(InputError, match="its checksum does not match"):
         evolve("dsp", **SMALL, out=copy, force=True)
     assert (copy / "thesis.tex").exists()
 
@@ -267,7 +267,7 @@ def test_a_link_does_not_lead_out_of_the_folder(link: str, copy: Path) -> None:
     (copy / link).symlink_to(outside)
     before = snapshot(copy.parent)
     for use in (resume, lambda out: evolve("dsp", **SMALL, out=out, force=True)):
-        with pytest.raises(InputError, match=r"is not a (plain file|folder of its own); move it away"):
+        with pytest.raises(InputError, match=r"is not a plain (file|folder); move it away"):
             use(copy)
     assert snapshot(copy.parent) == before
 
@@ -286,7 +286,7 @@ def test_a_folder_writes_only_what_it_named(tmp_path: Path) -> None:
         folder.claim("a test", ["a.txt", "inner/b.txt"], known=())
         folder.write_text("inner/b.txt", "b")
         for name in ("c.txt", "../a.txt", "/a.txt", "inner/../a.txt"):
-            with pytest.raises(InputError, match="is no file of folder"):
+            with pytest.raises(InputError, match="is not a file of folder"):
                 folder.write_text(name, "c")
     assert Manifest("a test", ("a.txt", "inner/b.txt")) == read_manifest(tmp_path / "new")
 
@@ -347,7 +347,7 @@ STATES: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("name", STATES)
 def test_a_forged_state_is_refused_and_nothing_changes(name: str, copy: Path) -> None:
     resealed(copy / "state.json", STATES[name])
-    refused(copy, "damaged|is no number of JSON")
+    refused(copy, "damaged|is not a JSON number")
 
 
 CONFIGS: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -419,7 +419,7 @@ def test_temporary_files_of_our_own_are_removed_by_the_next_resume(copy: Path) -
     assert all((copy / name).exists() for name in others)
 
 
-def test_a_reproduction_that_goes_on_removes_temporary_files_in_its_evolutions_too(
+def test_a_resumed_reproduction_removes_temporary_files_in_its_evolutions_too(
     reproduction: Path,
 ) -> None:
     left = [reproduction / ".test_dsp.npz.abcdefgh.tmp", reproduction / "evolve-dsp/.state.json.abcdefgh.tmp"]
@@ -513,7 +513,7 @@ def test_rows_and_times_beyond_what_is_known_are_not_read(copy: Path) -> None:
 # ------------------------------------------------------------------ stages
 
 
-def test_an_evolution_with_other_options_inside_is_refused_before_it_goes_on(folder: Path) -> None:
+def test_an_evolution_with_other_options_inside_is_refused_before_it_is_resumed(folder: Path) -> None:
     shutil.rmtree(folder / "evolve-hc")
 
     def stop(step: Step) -> None:
@@ -600,7 +600,7 @@ def test_a_refusal_names_the_options_that_differ(reproduction: Path) -> None:
         reproduce("quick", out=reproduction, seed=1, trace_pre="previous")
 
 
-def test_a_reproduction_without_a_manifest_goes_on_but_is_not_removed(
+def test_a_reproduction_without_a_manifest_is_resumed_but_is_not_removed(
     reproduction: Path, tmp_path: Path
 ) -> None:
     """As version 0.1 left it."""
@@ -615,7 +615,7 @@ def test_a_reproduction_without_a_manifest_goes_on_but_is_not_removed(
     assert read_manifest(folder) is not None
 
 
-def test_a_study_of_readings_goes_on_in_its_own_folder_alone(
+def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tiny = ReadingScale("quick", runs=2, generations=0, trials=1, pairs=1)

@@ -183,7 +183,7 @@ def test_progress_is_told_every_episode_and_the_same_call_gives_the_same_numbers
         ({"env": "distal/Nothing-v0"}, "cannot make environment 'distal/Nothing-v0': "),
         ({"learner": 3}, "learner is 3, expected a Rule, HillClimbing, Chance, paper:1 to paper:15"),
         ({"learner": "paper:99"}, "no rule 'paper:99'; there are paper:1 to paper:15"),
-        ({"tasks": []}, "tasks is [], expected a list of options for reset, as [{}] or [{'goal': 3}]"),
+        ({"tasks": []}, "tasks is [], expected a list of options for reset, such as [{}] or [{'goal': 3}]"),
         ({"tasks": {"goal": 3}}, "tasks is {'goal': 3}, expected a list of options for reset"),
         ({"tasks": [1, 2]}, "tasks is [1, 2], expected a list of options for reset"),
         ({"trials": 0}, "trials is 0, expected a whole number"),

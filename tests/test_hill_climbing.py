@@ -104,7 +104,7 @@ def test_a_climber_file_is_read(tmp_path: Path) -> None:
         (json.dumps({**FILE, "sgima": 1}), "unknown field 'sgima'; did you mean 'sigma'?"),
         (json.dumps({**FILE, "sigma": "0.2"}), "sigma is '0.2', expected a number from 0 to 1"),
         (json.dumps({**FILE, "sigma": 10**400}), "sigma is 1000"),
-        (json.dumps(FILE).replace("0.2", "NaN"), "is not JSON: NaN is no number of JSON"),
+        (json.dumps(FILE).replace("0.2", "NaN"), "is not JSON: NaN is not a JSON number"),
         (json.dumps(FILE)[:-1] + ', "sigma": 0.5}', "is not JSON: it has the name 'sigma' twice"),
     ],
 )

@@ -153,7 +153,7 @@ def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Pa
         wait_until(lambda: not members(process.pid), 5)
 
 
-def test_a_command_that_was_told_to_ignore_it_goes_on() -> None:
+def test_a_command_that_was_told_to_ignore_it_continues() -> None:
     ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
     with started(*ignoring, *DISTAL, *LEARN) as process:
         for _ in range(20):

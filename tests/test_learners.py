@@ -16,6 +16,7 @@ import pytest
 
 import distal
 from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
+from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Batch, cpu, gpu, reference, registry
 from distal.engines.spread import Spread
@@ -133,7 +134,7 @@ def test_a_new_learner_learns_beside_chance_with_its_scales() -> None:
 
 
 @pytest.mark.usefixtures("registered")
-def test_a_new_learner_evolves_on_disk_and_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_a_new_learner_evolves_on_disk_and_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     evolved = distal.evolve("jumps", generations=3, engine="reference", out=whole, **EVOLUTION)
     distal.evolve("jumps", generations=1, engine="reference", out=parts, **EVOLUTION)
@@ -288,7 +289,6 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
             lambda one=one: distal.learn(one, engine="reference", **SHORT),
             lambda one=one: replace(trial(Chance(0, 0)), learners=(one,)),
             lambda one=one: learners.episodes(one, task, settings, 0),
-            lambda one=one: learners.kind_of(one),
             lambda one=one: watch.trials(one, maze=MAZE),
             lambda one=one: distal.learn_env("distal/TripleTMaze-v0", one),
         ):
@@ -301,15 +301,18 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("registered")
-def test_the_page_refuses_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"the page .* no code for learners of kind 'jumps'; make a film"):
-        watch.write_page(tmp_path / "page.html", JUMPS, maze=MAZE)
-    with pytest.raises(InputError, match="no code for learners of kind 'jumps'"):
-        watch.watch("hc", JUMPS, maze=MAZE)
+def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Path) -> None:
+    small: Any = {"maze": MAZE, "hidden": 3, "steps": 8, "episodes": 6}
+    watched = watch.write_page(tmp_path / "page.html", JUMPS, "hc", **small)
+    assert [recording is not None for recording in watched.recordings] == [True, False]
+    assert watched.eps[0].tolist() == [episode.ep for episode in reference.episodes(trial(), 0)]
     (scene,) = film.scenes(trial(), [6])
     best = min(reference.episodes(trial(), 0), key=lambda episode: episode.ep)
     assert scene.walk.cells == best.walk.cells
-    assert len(film.film([scene], scale=2)) > 1
+    frames = film.film([scene], scale=4)
+    assert len(frames) > 1
+    colour = [int(LIGHT["other"][k : k + 2], 16) for k in (1, 3, 5)]  # as on the page
+    assert (frames[0] == colour).all(axis=2).any()
     with pytest.raises(InputError, match=REFUSAL):
         film.scenes(trial(), [6], engine="cpu")
 
@@ -319,12 +322,28 @@ def test_no_film_is_written_where_the_page_beside_it_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    line = ["watch", "jumps", "--gif", "a.gif", "--after", "1", "--steps", "5"]
-    assert main([*line, "--out", "page.html"]) == 2
-    assert "make a film" in capsys.readouterr().err
+    line = ["watch", "jumps", "--gif", "a.gif", "--after", "1"]
+    assert main([*line, "--out", "page.html", "--episodes", "100000"]) == 2
+    assert "ask for fewer episodes or steps" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert main(line) == 0
     assert (tmp_path / "a.gif").exists()
+
+
+@pytest.mark.usefixtures("registered")
+def test_watch_takes_the_file_of_a_new_learner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    JUMPS.named("mine").save("mine.json")
+    (tmp_path / "maze.txt").write_text(str(MAZE))
+    small = ["--maze", "maze.txt", "--steps", "8", "--hidden", "3", "--episodes", "6"]
+    assert main(["watch", "mine.json", "--against", "hc", *small, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [learner["name"] for learner in told["learners"]] == ["mine", "hill climbing"]
+    best = min(episode.ep for episode in reference.episodes(trial(), 0))
+    assert told["learners"][0]["best_ep"] == best
+    assert (tmp_path / "watch.html").stat().st_size == told["bytes"]
 
 
 # ------------------------------------------------------------------ files, alike for all

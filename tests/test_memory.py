@@ -138,7 +138,7 @@ def test_a_setting_says_how_much_may_be_used(monkeypatch: pytest.MonkeyPatch) ->
         assert memory.allowed() == bytes_
     monkeypatch.setenv(memory.SETTING, "much")
     with pytest.raises(
-        InputError, match="DISTAL_MEMORY is 'much', expected unlimited or a size as 512M or 8G"
+        InputError, match="DISTAL_MEMORY is 'much', expected unlimited or a size such as 512M or 8G"
     ):
         distal.learn(RULE, trials=1, episodes=1)
     monkeypatch.delenv(memory.SETTING)
@@ -279,7 +279,7 @@ distal.evolve(runs=1, generations=1, population=5, trials=1, episodes=1, **SMALL
 estimates.clear()
 gc.collect()
 with open("/proc/self/clear_refs", "w") as file:
-    file.write("5")  # the peak begins anew
+    file.write("5")  # the peak starts over
 before = number("VmRSS")
 sys.argv[0] = "distal"
 WORK

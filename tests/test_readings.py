@@ -266,7 +266,7 @@ def test_a_second_call_only_does_what_is_missing(
     assert study.outcomes == tiny[0].outcomes
 
 
-def test_an_interrupted_study_goes_on(tiny: tuple[ReadingStudy, Path], again: Any, tmp_path: Path) -> None:
+def test_an_interrupted_study_resumes(tiny: tuple[ReadingStudy, Path], again: Any, tmp_path: Path) -> None:
     _, run = again
 
     def stop(event: Event) -> None:
@@ -304,7 +304,7 @@ def test_a_folder_that_is_for_something_else_is_refused(again: Any, tmp_path: Pa
     assert (folder / "study.json").exists()
 
 
-def test_force_begins_anew_and_leaves_other_files_alone(again: Any) -> None:
+def test_force_starts_over_and_leaves_other_files_alone(again: Any) -> None:
     folder, run = again
     (folder / "thesis.tex").write_text("years of work")
     study = run(seed=4, force=True, outputs="binary")
@@ -354,7 +354,7 @@ def test_a_study_is_read_back_as_it_was_written(tiny: tuple[ReadingStudy, Path])
     assert set(data["seconds"]) == {
         f"{part}_{outcome.variant.name}" for outcome in study.outcomes for part in outcome.variant.own
     }
-    with pytest.raises(InputError, match="no study of readings"):
+    with pytest.raises(InputError, match="not a study of readings"):
         ReadingStudy.from_dict({"format": "distal-results"})
 
 
@@ -590,7 +590,7 @@ def test_an_interrupt_says_how_to_go_on(
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reading_study, "study_readings", interrupted)
+    monkeypatch.setattr(reading_study, "run", interrupted)
     assert main(["readings", "--out", str(tmp_path / "out")]) == 130
     last = capsys.readouterr().err.splitlines()[-1]
     assert re.match("distal: interrupted; .*the same command", last)

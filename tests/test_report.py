@@ -361,7 +361,7 @@ def test_the_page_is_whole_valid_and_needs_no_network(tiny: tuple[Reproduction, 
         assert line.what in text
     for description in figures.FIGURES:
         assert description.name in page.ids
-        assert description.caption(result) in text
+        assert description.says(result) in text
     for sentence in report.introduction(result):
         assert sentence in text
     assert "outputs = winner" in text
@@ -682,7 +682,7 @@ def test_a_folder_with_other_options_is_refused(
         reproduce("quick", out=tmp_path)
 
 
-def test_force_begins_anew_and_leaves_other_files_alone(
+def test_force_starts_over_and_leaves_other_files_alone(
     tiny: tuple[Reproduction, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(experiments.SCALES, "quick", TINY)

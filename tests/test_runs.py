@@ -277,7 +277,7 @@ def test_generations_without_a_state_are_refused(finished: Path, tmp_path: Path)
         resume(tmp_path / "copy")
 
 
-def test_a_folder_of_version_0_1_goes_on_as_it_was_begun(tmp_path: Path) -> None:
+def test_a_folder_of_version_0_1_resumes_as_it_was_started(tmp_path: Path) -> None:
     # tests/version_0_1 holds two runs of two generations that version 0.1 made, and what it made of four.
     old = Path(__file__).with_name("version_0_1")
     for name in ("config.json", "generations.csv", "state.json"):

@@ -1,4 +1,4 @@
-"""Searches: a new one is a few lines, every one goes on from its state, and what is no search is refused."""
+"""Searches: a new one is a few lines, every one resumes from its state, and what is no search is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
 
 @dataclass(eq=False)
 class RandomDraws(Search):
-    """Draws every genotype afresh."""
+    """Draws every genotype at random."""
 
     count: int
 
@@ -82,7 +82,7 @@ def stop_after(generation: int) -> Callable[[Step], None]:
 
 @pytest.mark.parametrize("learner", ["dsp", "hc"])
 @pytest.mark.parametrize("search", [RandomSearch(), GeneticAlgorithm(population=6), CMA(population=6)])
-def test_a_run_that_stops_in_any_generation_goes_on_to_the_same_bytes(
+def test_a_run_that_stops_in_any_generation_resumes_to_the_same_bytes(
     search: Algorithm, learner: str, tmp_path: Path
 ) -> None:
     whole = evolve(learner, **TINY, search=search, out=tmp_path / "whole")
@@ -133,7 +133,7 @@ def test_the_old_keywords_are_short_for_the_genetic_algorithm() -> None:
     search = GeneticAlgorithm(population=5, elite_count=2, mutation=0.3, elites="kept")
     assert short.config.search == search
     assert short.best.tolist() == evolve("hc", **TINY, search=search).best.tolist()
-    with pytest.raises(InputError, match=r"^crossover is given beside search; say search=GeneticAlgorithm"):
+    with pytest.raises(InputError, match=r"^crossover is given as well as search; write search="):
         evolve("hc", **TINY, search=GeneticAlgorithm(), crossover=0.5)
 
 
@@ -159,8 +159,8 @@ def test_a_search_that_no_file_could_name_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(registry.ALGORITHMS, "clash", Clash)
     wrong: Any
     for wrong, problem in (
-        ("ga", "search is 'ga', expected an algorithm as GeneticAlgorithm"),
-        (GeneticAlgorithm, "expected an algorithm as GeneticAlgorithm"),
+        ("ga", "search is 'ga', expected an algorithm such as GeneticAlgorithm"),
+        (GeneticAlgorithm, "expected an algorithm such as GeneticAlgorithm"),
         (Unknown(), "the search Unknown is not registered; use distal.search.registry.register"),
         (Clash(), "the search clash has an option 'trials'; call it something else"),
     ):
@@ -200,7 +200,7 @@ def test_what_a_search_asks_for_has_to_fit(asked: Any, problem: str, monkeypatch
 @pytest.mark.parametrize("algorithm", [RandomSearch(), GeneticAlgorithm(population=5), CMA(population=5)])
 def test_only_what_was_asked_for_can_be_told(algorithm: Algorithm) -> None:
     search = algorithm.begin(2, 1, 0)
-    with pytest.raises(InputError, match="the search was told nothing yet"):
+    with pytest.raises(InputError, match="the search has been told nothing yet"):
         search.state()
     asked = search.ask()
     wrong: Any
@@ -209,7 +209,7 @@ def test_only_what_was_asked_for_can_be_told(algorithm: Algorithm) -> None:
             search.tell(asked, wrong)
     assert search.generation == -1
     if not isinstance(algorithm, RandomSearch):
-        with pytest.raises(InputError, match=r"^3 genotypes are told, expected th"):
+        with pytest.raises(InputError, match=r"^3 genotypes were told, expected th"):
             search.tell(asked[:3], np.ones(3))
         assert search.generation == -1
 
@@ -263,7 +263,7 @@ def test_the_first_generation_of_cma_is_as_wide_as_sigma_says() -> None:
     assert (asked.discrete != 0).mean() == pytest.approx(0.0956, abs=0.012)
 
 
-def test_cma_begins_afresh_when_it_has_converged_also_from_a_stored_state() -> None:
+def test_cma_starts_over_when_it_has_converged_also_from_a_stored_state() -> None:
     whole, parts = (CMA(population=4).begin(0, 1, 3) for _ in range(2))
     assert isinstance(whole, cma.CMASearch)
     updates = []

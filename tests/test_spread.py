@@ -182,7 +182,7 @@ def test_a_worker_with_another_version_refuses_and_names_both() -> None:
 
 def test_what_is_no_executor_is_refused() -> None:
     wrong: Any = 3
-    with pytest.raises(InputError, match=r"executor is 3, expected what follows concurrent\.futures"):
+    with pytest.raises(InputError, match=r"executor is 3, expected one that follows concurrent\.futures"):
         distal.learn("paper:1", executor=wrong)
 
 
@@ -472,8 +472,11 @@ def test_a_scheduler_file_that_is_none_is_refused(
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("foo://127.0.0.1:1", "cluster 'foo://127.0.0.1:1' is no address of a scheduler, expected tcp://"),
-        ("tcp://localhost", "cluster 'tcp://localhost' is no address of a scheduler"),
+        (
+            "foo://127.0.0.1:1",
+            "cluster 'foo://127.0.0.1:1' is not the address of a scheduler, expected tcp://",
+        ),
+        ("tcp://localhost", "cluster 'tcp://localhost' is not the address of a scheduler"),
         ("local:0", "N in local:N is 0, expected a whole number from 1 to 1024"),
         ("local:many", "N in local:N is 'many', expected a whole number"),
         ("nowhere", "cluster 'nowhere' is neither an address like tcp://host:8786, nor a scheduler file"),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 SHOWN = 100  # letters of a value that a refusal shows
 T = TypeVar("T")
-Index = TypeVar("Index", bound=np.integer[Any])
+_Index = TypeVar("_Index", bound=np.integer[Any])
 
 
 class InputError(ValueError):
@@ -113,7 +113,7 @@ def instance(name: str, value: object, kind: type[T], expected: str) -> T:
 
 
 def sequence(name: str, value: object, expected: str) -> tuple[Any, ...]:
-    """Return value as a tuple, if it is a list, a tuple or the like; text is none."""
+    """Return value as a tuple, if it is a list, a tuple or the like; text is refused."""
     if isinstance(value, list | tuple):
         return tuple(value)
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
@@ -122,7 +122,7 @@ def sequence(name: str, value: object, expected: str) -> tuple[Any, ...]:
     return tuple(cast(Iterable[Any], value))
 
 
-def indices(name: str, value: object, high: int, kind: type[Index]) -> NDArray[Index]:
+def indices(name: str, value: object, high: int, kind: type[_Index]) -> NDArray[_Index]:
     """Return value as an array (n) of this kind of number, if it is an array of whole numbers in 0 … high."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iu":
         raise InputError(f"{name} is {shown(value)}, expected an array of whole numbers")
@@ -199,7 +199,7 @@ def fields(data: object, form: str, version: int, needed: Sequence[str], others:
 
 
 def _plain(value: object) -> object:
-    """Return the Python number that a NumPy scalar, or a number of a kind of its own, holds."""
+    """Return the Python number that a NumPy scalar, or another kind of number, holds."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, bool):

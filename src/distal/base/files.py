@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from distal.base import checks, memory
 from distal.base.checks import InputError
 
-MOST = 2**20  # bytes of a file that a person may have written: a rule, a climber, a maze
+_MOST = 2**20  # bytes of a file that a person may have written: a rule, a climber, a maze
 MOST_OF_RUNS = 2**30  # … and of one that only a program writes
 
 # A pipe that nobody writes to is opened without waiting, a terminal without becoming ours.
@@ -41,8 +41,8 @@ def _scalar(data: object) -> str:
     return json.dumps(data, ensure_ascii=False, allow_nan=False)
 
 
-def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
-    """Return the content of a regular file of at most so many bytes; `what` names its kind in the refusal.
+def read_bytes(path: str | Path, what: str, most: int = _MOST) -> bytes:
+    """Return the content of a regular file of at most `most` bytes; `what` names its kind in the refusal.
 
     A pipe, a device or a folder is refused at once: opening one could wait for ever, reading it, too.
     """
@@ -62,7 +62,7 @@ def read_bytes(path: str | Path, what: str, most: int = MOST) -> bytes:
     raise InputError(f"cannot read {what} {str(path)!r}: {problem}")
 
 
-def read_text(path: str | Path, what: str, most: int = MOST) -> str:
+def read_text(path: str | Path, what: str, most: int = _MOST) -> str:
     """Return the text of a file as `read_bytes` reads it, with plain line ends."""
     try:
         text = read_bytes(path, what, most).decode()
@@ -71,7 +71,7 @@ def read_text(path: str | Path, what: str, most: int = MOST) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_json(path: str | Path, what: str, most: int = MOST) -> object:
+def read_json(path: str | Path, what: str, most: int = _MOST) -> object:
     """Return the content of a JSON file."""
     text = read_text(path, what, most)
     values = {"numbers and lists": len(text) + memory.JSON_VALUE * sum(map(text.count, ",[{"))}
@@ -99,7 +99,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(word: str) -> object:
     """Refuse NaN and Infinity, which Python takes and JSON does not know."""
-    raise InputError(f"{word} is no number of JSON")
+    raise InputError(f"{word} is not a JSON number")
 
 
 def check_target(path: str | Path) -> None:
@@ -161,7 +161,7 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
             os.fsync(file.fileno())
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(target)
-        sync_folder(target.parent)
+        _sync_folder(target.parent)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
         raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
@@ -170,7 +170,7 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
         raise
 
 
-def sync_folder(path: str | Path) -> None:
+def _sync_folder(path: str | Path) -> None:
     """Make renames and new files in a folder survive a loss of power, where the system can."""
     try:
         handle = os.open(path, os.O_RDONLY)

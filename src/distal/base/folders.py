@@ -31,15 +31,15 @@ except ImportError:  # not on every system
     fcntl = None  # type: ignore[assignment]
 
 MANIFEST = "manifest.json"
-FORMAT, VERSION = "distal-folder", 1
-LARGEST = 2**26  # bytes of a manifest: one with a million runs has 30 million
+_FORMAT, _VERSION = "distal-folder", 1
+_LARGEST = 2**26  # bytes of a manifest: one with a million runs has 30 million
 
 # A file inside a folder: plain names with slashes between them. None begins with a dot.
-INSIDE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
-TEMPORARY = re.compile(r"\.(?P<name>.+)\.[a-z0-9_]{8}\.tmp")  # what `files` writes before it renames
-RELEASE = re.compile(r"(\d{1,6})\.(\d{1,6})(\.\d{1,6})?([a-z.+-][a-z0-9.+-]*)?")
+_INSIDE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[a-z0-9_]{8}\.tmp")  # what `files` writes before it renames
+_RELEASE = re.compile(r"(\d{1,6})\.(\d{1,6})(\.\d{1,6})?([a-z.+-][a-z0-9.+-]*)?")
 
-Older = Callable[[Path], Iterable[str] | None]  # names our files in a folder that has no manifest
+_Older = Callable[[Path], Iterable[str] | None]  # names our files in a folder that has no manifest
 
 
 # ------------------------------------------------------------------ sealed files
@@ -69,7 +69,7 @@ def unsealed(
     except RecursionError:
         seal = ""
     if seal != data.get("sha256"):
-        raise InputError(f"file {str(path)!r} is damaged: its checksum does not fit its content")
+        raise InputError(f"file {str(path)!r} is damaged: its checksum does not match its content")
     return content, version
 
 
@@ -80,10 +80,10 @@ def fingerprint(content: dict[str, Any]) -> str:
 
 def check_release(release: object, path: Path) -> None:
     """Refuse what a later release made: a new minor version may mean something else by the same words."""
-    found = RELEASE.fullmatch(release) if isinstance(release, str) else None
+    found = _RELEASE.fullmatch(release) if isinstance(release, str) else None
     if found is None:
-        raise InputError(f"file {str(path)!r} is damaged: {release!r} is no version of Distal")
-    ours = RELEASE.fullmatch(__version__)
+        raise InputError(f"file {str(path)!r} is damaged: {release!r} is not a version of Distal")
+    ours = _RELEASE.fullmatch(__version__)
     if ours is not None and tuple(map(int, found.group(1, 2))) > tuple(map(int, ours.group(1, 2))):
         raise InputError(
             f"file {str(path)!r} was made by Distal {release}, this is {__version__}; "
@@ -104,7 +104,7 @@ class Manifest:
     def to_text(self) -> str:
         """Return the content of the file."""
         content = {"distal": __version__, "holds": self.holds, "files": list(self.files)}
-        return to_json(sealed(content, FORMAT, VERSION)) + "\n"
+        return to_json(sealed(content, _FORMAT, _VERSION)) + "\n"
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -112,7 +112,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     path = folder / MANIFEST
     if not os.path.lexists(path):
         return None
-    content, _ = unsealed(read_json(path, "manifest", LARGEST), FORMAT, (VERSION,), path, "distal")
+    content, _ = unsealed(read_json(path, "manifest", _LARGEST), _FORMAT, (_VERSION,), path, "distal")
     check_release(content.get("distal"), path)
     holds, files = content.get("holds"), content.get("files")
     if set(content) != {"distal", "holds", "files"} or not isinstance(holds, str):
@@ -120,22 +120,22 @@ def read_manifest(folder: Path) -> Manifest | None:
     if not isinstance(files, list):
         raise InputError(f"file {str(path)!r} is damaged: it has no list of files")
     for name in files:
-        if not isinstance(name, str) or INSIDE.fullmatch(name) is None:
-            raise InputError(f"file {str(path)!r} is damaged: {name!r} is no file inside the folder")
+        if not isinstance(name, str) or _INSIDE.fullmatch(name) is None:
+            raise InputError(f"file {str(path)!r} is damaged: {name!r} is not a file inside the folder")
     return Manifest(checks.text("what the folder holds", holds), tuple(files))
 
 
 def known_files(
-    path: Path, holds: str, files: Iterable[str], older: Older | None = None, shared: bool = False
+    path: Path, holds: str, files: Iterable[str], older: _Older | None = None, shared: bool = False
 ) -> tuple[str, ...]:
     """Return which files of a folder are ours; refuse one that is not ours to write these files into.
 
     Args:
-        path: the folder; it need not exist.
-        holds: what it should hold.
-        files: what is to be written there.
-        older: names our files where there is no manifest, as in folders of older versions.
-        shared: take a folder of other people too, as long as none of our files is there.
+        path: The folder; it need not exist.
+        holds: What it should hold.
+        files: What is to be written there.
+        older: Names our files where there is no manifest, as in folders of older versions.
+        shared: Take a folder of other people too, as long as none of our files is there.
     """
     if not path.is_dir():
         return ()
@@ -170,13 +170,13 @@ def _is_temporary(name: str) -> bool:
 
 
 def _check_inside(folder: Path, name: str) -> None:
-    """Refuse a file of ours that a link would lead out of the folder, or that is no plain file."""
+    """Refuse a file that a link would lead out of the folder, or that is not a plain file."""
     *folders, _ = Path(name).parts
     inner = folder
     for part in folders:
         inner /= part
         if (kind := _kind(inner)) is not None and not stat.S_ISDIR(kind):
-            raise InputError(f"{str(inner)!r} is not a folder of its own; move it away")
+            raise InputError(f"{str(inner)!r} is not a plain folder; move it away")
     if (kind := _kind(folder / name)) is not None and not stat.S_ISREG(kind):
         raise InputError(f"{str(folder / name)!r} is not a plain file; move it away")
 
@@ -233,7 +233,7 @@ class Folder:
             self._name(holds, files)
 
     def _remove_all(self, names: Iterable[str]) -> None:
-        """Remove files of ours; not while another process works in a folder inside."""
+        """Remove some of our files, but not while another process works in a folder inside."""
         parents = {path.parent for path in map(self.file, names)} - {self.path}
         locks: list[int] = []
         try:
@@ -246,7 +246,7 @@ class Folder:
                 _unlock(lock)
 
     def join(self, files: Iterable[str]) -> None:
-        """Go on with a folder whose files are known; remove what killed writes left of them."""
+        """Use a folder whose files are known; remove what killed writes left of them."""
         self.files = frozenset(files)
         self._sweep()
 
@@ -257,9 +257,9 @@ class Folder:
         self._mend(self.path / MANIFEST, Manifest(holds, named).to_text())
 
     def file(self, name: str) -> Path:
-        """Return the path of a file of ours."""
+        """Return the path of one of our files."""
         if name not in self.files:
-            raise InputError(f"{name!r} is no file of folder {str(self.path)!r}")
+            raise InputError(f"{name!r} is not a file of folder {str(self.path)!r}")
         _check_inside(self.path, name)
         return self.path / name
 
@@ -272,11 +272,11 @@ class Folder:
         write_bytes(self._target(name), data)
 
     def mend_text(self, name: str, text: str) -> None:
-        """Write a text file, unless it says so already: a folder that can only be read may be complete."""
+        """Write a text file, unless it already holds this text: a read-only folder may be complete."""
         self._mend(self._target(name), text)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files of ours, and the folders inside that are empty then."""
+        """Remove some of our files, and the folders inside that are empty then."""
         inner: set[Path] = set()
         try:
             for name in names:
@@ -305,12 +305,12 @@ class Folder:
         write_bytes(path, data)
 
     def _sweep(self) -> None:
-        """Remove temporary files of a write that was killed, of our own files alone."""
+        """Remove temporary files that a killed write of one of our files left."""
         ours = {self.path / name for name in (*self.files, MANIFEST)}
         for folder in {path.parent for path in ours}:
             with suppress(OSError):  # no such folder yet, or one that can only be read
                 for entry in list(folder.iterdir()):
-                    found = TEMPORARY.fullmatch(entry.name)
+                    found = _TEMPORARY.fullmatch(entry.name)
                     if found is not None and folder / found["name"] in ours:
                         entry.unlink()
 

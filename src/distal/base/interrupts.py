@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 last_acts: list[Callable[[], object]] = []  # what has to end with the command, even when it ends at once
 
 
-class Interrupted(KeyboardInterrupt):
+class _Interrupted(KeyboardInterrupt):
     """Ctrl-C in the command.
 
     When KeyboardInterrupt itself leaves an `exec` of text, as there is one in every
@@ -114,7 +114,7 @@ def _raise(number: int, frame: FrameType | None) -> NoReturn:
             _leave(number, frame)
         inner = inner.f_back
     signal.signal(signal.SIGINT, _leave)
-    raise Interrupted
+    raise _Interrupted
 
 
 def _leave(_number: int, _frame: FrameType | None, errors: int = 2) -> NoReturn:
@@ -140,6 +140,6 @@ def _end() -> NoReturn:
 
 def _unraisable(failure: Any) -> None:
     """End if an interrupt came where nothing can be raised, as in a finaliser."""
-    if failure.exc_type is Interrupted:
+    if failure.exc_type is _Interrupted:
         _leave(signal.SIGINT, None)
     sys.__unraisablehook__(failure)

@@ -16,8 +16,8 @@ except ImportError:  # not on every system
     resource = None  # type: ignore[assignment]
 
 
-STARTING = 128 * 2**20  # bytes of address space
-COMMANDS = ("distal", "distal.exe", "-m")  # how the command line is started
+_STARTING = 128 * 2**20  # bytes of address space
+_COMMANDS = ("distal", "distal.exe", "-m")  # how the command line is started
 
 
 def machine() -> dict[str, Any]:
@@ -56,12 +56,12 @@ def check_start() -> None:
     if free is None:
         return
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if free < STARTING:
+    if free < _STARTING:
         refusal = (
-            f"distal needs {STARTING >> 20} MiB of address space to start, its limit leaves "
+            f"distal needs {_STARTING >> 20} MiB of address space to start, its limit leaves "
             f"{max(0, free) >> 20} MiB; raise it with ulimit -v"
         )
-        if Path(sys.argv[0]).name in COMMANDS:
+        if Path(sys.argv[0]).name in _COMMANDS:
             sys.stderr.write(f"distal: error: {refusal}\n")
             sys.exit(2)
         raise MemoryError(refusal)
@@ -119,7 +119,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def available_cores() -> int:
-    """Return the number of cores this process may use, asked anew at every call."""
+    """Return the number of cores this process may use, asked again at every call."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -15,8 +15,8 @@ from distal.base import machine
 from distal.base.checks import InputError, counted
 
 SETTING = "DISTAL_MEMORY"
-UNLIMITED = "unlimited"
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_UNLIMITED = "unlimited"
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 # Bytes.
 EP = 4  # in a curve
@@ -26,9 +26,9 @@ COLUMN = 4  # of each episode: where it is recorded
 JSON_VALUE = 72  # a value of a JSON file, at most: an empty object and its place in a list
 LISTED = 20  # a number of a curve on its way to JSON
 LISTED_LARGE = 44  # … above 256, where Python has no objects ready
-INDIVIDUAL = 730  # the learner, and its text on disk
-GENE = 58  # of an individual, what it is drawn from, and its text
-GENERATION = 24  # best, mean and worst of one run
+_INDIVIDUAL = 730  # the learner, and its text on disk
+_GENE = 58  # of an individual, what it is drawn from, and its text
+_GENERATION = 24  # best, mean and worst of one run
 AGENT = 1200  # in an environment of many, above all its generator
 PIXEL = 6  # of a film
 LOADING = 640 * 2**20  # of address space: Numba and LLVM, and the code that they compile
@@ -57,14 +57,14 @@ class Estimate:
         need = "needs" if self.what.startswith("1 ") else "need"
         raise InputError(
             f"{self.what} {need} about {size(self.total)} of memory, most of it for {largest}, "
-            f"{size(free)} are free; {self.instead}, or set {SETTING}={UNLIMITED}"
+            f"{size(free)} are free; {self.instead}, or set {SETTING}={_UNLIMITED}"
         )
 
 
 def evaluation(
     trials: int, episodes: int, *, curves: int, weights: int = 0, listed: int = 0, instead: str
 ) -> Estimate:
-    """Estimate an evaluation that keeps so many curves; `listed`: bytes for each number of them as JSON."""
+    """Estimate an evaluation that keeps `curves` curves; `listed`: bytes for each number of them as JSON."""
     cells = trials * episodes
     parts = {
         "curves": (EP * curves + 1) * cells,  # and one bit of each EP, as a byte, while they are summed up
@@ -82,18 +82,18 @@ def evolution(
     population: int,
     generations: int,
     trials: int,
-    afresh: int,
+    fresh: int,
     episodes: int,
     beside: int = 0,
 ) -> Estimate:
-    """Estimate an evolution: genes and trials of each individual, and `afresh` of each run's winner.
+    """Estimate an evolution: genes and trials of each individual, and `fresh` trials of each run's winner.
 
     `beside` counts the bytes that the search of each run needs besides its individuals.
     """
     parts = {
-        "individuals": ((INDIVIDUAL + GENE * genes) * population + beside) * runs,
-        "trials": MEASURED * runs * max(population * trials, afresh) + COLUMN * episodes,
-        "generations": GENERATION * runs * (generations + 1),
+        "individuals": ((_INDIVIDUAL + _GENE * genes) * population + beside) * runs,
+        "trials": MEASURED * runs * max(population * trials, fresh) + COLUMN * episodes,
+        "generations": _GENERATION * runs * (generations + 1),
     }
     asked = counted(runs, "run")
     if max(parts, key=lambda part: parts[part]) == "generations":
@@ -108,12 +108,12 @@ def allowed() -> int | None:
     said = os.environ.get(SETTING, "").strip()
     if not said:
         return machine.free_memory()
-    if said.lower() == UNLIMITED:
+    if said.lower() == _UNLIMITED:
         return None
     read = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)(?:i?B)?", said, re.IGNORECASE | re.ASCII)
     if read is None:
-        raise InputError(f"{SETTING} is {said!r}, expected {UNLIMITED} or a size as 512M or 8G")
-    return int(float(read[1]) * UNITS[read[2].upper()])
+        raise InputError(f"{SETTING} is {said!r}, expected {_UNLIMITED} or a size such as 512M or 8G")
+    return int(float(read[1]) * _UNITS[read[2].upper()])
 
 
 def check_address_space(what: str, needed: int) -> None:

@@ -17,8 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-RESAMPLES = 9999
+_RESAMPLES = 9999
 SIGNIFICANT = 0.05  # the paper's α
+
+
+def standard_error(values: NDArray[Any]) -> float:
+    """Return the standard error of a mean of two values or more."""
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 def paired(a: ArrayLike, b: ArrayLike) -> float:
@@ -30,7 +35,7 @@ def paired(a: ArrayLike, b: ArrayLike) -> float:
     n = len(difference)
     if n < 2 or not difference.any():
         return 1.0
-    error = float(difference.std(ddof=1)) / math.sqrt(n)
+    error = standard_error(difference)
     if error == 0:
         return 0.0
     freedom = n - 1
@@ -115,13 +120,13 @@ def interval(values: ArrayLike, statistic: Any = np.mean) -> tuple[float, float]
     from scipy import stats  # noqa: PLC0415
 
     result = stats.bootstrap(
-        (data,), statistic, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0)
+        (data,), statistic, n_resamples=_RESAMPLES, method="percentile", rng=np.random.default_rng(0)
     ).confidence_interval
     return float(result.low), float(result.high)
 
 
 def superiority_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of `superiority`, both samples drawn anew."""
+    """Return the 95 % bootstrap interval of `superiority`, with both samples redrawn."""
     draw = np.random.default_rng(0)
     values = [superiority(draw.choice(a, len(a)), draw.choice(b, len(b))) for _ in range(2000)]
     low, high = np.percentile(values, [2.5, 97.5])

@@ -37,8 +37,8 @@ from distal.model.maze import triple_t_maze
 from distal.model.settings import Settings
 from distal.tasks.walk import MazeTask
 
-FORMAT, VERSION = "distal-bench", 1
-NOTABLE = 1.15  # a change by less than this factor is noise on a shared machine
+_FORMAT, _VERSION = "distal-bench", 1
+_NOTABLE = 1.15  # a change by less than this factor is noise on a shared machine
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def run(engine: str = "cpu", quick: bool = False, cluster: str | None = None) ->
 def report(rows: list[Row], card: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the results with a description of the machine, and of the card, ready for JSON."""
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": _FORMAT,
+        "version": _VERSION,
         "distal": __version__,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": machine(),
@@ -91,7 +91,7 @@ def report(rows: list[Row], card: dict[str, Any] | None = None) -> dict[str, Any
 def load_report(path: str | Path) -> dict[str, Any]:
     """Read results that an earlier run wrote."""
     data = read_json(path, "benchmark file")
-    if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
+    if not isinstance(data, dict) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
         raise InputError(f"benchmark file {str(path)!r}: expected what 'distal bench --json' prints")
     return data
 
@@ -106,7 +106,7 @@ def compare(rows: list[Row], earlier: dict[str, Any]) -> list[tuple[Row, float |
             verdict = "not measured in both"
         else:
             gain = row.value / then if row.at_least else then / row.value
-            verdict = "better" if gain > NOTABLE else "WORSE" if gain < 1 / NOTABLE else "as before"
+            verdict = "better" if gain > _NOTABLE else "WORSE" if gain < 1 / _NOTABLE else "as before"
         compared.append((row, then, verdict))
     return compared
 

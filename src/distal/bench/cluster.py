@@ -16,7 +16,7 @@ from distal.engines.cluster import Cluster
 from distal.engines.spread import TASK, Spread
 from distal.paper.experiments import random_learners
 
-EMPTY_TASKS = 200
+_EMPTY_TASKS = 200
 
 
 def run(address: str, quick: bool = False) -> Iterator[Row]:
@@ -37,10 +37,10 @@ def _overhead(cluster: Cluster) -> Row:
     samples = []
     for _ in range(5):
         began = time.perf_counter()
-        futures = [cluster.submit(_nothing, k) for k in range(EMPTY_TASKS)]
+        futures = [cluster.submit(_nothing, k) for k in range(_EMPTY_TASKS)]
         for future in futures:
             future.result()
-        samples.append((time.perf_counter() - began) / EMPTY_TASKS * 1000)
+        samples.append((time.perf_counter() - began) / _EMPTY_TASKS * 1000)
     what = "handing over a task and its result, which the scheduler does for one after another"
     return Row("overhead", what, float(np.median(samples)), "ms", at_least=False, samples=samples)
 

@@ -20,7 +20,7 @@ from distal.paper.experiments import RESAMPLE, random_learners
 from distal.search.evolve import evolve
 
 RULES = 15 * 14  # one generation of all fifteen runs
-GENERATION = f"one generation of fifteen runs: {RULES} random rules × 40 trials × 100 episodes"
+_GENERATION = f"one generation of fifteen runs: {RULES} random rules × 40 trials × 100 episodes"
 
 
 def run(quick: bool = False) -> Iterator[Row]:
@@ -33,7 +33,7 @@ def run(quick: bool = False) -> Iterator[Row]:
     seconds = alternating([partial(gpu.run, dsp), partial(gpu.run, climbing)], repeats)
     once = float(np.median(seconds[0]))
     yield Row(
-        "generation", GENERATION, once * 1000, "ms", 12, at_least=False, samples=(seconds[0] * 1e3).tolist()
+        "generation", _GENERATION, once * 1000, "ms", 12, at_least=False, samples=(seconds[0] * 1e3).tolist()
     )
     ratio = seconds[1] / seconds[0]
     what = "time of the same for hill climbing, in DSP generations"

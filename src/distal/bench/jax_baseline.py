@@ -34,7 +34,7 @@ from distal.paper.experiments import random_learners
 HIDDEN, STEPS = 20, 100
 
 
-def maze_arrays(maze: Maze) -> dict[str, Any]:
+def _maze_arrays(maze: Maze) -> dict[str, Any]:
     """Return the maze as arrays: walls, start, finals, distances."""
     return {
         "walls": jnp.asarray(maze.walls),
@@ -44,7 +44,7 @@ def maze_arrays(maze: Maze) -> dict[str, Any]:
     }
 
 
-MOVES = jnp.array([[-1, 0], [0, 1], [1, 0], [0, -1]])
+_MOVES = jnp.array([[-1, 0], [0, 1], [1, 0], [0, -1]])
 TURNS = jnp.array([0, -1, 1, 0])
 
 
@@ -63,13 +63,13 @@ def episode(maze: dict[str, Any], goal: Any, numbers: Any, hidden_w: Any, output
 
     def step(state: Any, _: Any) -> tuple[Any, Any]:
         cell, heading, hidden, outputs, pits, alive = state
-        around = cell + MOVES[(heading + jnp.array([-1, 0, 1])) % 4]
+        around = cell + _MOVES[(heading + jnp.array([-1, 0, 1])) % 4]
         inputs = jnp.append(maze["walls"][around[:, 0], around[:, 1]].astype(jnp.float32), 1.0)
         new_hidden = (w_hi @ inputs + w_h @ hidden + w_ho @ outputs > 0).astype(jnp.float32)
         action = jnp.argmax(output_w @ jnp.append(new_hidden, 1.0))
         new_outputs = jax.nn.one_hot(action, 4)
         turned = (heading + TURNS[action]) % 4
-        ahead = cell + MOVES[turned]
+        ahead = cell + _MOVES[turned]
         moves = (action != 0) & ~maze["walls"][ahead[0], ahead[1]]
         new_cell = jnp.where(moves, ahead, cell)
         new_heading = jnp.where(action != 0, turned, heading)
@@ -122,7 +122,7 @@ def trial(maze: dict[str, Any], episodes: int, delta_w: Any, numbers: Any, goal:
 
 def generation(rules: tuple[Rule, ...], trials: int, episodes: int) -> Callable[[int], Any]:
     """Return a function that runs one generation from a seed, compiled."""
-    maze = maze_arrays(triple_t_maze())
+    maze = _maze_arrays(triple_t_maze())
     per = trials * 8
     delta_w = np.repeat(np.array([rule.delta_w for rule in rules], np.float32), per, axis=0)
     own = [[rule.eta, rule.theta, rule.alpha_h, rule.alpha_o] for rule in rules]

@@ -21,19 +21,7 @@ from distal.cli.parser import Parser
 from distal.cli.terminal import tell
 from distal.engines.spread import WorkError
 
-# In the order of the help.
-COMMANDS = (
-    maze,
-    env,
-    rules,
-    learn,
-    watch,
-    evolve,
-    runs,
-    reproduce,
-    readings,
-    bench,
-)
+_COMMANDS = (maze, env, rules, learn, watch, evolve, runs, reproduce, readings, bench)  # as in the help
 
 
 def _parser() -> Parser:
@@ -45,7 +33,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"distal {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
-    for command in COMMANDS:
+    for command in _COMMANDS:
         command.add(commands)
     return parser
 

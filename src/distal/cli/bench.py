@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json(bench.report(rows, card))
     else:
-        show_bench(rows, machine(), card)
+        _show_bench(rows, machine(), card)
     if earlier is not None:
         show_change(bench.compare(rows, earlier), earlier, to_stderr=args.json)
 
@@ -68,7 +68,7 @@ def _spinning(rows: Iterable[T], label: str) -> Iterator[T]:
             yield row
 
 
-def show_bench(rows: list[Row], machine: dict[str, Any], card: dict[str, Any] | None = None) -> None:
+def _show_bench(rows: list[Row], machine: dict[str, Any], card: dict[str, Any] | None = None) -> None:
     """Print the rows of a benchmark and the machine they were measured on."""
     out = console()
     if card is not None:

@@ -28,11 +28,11 @@ from distal.search.registry import ALGORITHMS, algorithm, options_of
 from distal.search.results import Evolved
 from distal.search.runs import check_new, read_run
 
-SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
-TASK = ("maze", "heading", "env", "env_arg", "encode", "starts")
+_SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
+_TASK = ("maze", "heading", "env", "env_arg", "encode", "starts")
 # What decides the result of an evolution, and so cannot change when it is resumed.
-DECIDING = (
-    "learner", "runs", "generations", "search", *SEARCH_OPTIONS, "trials", "episodes", "seed", *TASK,
+_DECIDING = (
+    "learner", "runs", "generations", "search", *_SEARCH_OPTIONS, "trials", "episodes", "seed", *_TASK,
     *Settings.__dataclass_fields__,
 )  # fmt: skip
 
@@ -76,7 +76,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Evolve rules or the parameters of hill climbing."""
-    given = {name: value for name, value in vars(args).items() if value is not None and name in DECIDING}
+    given = {name: value for name, value in vars(args).items() if value is not None and name in _DECIDING}
     if args.resume is not None:
         given.update(out=args.out, force=args.force or None)
         for name, value in given.items():
@@ -87,9 +87,9 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("no folder for the runs; name one with --out DIR (or continue with --resume DIR)")
     else:
         folder("--out", args.out)
-        given = {name: value for name, value in given.items() if name not in TASK}
+        given = {name: value for name, value in given.items() if name not in _TASK}
         given["task"] = options.task(args)
-        asked = {name: given.pop(name) for name in SEARCH_OPTIONS if name in given}
+        asked = {name: given.pop(name) for name in _SEARCH_OPTIONS if name in given}
         given["search"] = algorithm(given.pop("search", UNNAMED), asked)
     _check_evolution(args, given)
     out = args.resume if args.resume is not None else args.out

@@ -28,7 +28,7 @@ from distal.evaluation.learning import (
     learn,
     settings_in,
 )
-from distal.learners import DEFAULT_CLIMBER, Learner, kind_of, name_of
+from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import READINGS, Settings
@@ -36,7 +36,7 @@ from distal.tasks.task import task_name
 from distal.tasks.walk import MazeTask
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
-MARKS = 6  # checkpoints of a curve that 80 columns hold
+_MARKS = 6  # checkpoints of a curve that 80 columns hold
 
 
 def add(commands: Commands) -> None:
@@ -164,7 +164,7 @@ def show_result(result: Result) -> None:
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
     settings = result.settings
-    kind = kind_of(result.learner)
+    kind = result.learner.kind
     readings = ", ".join(
         f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
     )
@@ -186,7 +186,7 @@ def show_result(result: Result) -> None:
     if in_maze:
         table.add_row("perfect agent", f"{perfect_agent(result.maze):.2f}")
     out.print(table)
-    marks = list(result.checkpoints)[-MARKS:]
+    marks = list(result.checkpoints)[-_MARKS:]
     curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
     for one in columns:
         curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:.2f}" for mark in marks))
@@ -210,7 +210,7 @@ def _for_each(result: Result) -> str:
 
 
 def _described(result: Result) -> str:
-    """Name a learner; one without a name of its own with its numbers."""
+    """Return the name of a learner, or its kind and numbers if it has none."""
     learner = result.learner
     if learner.name:
         return learner.name

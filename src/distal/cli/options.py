@@ -36,7 +36,7 @@ def add_heading(command: Parser, default: str | None = "north") -> None:
 
 
 def add_resample(command: Parser) -> None:
-    """Add how often weights are drawn afresh."""
+    """Add how often fresh weights are drawn."""
     command.add_argument(
         "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
     )
@@ -138,7 +138,7 @@ def _owners() -> dict[str, list[str]]:
 
 
 def add_elites(command: Parser, value: str | None) -> None:
-    """Add what becomes of the elites."""
+    """Add what happens to the elites."""
     command.add_argument(
         "--elites", default=value, metavar="WORD", help=_explained(ELITES, GeneticAlgorithm.elites)
     )
@@ -199,7 +199,7 @@ def settings(args: argparse.Namespace) -> SettingsDict:
 
 
 def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
-    """Return the learners that names stand for; words as `hc` take their numbers from the options."""
+    """Return the learners that names stand for; words like `hc` take their numbers from the options."""
     owners = _owners()
     given = {name: getattr(args, name) for name in owners if getattr(args, name) is not None}
     for name in given:

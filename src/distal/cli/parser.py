@@ -9,14 +9,14 @@ from typing import Any, NoReturn, TypeAlias
 from distal.base.checks import path, suggestion
 from distal.cli import terminal
 
-PATHS = ("DIR", "FILE", "OUT")  # what stands for the path of a file or a folder in the help
+_PATHS = ("DIR", "FILE", "OUT")  # what stands for the path of a file or a folder in the help
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line that helps."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, "formatter_class": Formatter, **options})
+        super().__init__(**{"allow_abbrev": False, "formatter_class": _Formatter, **options})
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with exit code 2."""
@@ -40,12 +40,12 @@ class Parser(argparse.ArgumentParser):
                 parser.error(f"{name} belongs after the command: {parser.prog} {name}")
             parser.error(f"unknown argument {unknown[0]!r}{suggestion(name, options)}")
         for action in getattr(known, "parser", self)._actions:
-            if action.metavar in PATHS and getattr(known, action.dest) is not None:
+            if action.metavar in _PATHS and getattr(known, action.dest) is not None:
                 path((*action.option_strings, action.metavar)[0], getattr(known, action.dest))
         return known
 
 
-class Formatter(argparse.HelpFormatter):
+class _Formatter(argparse.HelpFormatter):
     """Help with the options in a narrow column."""
 
     def __init__(self, prog: str) -> None:

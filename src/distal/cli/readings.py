@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from pathlib import Path
 
-from distal.base.checks import folder, integer, one_of
+from distal.base.checks import folder
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json
-from distal.model.draws import MAX_SEED
 from distal.model.settings import Settings
 from distal.paper import reading_report, reading_study
 from distal.paper.reading_study import ReadingStudy
-from distal.search.genetic import ELITES
 
 
 def add(commands: Commands) -> None:
@@ -38,25 +37,19 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure what every reading does, and write the report."""
-    maze = options.maze(args.maze, args.heading)
-    scale = reading_study.SCALES[one_of("scale", args.scale, reading_study.SCALES)]
-    one_of("elites", args.elites, ELITES)
-    integer("seed", args.seed, 0, MAX_SEED)
+    request = reading_study.Readings(
+        scale=args.scale, elites=args.elites, seed=args.seed,
+        settings=Settings(**options.settings(args)), maze=options.maze(args.maze, args.heading),
+    )  # fmt: skip
     out = args.out if args.out is not None else f"readings-{args.scale}"
     folder("--out", out)
-    settings = options.settings(args)
-    in_force = Settings(**settings)
-    planned = reading_study.plan(scale, in_force, args.elites, maze)
-    reading_study.check_memory(scale, maze)
-    reading_study.claim(scale, args.elites, args.seed, in_force, maze).check(out, args.force)
+    request.check_memory()
+    request.claim.check(out, args.force)
     with work.resumable(work.AGAIN), work.runner_of(args) as runner:
-        seconds = reading_study.estimated_seconds(planned, maze, runner)
-        work.show_plan(reading_study.outline(planned), seconds, out)
+        seconds = reading_study.estimated_seconds(request.planned, request.maze, runner)
+        work.show_plan(reading_study.outline(request.planned), seconds, out)
         with work.stage_progress(runner.executor) as progress:
-            study = reading_study.study_readings(
-                args.scale, elites=args.elites, seed=args.seed, out=out, force=args.force, maze=maze,
-                engine=runner, progress=progress, **settings,
-            )  # fmt: skip
+            study = reading_study.run(request, runner, Path(out), args.force, progress)
     page = reading_report.write(study, out)
     if args.json:
         print_json(study.to_dict())

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from pathlib import Path
 
-from distal.base.checks import folder, integer, one_of
+from distal.base.checks import folder
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, print_json
-from distal.model.draws import MAX_SEED
 from distal.model.settings import Settings
-from distal.paper import report
+from distal.paper import experiments, report
 from distal.paper.comparison import agreement, compare
-from distal.paper.experiments import RULES, SCALES, check_memory, claim, estimated_seconds, plan, reproduce
-from distal.search.genetic import ELITES
 
 
 def add(commands: Commands) -> None:
@@ -39,34 +37,28 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the paper's experiments and write the report."""
-    maze = options.maze(args.maze, args.heading)
-    scale = SCALES[one_of("scale", args.scale, SCALES)]
-    one_of("rules", args.rules, RULES)
-    one_of("elites", args.elites, ELITES)
-    integer("seed", args.seed, 0, MAX_SEED)
+    request = experiments.Experiments(
+        scale=args.scale, rules=args.rules, elites=args.elites, seed=args.seed,
+        settings=Settings(**options.settings(args)), maze=options.maze(args.maze, args.heading),
+    )  # fmt: skip
     out = args.out if args.out is not None else f"reproduction-{args.scale}"
     folder("--out", out)
-    stages = plan(scale, args.rules, maze, args.elites)
-    settings = options.settings(args)
-    in_force = Settings(**settings)
-    check_memory(scale, args.rules, args.elites, args.seed, in_force, maze)
-    claim(scale, args.rules, args.elites, args.seed, in_force, maze).check(out, args.force)
+    request.check_memory()
+    request.claim.check(out, args.force)
     with work.resumable(work.AGAIN), work.runner_of(args) as runner:
-        work.show_plan(stages, estimated_seconds(stages, maze, in_force, runner), out)
+        seconds = experiments.estimated_seconds(request.stages, request.maze, request.settings, runner)
+        work.show_plan(request.stages, seconds, out)
         with work.stage_progress(runner.executor) as progress:
-            result = reproduce(
-                args.scale, rules=args.rules, elites=args.elites, seed=args.seed, out=out, force=args.force,
-                maze=maze, engine=runner, progress=progress, **settings,
-            )  # fmt: skip
+            result = experiments.run(request, runner, Path(out), args.force, progress)
     lines = compare(result)
     page = report.write(result, out, lines)
     if args.json:
         print_json(report.numbers(result, lines))
     else:
-        show_comparison(report.short_rows(lines), agreement(lines), str(page))
+        _show_comparison(report.short_rows(lines), agreement(lines), str(page))
 
 
-def show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> None:
+def _show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> None:
     """Print the paper's numbers beside ours, in 80 columns, and where the report is."""
     out = console()
 

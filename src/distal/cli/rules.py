@@ -19,7 +19,7 @@ from distal.learners.rule import (
     published_rules,
 )
 
-SHIPPED = ((published_rules, published_fitness), (evolved_rules, evolved_fitness))
+_SHIPPED = ((published_rules, published_fitness), (evolved_rules, evolved_fitness))
 
 
 def add(commands: Commands) -> None:
@@ -42,27 +42,27 @@ def run(args: argparse.Namespace) -> None:
         if args.json:
             entries = [
                 {**rule.to_dict(), "fitness_10000_episodes": fitness(n)}
-                for rules, fitness in SHIPPED
+                for rules, fitness in _SHIPPED
                 for n, rule in enumerate(rules(), start=1)
             ]
             print_json({"rules": entries})
         else:
-            show_rules()
+            _show_rules()
         return
     rule = find_rule(args.rule)
     if args.json:
         print_json(rule.to_dict())
     else:
-        show_rule(rule)
+        _show_rule(rule)
 
 
-def show_rules() -> None:
+def _show_rules() -> None:
     """Print the rules that ship with the package, one per line."""
     out = console()
     table = new_table(
         "rule", "eta", "theta", "alpha_h", "alpha_o", "− 0 +", "at 100", "chance", "at 10,000", "chance"
     )
-    for rules, fitness in SHIPPED:
+    for rules, fitness in _SHIPPED:
         for number, rule in enumerate(rules(), start=1):
             changes = " ".join(f"{rule.delta_w.count(change):2}" for change in (-1, 0, 1))
             numbers = (f"{value:.4f}" for value in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o))
@@ -73,13 +73,13 @@ def show_rules() -> None:
             table.add_row(rule.name, *numbers, changes, at_100, chance, f"{fitness(number):.2f}", later)
         table.add_section()
     out.print(table)
-    out.print("− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after so many")
+    out.print("− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after as many")
     out.print("episodes, as the paper reports it (paper) or as we measured it (evolved); lower is better.")
-    out.print("chance: random weights in every episode, with the rule's alpha_h and alpha_o, as long.")
+    out.print("chance: random weights in each of those episodes, with the rule's alpha_h and alpha_o.")
     out.print("Show one with its 32 rows:  distal rules evolved:1")
 
 
-def show_rule(rule: Rule) -> None:
+def _show_rule(rule: Rule) -> None:
     """Print one rule as its 32-row table."""
     named = replace(rule, name=visible(rule.name))
     console().print(Text(str(named)), soft_wrap=True)

@@ -41,10 +41,10 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json({"folders": summaries})
     else:
-        show_runs(summaries)
+        _show_runs(summaries)
 
 
-def show_runs(summaries: list[dict[str, Any]]) -> None:
+def _show_runs(summaries: list[dict[str, Any]]) -> None:
     """Print what folders of runs hold."""
     out = console()
     for entry in summaries:

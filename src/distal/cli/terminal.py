@@ -19,7 +19,7 @@ from rich.text import Text
 from distal.base.files import to_json
 from distal.engines import Progress as Advance
 
-NARROWEST = 120  # columns, where output is not a terminal and has no width of its own
+NARROWEST = 120  # columns, where output is not a terminal and has no width
 
 
 def visible(text: str) -> str:
@@ -31,7 +31,7 @@ def visible(text: str) -> str:
     return re.sub("[^ -~]", lambda found: found[0] if _only_shown(found[0]) else ascii(found[0])[1:-1], text)
 
 
-def visible_json(text: str) -> str:
+def _visible_json(text: str) -> str:
     """Return JSON with the same values and nothing in it that a terminal would obey."""
     return re.sub(
         "[^\n -~]", lambda found: found[0] if _only_shown(found[0]) else json.dumps(found[0])[1:-1], text
@@ -49,7 +49,7 @@ def tell(text: str) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     """Write one JSON object to stdout."""
-    sys.stdout.write(visible_json(to_json(data)) + "\n")
+    sys.stdout.write(_visible_json(to_json(data)) + "\n")
 
 
 def console() -> Console:
@@ -61,7 +61,7 @@ def console() -> Console:
 class PlainConsole(Console):
     """A console that shows every string as it is: names of rules may hold brackets, colons, or worse.
 
-    Line breaks of our own are in a `Text`, which is printed as rich prints it.
+    Our own line breaks are in a `Text`, which is printed as rich prints it.
     """
 
     def __init__(self, width: int | None = None, stderr: bool = False) -> None:
@@ -78,7 +78,7 @@ class PlainConsole(Console):
 
 @contextmanager
 def progress(label: str, episodes: int) -> Iterator[Advance | None]:
-    """Show a bar over so many episodes, if stderr is a terminal."""
+    """Show a bar over this many episodes, if stderr is a terminal."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -41,13 +41,13 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("--out", metavar="FILE", help="the page (watch.html; none if a film is asked for)")
     command.add_argument("--open", action="store_true", help="show the page in the browser")
-    command.add_argument("--gif", metavar="FILE", help="write a film of the agent as it has learned to walk")
+    command.add_argument("--gif", metavar="FILE", help="write a film of how the agent has learned to walk")
     command.add_argument("--mp4", metavar="FILE", help="the same as MP4; needs the extra video")
     command.add_argument(
         "--after",
         type=_counts,
         metavar="N,N,…",
-        help="the film shows the best agent found within so many episodes (100,1000,10000)",
+        help="the film shows the best agent found within each number of episodes (100,1000,10000)",
     )
     command.add_argument("--episodes", type=whole, metavar="N", help="episodes of the page (1000)")
     options.add_seed(command)
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
     episodes = 1_000 if args.episodes is None else args.episodes
     trials = watch.trials(*learners, episodes=episodes, **asked)
     if page is not None:
-        watch.check_kinds(trials)
+        watch.check_recordings(trials)
 
     written: dict[str, Any] = {}
     if films:
@@ -96,14 +96,14 @@ def run(args: argparse.Namespace) -> None:
             (film.write_gif if kind == "gif" else film.write_mp4)(path, frames)
         written = {**films, "scenes": [{"after": scene.after, "ep": scene.walk.ep} for scene in shown]}
         if not args.json:
-            show_film(shown, list(films.values()))
+            _show_film(shown, list(films.values()))
     if page is not None:
         with progress("learning", episodes * len(learners)) as advance:
             watched = watch.write_page(page, *learners, episodes=episodes, progress=advance, **asked)
         size = Path(page).stat().st_size
         written = {"page": page, "bytes": size, **written, **watched.to_dict()}
         if not args.json:
-            show_watched(watched, page, size)
+            _show_watched(watched, page, size)
     if args.json:
         print_json({"version": __version__, **written})
     if page is not None and args.open:
@@ -116,7 +116,7 @@ def _check_watch(args: argparse.Namespace, films: dict[str, str], page: str | No
     for file in files:
         check_target(file)
     if len({Path(file).resolve() for file in files}) < len(files):
-        raise InputError(f"{files[0]!r} is named twice; give every file a name of its own")
+        raise InputError(f"{files[0]!r} is named twice; give every file its own name")
     if films and args.against is not None:
         raise InputError("a film shows one learner; leave out --against, or --gif and --mp4")
     if args.after is not None and not films:
@@ -125,7 +125,7 @@ def _check_watch(args: argparse.Namespace, films: dict[str, str], page: str | No
         raise InputError("--episodes is for the page; a film takes --after, or name a page with --out")
 
 
-def show_watched(watched: Watched, page: str, size: int) -> None:
+def _show_watched(watched: Watched, page: str, size: int) -> None:
     """Print what a page replays, and where it is."""
     out = console()
     episodes = watched.eps.shape[1]
@@ -141,7 +141,7 @@ def show_watched(watched: Watched, page: str, size: int) -> None:
     out.print(f"page: {page} ({size / 1000:,.0f} kB)", soft_wrap=True)
 
 
-def show_film(scenes: Sequence[Scene], files: Sequence[str]) -> None:
+def _show_film(scenes: Sequence[Scene], files: Sequence[str]) -> None:
     """Print what a film shows, and where it is."""
     out = console()
     table = new_table("after episodes", "best EP", "goal")

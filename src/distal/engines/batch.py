@@ -29,19 +29,34 @@ class Batch:
     """Independent trials: everything that decides their results, and nothing else.
 
     Trial k trains with `learners[learner[k]]` towards goal `goal[k]` of the task,
-    its random numbers keyed by `seed[k]`. All learners are of one kind. A batch that is
-    none, with a goal that the task does not have, say, cannot be made.
+    its random numbers keyed by `seed[k]`. A batch that exists is valid: engines need not
+    check it again.
+
+    Args:
+        learners: The learners, all of one kind.
+        learner: For each trial, which of the learners it trains with.
+        goal: For each trial, which goal of the task it has.
+        seed: The seed of each trial.
+        task: What is to be learned.
+        settings: The network and the readings.
+        episodes: Episodes in each trial.
+        resample: Draw fresh weights after this many episodes.
+        record: The episodes, from 1 and ascending, after which the best EP is wanted; all if
+            left out.
+
+    Raises:
+        InputError: If an argument is wrong, or the arrays differ in length.
     """
 
     learners: tuple[Learner, ...]
-    learner: NDArray[np.int32]  # (trials)
-    goal: NDArray[np.int32]  # (trials)
-    seed: NDArray[np.uint64]  # (trials)
+    learner: NDArray[np.int32]
+    goal: NDArray[np.int32]
+    seed: NDArray[np.uint64]
     task: Task[Any]
     settings: Settings
     episodes: int
     resample: int | None = None
-    record: tuple[int, ...] | None = None  # the episodes, from 1 and ascending, that `best` is wanted of; all
+    record: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         # Made once in every generation of an evolution: whole arrays are checked, not trial after trial.
@@ -61,7 +76,7 @@ class Batch:
         if len(sizes) > 1 or 0 in sizes:
             raise InputError(
                 f"learner, goal and seed have {len(self.learner)}, {len(self.goal)} and {len(self.seed)} "
-                "entries, expected one of each for every trial, and one trial at least"
+                "entries, expected one of each for every trial, and at least one trial"
             )
         if self.resample is not None:
             object.__setattr__(self, "resample", integer("resample", self.resample, 1, MAX_COUNT))
@@ -124,16 +139,21 @@ def _ascending(given: object, episodes: int) -> tuple[int, ...]:
 class Trials:
     """What the trials of a batch gave.
 
-    `best` is the lowest EP so far after each recorded episode. If they were asked for,
-    `ep` is the EP of every episode, `hidden` and `output` are the weights of the first
-    episode that had the best EP. EPs are floats where those of the task are no whole numbers.
+    Attributes:
+        best: The lowest EP so far after each recorded episode, (trials, recorded episodes). EPs
+            are whole numbers, or floats where those of the task are.
+        ep: The EP of every episode, (trials, episodes), if it was asked for.
+        hidden: The hidden weights of the first episode that had the best EP,
+            (trials, H, I + 1 + H + O), if they were asked for.
+        output: The output weights of the same episode, (trials, O, H + 1).
+        cut: How many episodes ran out of steps before the task ended them, where it says so.
     """
 
-    best: EPs  # (trials, recorded episodes)
-    ep: EPs | None  # (trials, episodes)
-    hidden: NDArray[np.float32] | None  # (trials, H, I + 1 + H + O)
-    output: NDArray[np.float32] | None  # (trials, O, H + 1)
-    cut: int = 0  # episodes that ran out of steps before the task ended them, where it says so
+    best: EPs
+    ep: EPs | None
+    hidden: NDArray[np.float32] | None
+    output: NDArray[np.float32] | None
+    cut: int = 0
 
 
 @contextmanager
@@ -162,7 +182,21 @@ class Engine(Protocol):
         workers: int | None,
         progress: Progress | None,
     ) -> Trials:
-        """Run all trials of a batch."""
+        """Run all trials of a batch.
+
+        Args:
+            batch: The trials.
+            keep_weights: Whether to return the weights of the first episode that had the best EP.
+            keep_ep: Whether to return the EP of every episode.
+            workers: Threads of the cpu engine; the engine chooses if None.
+            progress: Called with the number of episodes run since its last call.
+
+        Returns:
+            The best EP so far of every trial, and what was asked for.
+
+        Raises:
+            InputError: If an argument is wrong, or the engine cannot run the batch.
+        """
 
 
 def checked_call(

@@ -31,9 +31,9 @@ from distal.engines.spread import WorkError
 T = TypeVar("T")
 
 # Dask looks at itself many times a second, which on a machine that is busy computing costs a twentieth
-# of its two cores. A cluster of our own does so less often. It has no pages either: they would be plain
+# of its two cores. The cluster that we start does so less often. It has no pages either: they would be plain
 # HTTP, open to everybody on the machine.
-OWN = {
+_OWN = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
@@ -42,31 +42,36 @@ OWN = {
     "distributed.worker.memory.monitor-interval": "5s",
 }
 
-LOCAL = "local:"
-LONGEST = 1000  # letters of an address, or of the path of a scheduler file
+_LOCAL = "local:"
+_LONGEST = 1000  # letters of an address, or of the path of a scheduler file
 ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.%]+\]|[^\s/\[\]:]+):\d{1,5}/?")
-RETRIES = 2  # of a task that raises; one that is lost with its worker is run again anyway
+_RETRIES = 2  # of a task that raises; one that is lost with its worker is run again anyway
 CONNECT = 10  # seconds to find the scheduler
-PATIENCE = 5.0  # seconds to find it again
+_PATIENCE = 5.0  # seconds to find it again
 
 
 class Cluster(Executor):
     """Workers of a Dask cluster; leave it with `with`, or `shutdown`.
 
-    `address` is that of a running scheduler ("tcp://host:8786"), the path of the
-    scheduler file that it wrote, or "local:N" for N processes on this machine. These
-    end with the cluster, and listen to nobody who lacks the certificate made for them.
+    Args:
+        address: The address of a running scheduler ("tcp://host:8786"), the scheduler file
+            that it wrote, or "local:N" for N processes on this machine. These end with the
+            cluster, and listen to nobody who lacks the certificate made for them.
+
+    Raises:
+        InputError: If Dask is not installed, no scheduler answers, or a worker has another
+            version of Distal.
     """
 
     def __init__(self, address: str) -> None:
-        address = text("address of a cluster", address, LONGEST)
+        address = text("address of a cluster", address, _LONGEST)
         try:
             import distributed  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError("Dask is not installed: pip install 'distal[cluster]'") from None
         for name in list(logging.root.manager.loggerDict):
             if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
-                logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said by `check`
+                logging.getLogger(name).setLevel(logging.CRITICAL)  # `check` reports what matters
         self.address = address
         self._cluster: Any = None
         self._scratch: TemporaryDirectory[str] | None = None
@@ -75,18 +80,18 @@ class Cluster(Executor):
         self._count, self._counted = 1, 0.0
         try:
             with _quietly():
-                if address.startswith(LOCAL):
-                    self.client = self._start(distributed, address.removeprefix(LOCAL))
+                if address.startswith(_LOCAL):
+                    self.client = self._start(distributed, address.removeprefix(_LOCAL))
                 else:
                     self.client = self._connect(distributed, address)
             self._check_versions()
         except BaseException:
             self.shutdown()
             raise
-        self._executor = self.client.get_executor(retries=RETRIES, pure=False)
+        self._executor = self.client.get_executor(retries=_RETRIES, pure=False)
 
     def _start(self, distributed: Any, number: str) -> Any:
-        """Start processes of our own, which anybody on this machine can reach and only we can use."""
+        """Start our own processes, which anybody on this machine can reach and only we can use."""
         count = integer("N in local:N", int(number) if number.isdecimal() else number, 1, MAX_WORKERS)
         try:
             security = distributed.Security.temporary()
@@ -94,7 +99,7 @@ class Cluster(Executor):
             raise InputError("cryptography is not installed: pip install 'distal[cluster]'") from None
         import dask  # noqa: PLC0415 - an extra
 
-        dask.config.set(OWN)
+        dask.config.set(_OWN)
         interrupts.last_acts.append(self._kill)
         # Dask imports from its scratch folder. Its own choice, in /tmp, may belong to somebody else.
         self._scratch = TemporaryDirectory(prefix="distal-", ignore_cleanup_errors=True)
@@ -123,7 +128,7 @@ class Cluster(Executor):
                 )
             given, found = {"scheduler_file": address}, data["address"]
         if not ADDRESS.fullmatch(found):
-            raise InputError(f"cluster {found!r} is no address of a scheduler, expected tcp://host:8786")
+            raise InputError(f"cluster {found!r} is not the address of a scheduler, expected tcp://host:8786")
         if found.startswith("tls:") and not distributed.Security().tls_ca_file:
             raise InputError(
                 f"cluster {address!r} needs certificates; name them in DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
@@ -148,7 +153,7 @@ class Cluster(Executor):
 
     @property
     def dashboard(self) -> str | None:
-        """The address of Dask's dashboard; a cluster of our own has none."""
+        """The address of Dask's dashboard; one that we started has none."""
         return str(self.client.dashboard_link) if self._cluster is None else None
 
     @property
@@ -161,19 +166,31 @@ class Cluster(Executor):
         return self._count
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Hand a task over."""
+        """Hand a task over.
+
+        Args:
+            fn: The function to call on a worker.
+            *args: Its arguments.
+            **kwargs: Its keyword arguments.
+
+        Returns:
+            The future result.
+
+        Raises:
+            WorkError: If the scheduler is out of reach.
+        """
         self.check()
         future: Future[T] = self._executor.submit(fn, *args, **kwargs)
         return future
 
     def check(self, lost: bool = False) -> None:
-        """Raise if the scheduler has been out of reach for longer than a hiccup."""
+        """Raise if the scheduler has been out of reach for more than a few seconds."""
         if self.client.status == "running" and not lost:
             self._lost_since = None
             return
         now = time.monotonic()
         self._lost_since = self._lost_since or now
-        if lost or self.client.status == "closed" or now - self._lost_since > PATIENCE:
+        if lost or self.client.status == "closed" or now - self._lost_since > _PATIENCE:
             raise WorkError(f"the Dask scheduler at {self.address!r} is gone")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -206,7 +223,7 @@ class Cluster(Executor):
 
 
 def dask_setup(worker: Any) -> None:
-    """Prepare a worker of our own: it ends with us, and listens to us alone.
+    """Prepare a worker that we start: it ends with us, and listens only to us.
 
     A terminal sends Ctrl-C to all its processes; the one that the user started deals with it.
     """
@@ -225,7 +242,7 @@ def _quietly() -> Iterator[None]:
             try:
                 yield
             except Exception:
-                if not came:  # a worker that was interrupted while it started is no error of its own
+                if not came:  # a worker that was interrupted while it started is no error
                     raise
             finally:
                 os.dup2(kept, 2)

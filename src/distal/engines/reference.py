@@ -19,7 +19,7 @@ from distal.model.network import Weights
 from distal.tasks.episode import Episode
 from distal.tasks.task import Aim, for_trial, whole_eps
 
-MAX_EP = 2**31 - 1  # what the arrays of results hold
+_MAX_EP = 2**31 - 1  # what the arrays of results hold
 
 
 def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
@@ -55,12 +55,12 @@ def _eps(batch: Batch) -> Any:
 
 def _checked_ep(ep: float, kind: np.dtype[Any]) -> float:
     if kind == np.int32:
-        return integer("the EP of an episode", ep, -MAX_EP, MAX_EP)
+        return integer("the EP of an episode", ep, -_MAX_EP, _MAX_EP)
     return number("the EP of an episode", ep)
 
 
 def supports(batch: Batch) -> str | None:
-    """Return None: whatever is a batch can be run."""
+    """Return None: this engine runs every batch."""
     instance("batch", batch, Batch, "a Batch")
     return None
 

@@ -15,7 +15,7 @@ from distal.engines.spread import Spread
 
 @dataclass(frozen=True, eq=False)
 class Runner:
-    """An engine and how it is to be used: by so many workers, or by those of an executor.
+    """An engine and how it is to be used: by a number of workers, or by those of an executor.
 
     With `auto`, a batch that the engine does not support goes to the next one that does. The
     reference engine has no threads; its workers are processes.

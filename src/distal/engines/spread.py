@@ -26,11 +26,11 @@ from distal.engines.registry import load, resolve
 TASK = 1.0  # seconds that a task should take: much longer than handing it over
 SHORTEST = 0.1
 FIRST_PACE = 200_000  # episodes of 100 steps a second, while nothing is known of the workers
-AHEAD = 2  # tasks for each worker that are handed over, the one it runs included
-LAST_SHARE = 2  # a task is at most such a part of what a worker will still have to do
-WORKERS = 8  # where an executor does not say how many it has
-CANCELLING = 2.0  # seconds at most
-POLL = 0.2  # seconds between looks at the executor's health
+_AHEAD = 2  # tasks for each worker that are handed over, the one it runs included
+_LAST_SHARE = 2  # a task is at most one part in this many of what a worker still has to do
+_WORKERS = 8  # where an executor does not say how many it has
+_CANCELLING = 2.0  # seconds at most
+_POLL = 0.2  # seconds between looks at the executor's health
 
 
 class WorkError(RuntimeError):
@@ -42,20 +42,20 @@ class WrongVersion(Exception):  # noqa: N818 - it travels from a worker and is t
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class _Block:
     """What a worker sends back."""
 
     trials: Trials
     seconds: float  # of computing
 
 
-def run_block(batch: Batch, engine: str, keep_weights: bool, keep_ep: bool, version: str) -> Block:
+def run_block(batch: Batch, engine: str, keep_weights: bool, keep_ep: bool, version: str) -> _Block:
     """Run a block of trials; this is what workers execute."""
     if version != __version__:
         raise WrongVersion(f"a worker has Distal {__version__}, this is {version}")
     began = time.perf_counter()
     trials = load(engine).run(batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=1, progress=None)
-    return Block(trials, time.perf_counter() - began)
+    return _Block(trials, time.perf_counter() - began)
 
 
 class Spread:
@@ -65,7 +65,7 @@ class Spread:
         for needed in ("submit", "shutdown"):
             if isinstance(executor, type) or not callable(getattr(executor, needed, None)):
                 raise InputError(
-                    f"executor is {shown(executor)}, expected what follows concurrent.futures.Executor"
+                    f"executor is {shown(executor)}, expected one that follows concurrent.futures.Executor"
                 )
         self.executor, self.engine = executor, resolve(engine)
         self.pace: dict[tuple[object, ...], float] = {}  # episodes a second of one worker, by kind of work
@@ -77,7 +77,7 @@ class Spread:
         own = getattr(self.executor, "workers", None)
         if own is None:
             own = getattr(self.executor, "_max_workers", None)
-        return max(1, own) if isinstance(own, int) else WORKERS
+        return max(1, own) if isinstance(own, int) else _WORKERS
 
     def supports(self, batch: Batch) -> str | None:
         """Return why the workers' engine cannot run a batch; None if it can."""
@@ -92,20 +92,35 @@ class Spread:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> Trials:
-        """Run all trials of a batch; `workers` says how many there are, where the executor does not."""
+        """Run all trials of a batch on the executor's workers.
+
+        Args:
+            batch: The trials.
+            keep_weights: Whether to return the weights of the first episode that had the best EP.
+            keep_ep: Whether to return the EP of every episode.
+            workers: How many workers there are, if the executor does not say.
+            progress: Called with the number of episodes run since its last call.
+
+        Returns:
+            The best EP so far of every trial, and what was asked for.
+
+        Raises:
+            InputError: If an argument is wrong, or the engine cannot run the batch.
+            WorkError: If a task fails, or the executor takes no more work.
+        """
         keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
         check_supported(self.supports(batch))
         kind = (type(batch.learners[0]), batch.settings)
         pace = self.pace.get(kind, FIRST_PACE * 100 / batch.settings.steps)
         results: Trials | None = None
-        waiting: dict[Future[Block], tuple[int, int]] = {}
+        waiting: dict[Future[_Block], tuple[int, int]] = {}
         first = 0
         try:
             while first < len(batch) or waiting:
                 count = workers or self.workers
-                while first < len(batch) and len(waiting) < AHEAD * count:
+                while first < len(batch) and len(waiting) < _AHEAD * count:
                     left = (len(batch) - first) * batch.episodes / pace / count  # seconds, for each worker
-                    seconds = max(SHORTEST, min(TASK, left / LAST_SHARE))
+                    seconds = max(SHORTEST, min(TASK, left / _LAST_SHARE))
                     last = min(len(batch), first + max(1, round(seconds * pace / batch.episodes)))
                     waiting[self._submit(batch.part(first, last), keep_weights, keep_ep)] = first, last
                     first = last
@@ -132,24 +147,24 @@ class Spread:
             raise AssertionError("a batch has at least one trial")
         return results
 
-    def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[Block]:
+    def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[_Block]:
         try:
             return self.executor.submit(run_block, block, self.engine, keep_weights, keep_ep, __version__)
         except RuntimeError as error:  # a pool that is broken or shut down
             raise WorkError(f"the executor takes no more work: {error}") from error
 
-    def _finished(self, waiting: dict[Future[Block], tuple[int, int]]) -> Iterator[Future[Block]]:
+    def _finished(self, waiting: dict[Future[_Block], tuple[int, int]]) -> Iterator[Future[_Block]]:
         """Wait until a task is done; meanwhile let the executor say if it is in trouble."""
         check = getattr(self.executor, "check", None)
         while True:
-            done, _ = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
+            done, _ = wait(waiting, timeout=_POLL, return_when=FIRST_COMPLETED)
             if done:
                 yield from done
                 return
             if check is not None:
                 check()
 
-    def _result(self, future: Future[Block], batch: Batch, begin: int, end: int) -> Block:
+    def _result(self, future: Future[_Block], batch: Batch, begin: int, end: int) -> _Block:
         try:
             return future.result()
         except WrongVersion as error:
@@ -166,15 +181,15 @@ class Spread:
             raise WorkError(f"a task failed ({where}): {type(error).__name__}: {error}") from error
 
 
-def _cancel(futures: list[Future[Block]]) -> None:
+def _cancel(futures: list[Future[_Block]]) -> None:
     """Cancel what is outstanding, in at most a moment: an executor in trouble may not answer."""
     cancelling = threading.Thread(target=lambda: [future.cancel() for future in futures], daemon=True)
     cancelling.start()
-    cancelling.join(CANCELLING)
+    cancelling.join(_CANCELLING)
 
 
 def _room(trials: int, like: Trials) -> Trials:
-    """Return empty arrays for so many trials: what comes in is put in its place and let go."""
+    """Return empty arrays for this many trials, to copy the results of each block into."""
 
     def empty(part: NDArray[Any] | None) -> Any:
         return None if part is None else np.empty((trials, *part.shape[1:]), part.dtype)

@@ -33,15 +33,22 @@ from distal.tasks.task import Aim
 class EnvResult:
     """The outcome of learning in an environment.
 
-    Trials are ordered trial-major: row t · tasks + k is trial t of task k. `ep` is the
-    episodic performance of every episode, `best` the lowest so far; `weights` those of
-    the first episode that had it. `cut` counts the episodes that the environment had
-    not ended after `steps` steps: their EP says only what had happened until then.
+    Trials are ordered trial-major: row t · tasks + k is trial t of task k.
+
+    Attributes:
+        ep: The EP of every episode, (trials, episodes).
+        best: The lowest EP so far, (trials, episodes).
+        weights: For each trial, the weights of the first episode that had its best EP.
+        learner: The learner.
+        settings: The settings, with the steps that an episode could take.
+        seed: The seed.
+        cut: How many episodes the environment had not ended after `steps` steps. Their EP
+            covers only what had happened until then.
     """
 
-    ep: NDArray[np.float64]  # (trials, episodes)
-    best: NDArray[np.float64]  # (trials, episodes)
-    weights: tuple[Weights, ...]  # (trials)
+    ep: NDArray[np.float64]
+    best: NDArray[np.float64]
+    weights: tuple[Weights, ...]
     learner: Learner
     settings: Settings
     seed: int
@@ -85,19 +92,32 @@ def learn_env(
 ) -> EnvResult:
     """Train fresh networks in a Gymnasium environment, with any learner.
 
-    `env` is an environment, a function that makes one, or the id of a registered one;
-    `learner` a Rule, HillClimbing or Chance, or what `find_learner` takes: "evolved:1", "hc",
-    "chance", a file. `tasks` are options for
-    `reset`, each of which is learned in `trials` trials of its own. `ep` says how good
-    an episode was, lower is better: minus the return, if it is left out. An episode
-    takes at most `steps` steps: those of the environment's own limit if it has one,
-    else 100; one that is cut off before the environment ends it is counted (`cut`).
-    `blocked` means nothing here. The first episode of a trial resets the environment
-    with a seed of the trial, so that all is repeatable.
+    The first episode of a trial resets the environment with a seed of that trial, so every
+    run is repeatable.
+
+    Args:
+        env: An environment, a function that makes one, or the id of a registered one.
+        learner: A learner, or what `find_learner` takes: "evolved:1", "hc", "chance", a file.
+        tasks: Options for `reset`. Each entry is a task that is learned from scratch.
+        ep: Takes an `EnvWalk` and returns its EP; lower is better. Minus the return if left out.
+        episodes: Episodes in each trial.
+        trials: Trials for each task.
+        resample: Draw fresh weights after this many episodes.
+        seed: The seed of all random numbers.
+        progress: Called with the number of episodes run since its last call.
+        **settings: As in `Settings`. `steps` is the environment's own limit if left out, or
+            100 if it has none. `blocked` has no effect.
+
+    Returns:
+        The EP of every episode, and what follows from it.
+
+    Raises:
+        InputError: If an argument is wrong, or the environment has spaces other than
+            `MultiBinary` and `Discrete`.
     """
     chosen = checked_learner(learner)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
+    expected = "a list of options for reset, such as [{}] or [{'goal': 3}]"
     every = sequence("tasks", tasks, expected)
     if not every or not all(isinstance(task, Mapping) for task in every):
         raise InputError(f"tasks is {shown(tasks)}, expected {expected}")

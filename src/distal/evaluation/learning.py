@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import inspect
 import io
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
@@ -22,11 +21,11 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, counted, flag, function, instance, integer, number
-from distal.base.significance import SIGNIFICANT, paired
+from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Batch, Progress, Runner
 from distal.engines.batch import EPs
 from distal.evaluation.agents import MAX_NAME, Agent
-from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
+from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
@@ -43,20 +42,30 @@ KEPT = 0.5  # the share of the episodes after a first success from which on a le
 
 @dataclass(frozen=True, eq=False)
 class Behaviour:
-    """What happened in the episodes themselves, where `best` shows the best so far alone.
+    """What happened in the episodes themselves; `best` shows only the best so far.
 
     An episode reached the goal if its EP is at or below the task's target. In a maze that is
     the paper's definition, an EP below N_steps; an agent that gets there late, after a pit,
-    does not count. In a task that has no target, what is said of reaching it is None.
+    does not count. Where a task has no target, the shares that reached it are None.
+
+    Attributes:
+        first_reached: The first episode of each trial that reached the goal, from 1; 0 if none did.
+        reached: The share of all episodes that reached it.
+        retained: The share of the episodes after a trial's first success that reached it
+            again; None if there are no such episodes.
+        first_tenth: The mean EP of the first tenth of the episodes.
+        last_tenth: The mean EP of the last tenth.
+        reached_first_tenth: The share of the first tenth that reached the goal.
+        reached_last_tenth: The share of the last tenth that reached it.
     """
 
-    first_reached: NDArray[np.int64]  # (trials): the first episode that reached the goal, from 1; 0: none did
-    reached: float | None  # the share of all episodes that reached it
-    retained: float | None  # the share of the episodes after a trial's first that did; None: there are none
-    first_tenth: float  # mean EP of the first tenth of the episodes
-    last_tenth: float  # … and of the last
-    reached_first_tenth: float | None  # the share of the first tenth that reached the goal
-    reached_last_tenth: float | None  # … and of the last
+    first_reached: NDArray[np.int64]
+    reached: float | None
+    retained: float | None
+    first_tenth: float
+    last_tenth: float
+    reached_first_tenth: float | None
+    reached_last_tenth: float | None
 
     @classmethod
     def of(cls, ep: EPs, target: float | None) -> Behaviour:
@@ -88,7 +97,7 @@ class Behaviour:
 
     @property
     def keeps(self) -> bool | None:
-        """Whether the learner keeps what it found: half of the episodes after the first success, at least."""
+        """Whether the learner keeps what it found: `retained` is at least a half."""
         return None if self.retained is None else self.retained >= KEPT
 
     @property
@@ -113,11 +122,17 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of paired differences of the best EP, its standard error (None for one pair), and a test."""
+    """Two learners compared trial by trial.
+
+    Attributes:
+        mean: The mean difference of the best EP.
+        standard_error: Its standard error; None for a single pair.
+        p: From the two-sided paired t-test.
+    """
 
     mean: float
     standard_error: float | None
-    p: float  # paired t-test, two-sided
+    p: float
 
     @property
     def decided(self) -> bool:
@@ -129,12 +144,25 @@ class Difference:
 class Result:
     """The outcome of an evaluation.
 
-    `best` (trials, episodes) is the lowest EP so far of every trial after every
-    episode; `ep`, if it was kept, the EP of every episode. Trials are ordered
-    trial-major: row t · goals + g is trial t towards goal g of the task (a maze's goals are
-    its final positions). `chance` is the same evaluation by chance, with the same trial
-    seeds. `cut` counts the episodes that ran out of steps before the environment ended them:
-    their EP says only what had happened until then.
+    Trials are ordered trial-major: row t · goals + g is trial t towards goal g of the task.
+    The goals of a maze are its final positions.
+
+    Attributes:
+        best: The lowest EP so far of every trial after every episode, (trials, episodes).
+        learner: The learner.
+        task: What was to be learned.
+        settings: The settings.
+        trials: Trials for each goal.
+        resample: After how many episodes fresh weights were drawn; None if never.
+        seed: The seed.
+        engine: The engine that ran the trials.
+        workers: The number of workers that was asked for.
+        ep: The EP of every episode, (trials, episodes), if it was kept.
+        hidden: The best hidden weights of each trial, (trials, H, I + 1 + H + O), if they were kept.
+        output: The best output weights of each trial, (trials, O, H + 1), if they were kept.
+        chance: The same evaluation by chance, with the same trial seeds, unless it was left out.
+        cut: How many episodes ran out of steps before the environment ended them; their EP
+            says only what had happened until then.
     """
 
     best: EPs
@@ -180,7 +208,7 @@ class Result:
     @property
     def standard_error(self) -> float | None:
         """The standard error of the fitness; None for a single trial."""
-        return _standard_error(self.final)
+        return standard_error(self.final) if len(self.final) > 1 else None
 
     @property
     def reached(self) -> float | None:
@@ -194,7 +222,7 @@ class Result:
             return None
         pairs = self.final - self.chance.final
         p = paired(self.final, self.chance.final)
-        return Difference(float(pairs.mean()), _standard_error(pairs), p)
+        return Difference(float(pairs.mean()), standard_error(pairs) if len(pairs) > 1 else None, p)
 
     @property
     def behaviour(self) -> Behaviour | None:
@@ -262,7 +290,7 @@ class Result:
             "seed": self.seed,
             "engine": self.engine,
             "workers": self.workers,
-            "learner": kind_of(self.learner),
+            "learner": self.learner.kind,
             self.learner.key: embedded(self.learner),
             **asdict(self.settings),
             **task_fields(self.task),
@@ -333,11 +361,6 @@ def _csv(rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def _standard_error(values: EPs) -> float | None:
-    n = len(values)
-    return float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else None
-
-
 def _with_error(mean: float, error: float | None) -> str:
     return f"{mean:.2f}" + (f" ± {error:.2f} (standard error)" if error is not None else "")
 
@@ -363,44 +386,44 @@ def learn(
     """Train fresh networks and return how well they did, with chance beside it.
 
     Args:
-        learner: a Rule, HillClimbing or Chance, one of another registered kind, or a name:
+        learner: A Rule, HillClimbing or Chance, one of another registered kind, or a name:
             "paper:1" … "paper:15", "evolved:1" … "evolved:15", "hc", "chance", or the path of
             a learner's file.
-        task: what is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
+        task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
             the triple T-maze if left out.
-        episodes: how many each trial has.
-        trials: how many for each goal; in a maze for each final position.
-        resample: draw fresh weights every so many episodes.
-        seed: of all random numbers.
-        maze: short for `task=maze`.
-        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. Left out: cpu, or
-            reference for what cpu cannot run. Or a runner that `distal.engines.runner` has made of
-            these, of `workers` and of `executor`.
-        workers: threads of the cpu engine, processes of the reference engine, or the executor's
+        episodes: Episodes in each trial.
+        trials: Trials for each goal; in a maze, for each final position.
+        resample: Draw fresh weights after this many episodes.
+        seed: The seed of all random numbers.
+        maze: Short for `task=maze`.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. If left out, cpu,
+            or reference for what cpu cannot run. Or a runner that `distal.engines.runner` made of
+            an engine, workers and an executor.
+        workers: Threads of the cpu engine, processes of the reference engine, or the executor's
             workers if it does not say how many it has.
-        executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
-        keep_ep: keep the EP of every episode, as `Result.ep`.
-        keep_weights: keep the weights of the first episode that had the best EP.
-        chance: evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
-        progress: called with the number of episodes run since its last call.
-        **settings: those of `Settings`; an episode has as many steps as the task itself allows,
-            if it does, or 100.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        keep_ep: Keep the EP of every episode, as `Result.ep`.
+        keep_weights: Keep the weights of the first episode that had the best EP.
+        chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
+        progress: Called with the number of episodes run since its last call.
+        **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
+            it has a limit, or 100.
 
     Returns:
         The best EP so far of every trial after every episode, and what follows from it.
 
     Raises:
-        InputError: if an argument is not what it should be, or the curves would not fit in memory.
+        InputError: If an argument is wrong, or the curves would not fit in memory.
     """
     learner = checked_learner(learner)
     Settings.of(settings, tuple(inspect.signature(learn).parameters))
-    run = engines.runner(engine, workers, executor)
+    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
+    chance = flag("chance", chance) and learner.kind != Chance.kind
+    function("progress", progress)
+    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
     chosen = chosen_task(task, maze)
     in_force = settings_in(chosen, settings)
-    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
-    chance = flag("chance", chance) and kind_of(learner) != Chance.kind
-    function("progress", progress)
+    run = engines.runner(engine, workers, executor)
     _check_memory(trials, episodes, chosen, in_force, keep_ep, keep_weights, chance)
 
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:
@@ -448,11 +471,26 @@ def batch_of(
     resample: int | None = None,
     record: tuple[int, ...] | None = None,
 ) -> Batch:
-    """Return the trials that evaluate several learners, each with a seed of its own (n).
+    """Return the trials that evaluate several learners, each with its own seed (n).
 
-    A learner has `trials` for every goal of the task, trial-major; learners follow
-    one another. A trial's seed is a function of its learner's seed, its own number
-    and its goal alone.
+    Learners follow one another, each with its trials, trial-major. A trial's seed is a
+    function of its learner's seed, its own number and its goal.
+
+    Args:
+        learners: The learners, all of one kind.
+        seeds: The seed of each learner.
+        trials: Trials for each goal of the task.
+        episodes: Episodes in each trial.
+        task: What is to be learned.
+        settings: The network and the readings.
+        resample: Draw fresh weights after this many episodes.
+        record: As in `Batch`.
+
+    Returns:
+        The batch.
+
+    Raises:
+        InputError: If the batch would not be valid.
     """
     goals, n = len(task.goals), len(learners)
     trial, goal = np.divmod(np.arange(trials * goals), goals)
@@ -493,7 +531,7 @@ def task_fields(task: Task[Any]) -> dict[str, Any]:
 
 
 def checked_maze(maze: Maze | None) -> Maze:
-    """Return the maze, or the triple T-maze for None; refuse what is none."""
+    """Return the maze, or the triple T-maze for None; refuse anything else."""
     if maze is None:
         return triple_t_maze()
     return instance("maze", maze, Maze, "a Maze; read one with Maze.from_file")

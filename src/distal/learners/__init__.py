@@ -39,8 +39,6 @@ __all__ = [
     "episodes",
     "find_learner",
     "from_embedded",
-    "is_learner",
-    "kind_of",
     "load_learner",
     "name_of",
     "register",
@@ -49,7 +47,7 @@ __all__ = [
 
 L = TypeVar("L", bound=Learner)
 
-MAX_GENES = 2**16
+_MAX_GENES = 2**16
 
 KINDS: dict[str, type[Learner]] = {}  # by the word for the kind
 DEFAULTS: dict[str, Learner] = {}  # what the word alone stands for, where it stands for anything
@@ -65,14 +63,14 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
     Do it in the file that defines the kind, so that the workers of an executor know it too.
 
     Args:
-        kind: the class, a frozen dataclass that inherits from `Parameters`.
-        default: the learner that the kind's word alone stands for, as in `learn("hc")`.
+        kind: The class, a frozen dataclass that inherits from `Parameters`.
+        default: The learner that the kind's word alone stands for, as in `learn("hc")`.
 
     Returns:
         The class, so that `@register` can stand above it.
 
     Raises:
-        InputError: if something that a learner needs is missing, or its word or format is taken.
+        InputError: If something that a learner needs is missing, or its word or format is taken.
     """
     _check_kind(kind)
     for other in KINDS.values():
@@ -89,14 +87,14 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
 
 
 def unregister(kind: str) -> None:
-    """Forget a kind that `register` made known, by its word; those of the package stay."""
+    """Forget a kind that `register` made known, by its word; the built-in ones stay."""
     others = [word for word, one in KINDS.items() if one not in _OURS]
     del KINDS[one_of("kind", kind, others)]
     DEFAULTS.pop(kind, None)
 
 
 def _check_kind(kind: Any) -> None:
-    """Refuse a class that is no learner."""
+    """Refuse a class that is not a learner."""
     if not isinstance(kind, type) or not is_dataclass(kind) or not issubclass(kind, Parameters):
         raise InputError(f"kind is {shown(kind)}, expected a dataclass that inherits from Parameters")
     for name in ("kind", "label", "key", "file_format"):
@@ -107,7 +105,7 @@ def _check_kind(kind: Any) -> None:
         if name not in kind.__dataclass_fields__:
             raise InputError(f"{kind.__name__} has no field {name!r}, which it needs")
     for count in kind.genes or ():
-        integer(f"genes of {kind.__name__}", count, 0, MAX_GENES)
+        integer(f"genes of {kind.__name__}", count, 0, _MAX_GENES)
     plain = kind.from_genes.__func__ is Parameters.from_genes.__func__  # type: ignore[attr-defined]
     first = tuple(kind.__dataclass_fields__)[: len(kind.names)]
     if kind.genes and plain and (kind.genes != (0, len(kind.names)) or first != kind.names):
@@ -131,16 +129,16 @@ def find_learner(
     """Return what a name stands for.
 
     Args:
-        name: a rule's name ("paper:1", "evolved:1"), the file of a learner, or the word for a
+        name: A rule's name ("paper:1", "evolved:1"), the file of a learner, or the word for a
             kind that has a default ("hc", "chance").
-        climber: what "hc" stands for.
-        by_chance: what "chance" stands for.
+        climber: What "hc" stands for.
+        by_chance: What "chance" stands for.
 
     Returns:
         The learner.
 
     Raises:
-        InputError: if there is no such rule, word or file, or the file is not what it should be.
+        InputError: If there is no such rule, word or file, or the file is damaged.
     """
     words: dict[str, Learner] = {
         **DEFAULTS,
@@ -157,7 +155,7 @@ def find_learner(
 
 
 def load_learner(path: str | Path) -> Learner:
-    """Read the file of any learner; its format says of which kind."""
+    """Read the file of any learner; its format says which kind it is."""
     data = read_json(path, "learner file")
     try:
         kind = _kind_of_file(data)
@@ -167,7 +165,7 @@ def load_learner(path: str | Path) -> Learner:
 
 
 def _kind_of_file(data: object) -> type[Learner]:
-    """Return the kind whose file this is the content of."""
+    """Return the kind of learner whose file holds this."""
     form = data.get("format") if isinstance(data, dict) else None
     for kind in KINDS.values():
         if kind.file_format == form:
@@ -176,7 +174,7 @@ def _kind_of_file(data: object) -> type[Learner]:
     raise InputError(f"format is {shown(form)}, expected one of {known}")
 
 
-def is_learner(given: object) -> TypeGuard[Learner]:
+def _is_learner(given: object) -> TypeGuard[Learner]:
     """Say whether something is a learner of a registered kind; one that inherits from it is another kind."""
     return type(given) in KINDS.values()
 
@@ -190,15 +188,10 @@ def checked_learner(given: object) -> Learner:
     """Return a learner, or the one that a name stands for; refuse what is neither."""
     if isinstance(given, str | Path):
         return find_learner(given)
-    if is_learner(given):
+    if _is_learner(given):
         return given
     words = (*class_names(), "paper:1 to paper:15", "evolved:1 to evolved:15", *DEFAULTS)
     raise InputError(f"learner is {shown(given)}, expected a {', '.join(words)} or a file")
-
-
-def kind_of(learner: Learner) -> str:
-    """Return the word for a learner's kind: dsp, hc, chance, or one that was registered."""
-    return checked_learner(learner).kind
 
 
 def name_of(learner: Learner) -> str:
@@ -234,20 +227,20 @@ def episodes(
     """Train one network with any learner, without end; yield each episode.
 
     Args:
-        learner: a learner, or what `find_learner` takes.
-        task: what is to be learned, and which goal, as `Aim(MazeTask(maze), 0)`.
-        settings: the network, and the readings.
-        seed: of all random numbers.
-        resample: draw fresh weights every so many episodes.
+        learner: A learner, or what `find_learner` takes.
+        task: What is to be learned, and which goal, as `Aim(MazeTask(maze), 0)`.
+        settings: The network, and the readings.
+        seed: The seed of all random numbers.
+        resample: Draw fresh weights after this many episodes.
 
     Returns:
         The episodes, as they end.
 
     Raises:
-        InputError: if an argument is not what it should be.
+        InputError: If an argument is wrong.
     """
     instance("settings", settings, Settings, "a Settings")
-    instance("task", task, Aim, "a task and its goal, as Aim(MazeTask(maze), 0)")
+    instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)")
     seed = integer("seed", seed, 0, MAX_SEED)
     resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
     return checked_learner(learner).episodes(task, settings, seed, resample)

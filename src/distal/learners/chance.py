@@ -1,6 +1,6 @@
 """Chance: fresh random weights in every episode, nothing learned.
 
-What any learner has to beat: the best of so many random networks. With the same seed
+What any learner has to beat: the best of as many random networks. With the same seed
 a trial begins with the same network as that of a rule or a climber.
 """
 
@@ -23,9 +23,15 @@ NUMBERS = ("alpha_h", "alpha_o")
 
 @dataclass(frozen=True)
 class Chance(Parameters):
-    """The parameters of the random networks, each in [0, 1].
+    """The parameters of the random networks.
 
-    `alpha_h` and `alpha_o` scale the recurrent and feedback sums.
+    Args:
+        alpha_h: The scale of recurrent sums, in [0, 1].
+        alpha_o: The scale of feedback sums, in [0, 1].
+        name: What to call it.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
 
     alpha_h: float
@@ -43,7 +49,17 @@ class Chance(Parameters):
     def episodes(
         self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
-        """Run one random network after another, without end; yield each episode."""
+        """Run one random network after another, without end; yield each episode.
+
+        Args:
+            task: The task and its goal.
+            settings: The network and the readings.
+            seed: The seed of all random numbers.
+            resample: Changes nothing: every episode has fresh weights.
+
+        Returns:
+            The episodes, each as it ends.
+        """
         return episodes(self, task, settings, seed, resample)
 
 
@@ -52,7 +68,7 @@ def episodes(
 ) -> Iterator[Episode[W]]:
     """Run one random network after another, without end; yield each episode.
 
-    `resample` changes nothing: weights are drawn afresh in any case.
+    `resample` changes nothing: every episode has fresh weights.
     """
     alpha_h, alpha_o = np.float32(chance.alpha_h), np.float32(chance.alpha_o)
     number = 0

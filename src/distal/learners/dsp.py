@@ -26,7 +26,7 @@ from distal.tasks.task import Aim, W
 
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
-PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
+_PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
 _CHANGES = frozenset((-1, 0, 1))
 
 
@@ -34,9 +34,16 @@ _CHANGES = frozenset((-1, 0, 1))
 class Rule(Parameters):
     """A delayed synaptic plasticity rule.
 
-    `delta_w` holds 32 changes in {-1, 0, 1}, one per row; `eta` (learning rate),
-    `theta` (trace threshold), `alpha_h` and `alpha_o` (scale of recurrent and
-    feedback sums in the network that the rule trains) lie in [0, 1].
+    Args:
+        delta_w: 32 changes in {-1, 0, 1}, one per row.
+        eta: The learning rate, in [0, 1].
+        theta: The threshold of the traces, in [0, 1].
+        alpha_h: The scale of recurrent sums in the network that the rule trains, in [0, 1].
+        alpha_o: The scale of feedback sums, in [0, 1].
+        name: What to call the rule.
+
+    Raises:
+        InputError: If a change or a number is out of its range.
     """
 
     kind: ClassVar[str] = "dsp"
@@ -64,7 +71,7 @@ class Rule(Parameters):
 
     @cached_property
     def packed(self) -> bytes:
-        """The rule as `PACKED` describes it, for what takes many rules at once."""
+        """The rule as `_PACKED` describes it, for what takes many rules at once."""
         numbers = np.array([getattr(self, name) for name in NUMBERS], np.float64)
         return numbers.tobytes() + np.array(self.delta_w, np.int8).tobytes()
 
@@ -96,20 +103,39 @@ class Rule(Parameters):
     def episodes(
         self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
-        """Train one network with the rule, without end; yield each episode."""
+        """Train one network with the rule, without end; yield each episode.
+
+        Args:
+            task: The task and its goal.
+            settings: The network and the readings.
+            seed: The seed of all random numbers.
+            resample: Draw fresh weights after this many episodes.
+
+        Returns:
+            The episodes, each as it ends.
+        """
         return episodes(self, task, settings, seed, resample)
 
 
 def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
-    """Return rules as an array of `PACKED`."""
-    return np.frombuffer(b"".join([rule.packed for rule in rules]), PACKED)
+    """Return rules as an array of `_PACKED`."""
+    return np.frombuffer(b"".join([rule.packed for rule in rules]), _PACKED)
 
 
 def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
     """Return m: +1 if the episode was no worse than the one before, else −1.
 
-    `previous` is None for the first episode after fresh weights, which counts as
-    +1. `ties` is the reading "m_ties": with "punish" an equal EP gives −1.
+    Args:
+        ep: The EP of the episode.
+        previous: The EP of the one before. None for the first episode after fresh weights,
+            which counts as +1.
+        ties: The reading "m_ties": with "punish" an equal EP gives −1.
+
+    Returns:
+        −1 or 1.
+
+    Raises:
+        InputError: If an EP is no number, or there is no such reading.
     """
     ep, previous = number("ep", ep), None if previous is None else number("previous", previous)
     one_of("ties", ties, READINGS["m_ties"])
@@ -121,9 +147,21 @@ def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
 def selected_rows(
     episode: Episode[W], theta: np.float32, m: int, trace_pre: str
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the row of the rule that every synapse selects: (H, 4 + H + 4) and (4, H + 1).
+    """Return the row of the rule that every synapse selects.
 
     Entries of self-connections have a row too, but no synapse to apply it to.
+
+    Args:
+        episode: The episode.
+        theta: The rule's threshold.
+        m: The modulatory signal, −1 or 1.
+        trace_pre: The reading of this name.
+
+    Returns:
+        The rows of hidden and of output synapses, (H, 4 + H + 4) and (4, H + 1).
+
+    Raises:
+        InputError: If an argument is wrong.
     """
     instance("episode", episode, Episode, "an Episode")
     unit_interval("theta", theta)
@@ -158,7 +196,7 @@ def changed(weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray
 def normalised(weights: Weights, reading: str) -> Weights:
     """Divide each neuron's incoming weights by their Euclidean norm.
 
-    With the reading "layer" every matrix's row has a norm of its own; "none" leaves
+    With the reading "layer" every row of every matrix has its own norm; "none" leaves
     all weights alone.
     """
     if reading == "none":

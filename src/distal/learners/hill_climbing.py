@@ -24,10 +24,16 @@ NUMBERS = ("sigma", "alpha_h", "alpha_o")
 
 @dataclass(frozen=True)
 class HillClimbing(Parameters):
-    """The parameters of hill climbing, each in [0, 1].
+    """The parameters of hill climbing.
 
-    `sigma` scales the noise; `alpha_h` and `alpha_o` the recurrent and feedback
-    sums of the network.
+    Args:
+        sigma: The scale of the noise, in [0, 1].
+        alpha_h: The scale of recurrent sums in the network, in [0, 1].
+        alpha_o: The scale of feedback sums, in [0, 1].
+        name: What to call the climber.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
 
     sigma: float
@@ -47,12 +53,22 @@ class HillClimbing(Parameters):
     def episodes(
         self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
     ) -> Iterator[Episode[W]]:
-        """Climb with one network, without end; yield each episode."""
+        """Climb with one network, without end; yield each episode.
+
+        Args:
+            task: The task and its goal.
+            settings: The network and the readings.
+            seed: The seed of all random numbers.
+            resample: Draw fresh weights after this many episodes.
+
+        Returns:
+            The episodes, each as it ends.
+        """
         return episodes(self, task, settings, seed, resample)
 
 
 def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
-    """Return best + σ N(0, 1), with a deviate of its own for every synapse."""
+    """Return best + σ N(0, 1), with a separate deviate for every synapse."""
     hidden, inputs, outputs = best.shape
     noise = network.perturbation(hidden, seed, episode, inputs, outputs)
     return Weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)

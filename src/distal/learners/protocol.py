@@ -18,7 +18,7 @@ from distal.model.settings import Settings
 from distal.tasks.episode import Episode
 from distal.tasks.task import Aim, W
 
-LONGEST_NAME = 200
+_LONGEST_NAME = 200
 
 
 class Learner(Protocol):
@@ -91,15 +91,15 @@ class Parameters:
     continuous gene for each of `names`, or says in `from_genes` what its genes mean.
 
     Attributes:
-        kind: the word for it on the command line and in files, as "hc".
-        label: what people call one that has no name of its own, as "hill climbing".
-        key: the field of a result's JSON that holds its parameters.
-        bare: whether it stands inside other files without format and version.
-        file_format: the format that its file names.
-        version: the version of that format.
-        names: the names of its numbers, in the order of its continuous genes.
-        genes: how many discrete and continuous genes it has; None: nothing to evolve.
-        ignores: the readings that mean nothing to it.
+        kind: The word for it on the command line and in files, as "hc".
+        label: What people call one that has no name, as "hill climbing".
+        key: The field of a result's JSON that holds its parameters.
+        bare: Whether it stands inside other files without format and version.
+        file_format: The format that its file names.
+        version: The version of that format.
+        names: The names of its numbers, in the order of its continuous genes.
+        genes: How many discrete and continuous genes it has; None: nothing to evolve.
+        ignores: The readings that mean nothing to it.
     """
 
     kind: ClassVar[str]
@@ -117,7 +117,7 @@ class Parameters:
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
         own: object = getattr(self, "name")  # noqa: B009 - a field of the dataclass that inherits
         if type(own) is not str or own:  # an evolution makes thousands that have none
-            object.__setattr__(self, "name", text("name", own, LONGEST_NAME))
+            object.__setattr__(self, "name", text("name", own, _LONGEST_NAME))
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -1,1 +1,1 @@
-"""The system, one idea a file: the maze, the network, its traces, random numbers, settings."""
+"""The system, one idea per file: the maze, the network, its traces, random numbers, settings."""

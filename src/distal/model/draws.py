@@ -68,7 +68,7 @@ def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> ND
 def words_for(
     seed: int | Sequence[int], episode: int, lanes: range, draws: Mapping[int, int]
 ) -> tuple[NDArray[np.uint32], ...]:
-    """Return words for several purposes at once, so many draws for each; see `words`.
+    """Return words for several purposes at once, with a number of draws for each; see `words`.
 
     With many seeds, every array has one axis more, (seeds, lanes, draws).
     """
@@ -143,7 +143,17 @@ def choice(bits: np.uint32, n: int) -> int:
 
 
 def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
-    """Return the seed of part (first, second, third) of the work that has this seed."""
+    """Return the seed of part (first, second, third) of the work that has this seed.
+
+    Args:
+        seed: The seed of the work.
+        first: The first number of the part.
+        second: The second.
+        third: The third.
+
+    Returns:
+        A seed, independent of those of other parts.
+    """
     return int(child_seeds(seed, [[first, second, third]])[0])
 
 

@@ -36,9 +36,14 @@ MAX_SIDE = 255
 class Maze:
     """A grid of cells with a start, a start heading and final positions.
 
-    `picture` is one string per row: `#` wall, `.` empty, `S` start, and each
-    final position a digit or letter of its own. Rectangular, at most 255 × 255,
-    closed by walls, every final position within reach of the start.
+    Args:
+        picture: One string per row: `#` wall, `.` empty, `S` start, and a different digit or
+            letter for each final position. Rectangular, at most 255 × 255, closed by walls,
+            every final position within reach of the start.
+        heading: Which way the agent looks at the start: north, east, south or west.
+
+    Raises:
+        InputError: If the picture or the heading is wrong; it says where.
     """
 
     picture: tuple[str, ...]
@@ -131,8 +136,18 @@ class Maze:
     def move(self, cell: Cell, heading: int, action: int, blocked: str) -> tuple[Cell, int]:
         """Return the cell and heading after an action.
 
-        A move into a wall leaves the agent in its cell; it keeps the heading it
-        turned to (blocked="turn") or the one it had (blocked="stay").
+        Args:
+            cell: Where the agent is, (row, column).
+            heading: Which way it looks: 0 north, 1 east, 2 south, 3 west.
+            action: 0 stop, 1 left, 2 right, 3 straight.
+            blocked: The reading of this name. A move into a wall leaves the agent in its
+                cell, with the heading it turned to ("turn") or the one it had ("stay").
+
+        Returns:
+            The new cell and heading.
+
+        Raises:
+            InputError: If an argument is out of its range, or the cell is a wall.
         """
         cell, heading = self._place(cell, heading)
         action = integer("action", action, 0, len(ACTIONS) - 1)

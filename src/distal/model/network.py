@@ -39,7 +39,16 @@ def incoming(hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> int:
 def synapses(
     hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say which entries of the two matrices are synapses: all but the self-connections."""
+    """Say which entries of the two matrices are synapses: all but the self-connections.
+
+    Args:
+        hidden: The number of hidden neurons.
+        inputs: The number of inputs, without the bias.
+        outputs: The number of outputs.
+
+    Returns:
+        Two arrays of the shapes of `Weights.hidden` and `Weights.output`.
+    """
     into_hidden = np.ones((hidden, incoming(hidden, inputs, outputs)), np.bool_)
     into_hidden[np.arange(hidden), inputs + 1 + np.arange(hidden)] = False
     return into_hidden, np.ones((outputs, hidden + 1), np.bool_)
@@ -47,7 +56,13 @@ def synapses(
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """All weights of one network, 32-bit floats."""
+    """All weights of one network, 32-bit floats, one row per receiving neuron.
+
+    Attributes:
+        hidden: The weights into the hidden neurons, (H, 4 + H + 4): from the inputs and the
+            bias, the hidden neurons, the outputs.
+        output: The weights into the outputs, (4, H + 1): from the hidden neurons and the bias.
+    """
 
     hidden: NDArray[np.float32]
     output: NDArray[np.float32]
@@ -97,9 +112,20 @@ def draw(
 def fresh_weights(
     hidden: int, seed: int, episode: int, inputs: int = INPUTS, outputs: int = OUTPUTS
 ) -> Weights:
-    """Draw weights uniform in [−1, 1) for the network that runs this episode."""
+    """Draw weights uniform in [−1, 1) for the network that runs this episode.
+
+    Args:
+        hidden: The number of hidden neurons.
+        seed: The seed of the trial.
+        episode: The number of the episode, from 0.
+        inputs: The number of inputs, without the bias.
+        outputs: The number of outputs.
+
+    Returns:
+        The weights.
+    """
     for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.WEIGHTS, episode)
-    return from_draws(draws.uniform(for_hidden), draws.uniform(for_output), inputs)
+    return _from_draws(draws.uniform(for_hidden), draws.uniform(for_output), inputs)
 
 
 def perturbation(
@@ -107,10 +133,10 @@ def perturbation(
 ) -> Weights:
     """Draw an independent standard normal deviate for every weight."""
     for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.NOISE, episode)
-    return from_draws(draws.normals(for_hidden), draws.normals(for_output), inputs)
+    return _from_draws(draws.normals(for_hidden), draws.normals(for_output), inputs)
 
 
-def from_draws(
+def _from_draws(
     for_hidden: NDArray[np.float32], for_output: NDArray[np.float32], inputs: int = INPUTS
 ) -> Weights:
     """Keep the numbers that were drawn for a synapse; self-connections become 0."""

@@ -48,7 +48,7 @@ def default(reading: str) -> str:
     return next(iter(READINGS[reading]))
 
 
-MAX_HIDDEN = 256
+_MAX_HIDDEN = 256
 MAX_STEPS = 10_000
 
 
@@ -66,7 +66,20 @@ class SettingsDict(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Settings:
-    """Hidden neurons, steps per episode (N_steps) and the five readings."""
+    """The size of the network, the length of an episode, and the five readings.
+
+    Args:
+        hidden: Hidden neurons, 1 to 256.
+        steps: The most steps of an episode (N_steps), 1 to 10,000.
+        outputs: How output sums become activations and an action: "winner", "binary" or "random".
+        blocked: Whether a move into a wall turns the agent: "turn" or "stay".
+        m_ties: What m is when the EP equals the one before: "reward" or "punish".
+        trace_pre: Which step's activations count as `pre`: "current" or "previous".
+        normalise: Which incoming weights share a norm: "neuron", "layer" or "none".
+
+    Raises:
+        InputError: If a number is out of its range, or a reading has no such value.
+    """
 
     hidden: int = 20
     steps: int = 100
@@ -77,14 +90,14 @@ class Settings:
     normalise: str = default("normalise")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_HIDDEN))
+        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, _MAX_HIDDEN))
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in READINGS.items():
             object.__setattr__(self, name, one_of(name, getattr(self, name), values))
 
     @classmethod
     def of(cls, options: SettingsDict, others: Sequence[str] = ()) -> Settings:
-        """Return settings from keyword arguments; refuse a name that is none of them.
+        """Return settings from keyword arguments; refuse an unknown name.
 
         `others` are the caller's own keywords, for the nearest right spelling.
         """

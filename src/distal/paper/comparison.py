@@ -31,11 +31,11 @@ from distal.learners.rule import published_fitness
 from distal.paper.experiments import Reproduction, other_elites, paper_results
 from distal.search.results import Evolved, Fresh
 
-NOT_REPORTED = "–"
-PAPER_TRIALS = 40  # of every test in the paper
+_NOT_REPORTED = "–"
+_PAPER_TRIALS = 40  # of every test in the paper
 NAMES = {"dsp": "DSP", "hc": "hill climbing", "chance": "chance"}
 Ends = tuple[float | None, float | None]  # of an interval; None: there is none
-EVOLVED_NAMES = {"dsp": "DSP rules", "hc": "hill climbing"}
+_EVOLVED_NAMES = {"dsp": "DSP rules", "hc": "hill climbing"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Line:
 
     @property
     def within(self) -> bool:
-        """Whether the paper's value lies within our interval, as if it had no error of its own."""
+        """Whether the paper's value lies within our interval, as if it had no error itself."""
         if isinstance(self.paper, str) or self.low is None or self.high is None:
             return self.verdict == "agrees"
         return self.low <= self.paper <= self.high
@@ -117,7 +117,7 @@ def compare(result: Reproduction) -> list[Line]:
 def _evolution(result: Reproduction) -> Iterator[Line]:
     paper = paper_results()["evolution_100_episodes"]
     section = f"Evolution at 100 episodes ({paper['runs']} runs in the paper, {result.scale.runs} here)"
-    for kind, name in EVOLVED_NAMES.items():
+    for kind, name in _EVOLVED_NAMES.items():
         for column, when in ((0, "initial_best"), (-1, "final_best")):
             what = f"{name}, best of {'generation 0' if column == 0 else 'the last generation'}"
             evolved = result.evolved.get(kind)
@@ -130,14 +130,14 @@ def _evolution(result: Reproduction) -> Iterator[Line]:
         yield from _test_lines(section, what, paper["wilcoxon_p"], selected["dsp"], selected["hc"])
     else:
         yield Line(section, f"{what}: p", paper["wilcoxon_p"], None, kind="p")
-    for kind, name in EVOLVED_NAMES.items():
+    for kind, name in _EVOLVED_NAMES.items():
         whose = "winners re-measured" if kind in winners else "the published ones"
         yield _ours(section, f"{name}, {whose} on fresh trials: mean", _fitness(result.fresh[kind]))
         yield from _beside_chance(section, name, result.fresh[kind])
     if "dsp" in winners:
         dsp, hc = _fitness(result.fresh["dsp"]), _fitness(result.fresh["hc"])
         p = rank_sum(dsp, hc)
-        yield Line(section, f"{what}, re-measured: p", NOT_REPORTED, p, kind="ours", written="p")
+        yield Line(section, f"{what}, re-measured: p", _NOT_REPORTED, p, kind="ours", written="p")
         yield _superiority_line(section, dsp, hc, of="re-measured winners")
 
 
@@ -147,7 +147,7 @@ def _fitness(fresh: tuple[Fresh, ...]) -> NDArray[np.float64]:
 
 def _ours(section: str, what: str, values: NDArray[Any], **more: Any) -> Line:
     """Return a mean that the paper does not report."""
-    return Line(section, what, NOT_REPORTED, float(values.mean()), *interval(values), kind="ours", **more)
+    return Line(section, what, _NOT_REPORTED, float(values.mean()), *interval(values), kind="ours", **more)
 
 
 def _mean_and_deviation(
@@ -179,7 +179,7 @@ def _beside_chance(section: str, name: str, fresh: tuple[Fresh, ...]) -> Iterato
     beats = sum(bool(one.beats_chance) for one in fresh)
     note = f"lower on fresh trials with p < {SIGNIFICANT}, paired t-test"
     what = f"{name}: how many beat chance"
-    yield Line(section, what, NOT_REPORTED, f"{beats} of {len(fresh)}", kind="ours", note=note)
+    yield Line(section, what, _NOT_REPORTED, f"{beats} of {len(fresh)}", kind="ours", note=note)
 
 
 def _otherwise(result: Reproduction) -> Iterator[Line]:
@@ -188,7 +188,7 @@ def _otherwise(result: Reproduction) -> Iterator[Line]:
     word = other_elites(result.elites)
     section = f"Elites {word}: the same evolutions with the other reading, not counted"
     for kind, evolved in result.otherwise.items():
-        yield from _other_evolution(section, f"{EVOLVED_NAMES[kind]}, elites {word}", paper[kind], evolved)
+        yield from _other_evolution(section, f"{_EVOLVED_NAMES[kind]}, elites {word}", paper[kind], evolved)
 
 
 def _other_evolution(section: str, name: str, paper: dict[str, Any], evolved: Evolved) -> Iterator[Line]:
@@ -221,18 +221,18 @@ def _superiority_line(
     ends: Ends = (
         superiority_interval(dsp, other) if 0 < value < 1 else (None, None)
     )  # else all draws are alike
-    return Line(section, what, NOT_REPORTED, value, *ends, kind="ours")
+    return Line(section, what, _NOT_REPORTED, value, *ends, kind="ours")
 
 
 def _against_chance(section: str, dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
     """Yield a test of the best rule against chance, which has the same trials, and its effect size."""
     note = f"{len(dsp)} pairs, means {dsp.mean():.2f} and {chance.mean():.2f}"
     what = "paired t-test, DSP against chance: p"
-    yield Line(section, what, NOT_REPORTED, paired(dsp, chance), kind="ours", written="p", note=note)
+    yield Line(section, what, _NOT_REPORTED, paired(dsp, chance), kind="ours", written="p", note=note)
     better = (dsp < chance) + 0.5 * (dsp == chance)
     what = "DSP is better (lower) than chance: share of the trials"
     ours = paired_superiority(dsp, chance)
-    yield Line(section, what, NOT_REPORTED, ours, *interval(better), kind="ours", written="share")
+    yield Line(section, what, _NOT_REPORTED, ours, *interval(better), kind="ours", written="share")
 
 
 def _after_100(result: Reproduction) -> Iterator[Line]:
@@ -247,7 +247,7 @@ def _after_100(result: Reproduction) -> Iterator[Line]:
             result,
         )
     dsp, hc, chance = (result.at_100[kind] for kind in ("dsp", "hc", "chance"))
-    yield _share(section, "chance: trials that reached the goal", NOT_REPORTED, chance, result)
+    yield _share(section, "chance: trials that reached the goal", _NOT_REPORTED, chance, result)
     yield from _test_lines(
         section, f"rank-sum test, {len(dsp)} EPs against {len(hc)}", paper["wilcoxon_p"], dsp, hc
     )
@@ -257,9 +257,9 @@ def _after_100(result: Reproduction) -> Iterator[Line]:
 def _share(section: str, what: str, paper: float | str, eps: NDArray[np.int32], result: Reproduction) -> Line:
     reached = eps < result.settings.steps
     k, n = int(reached.sum()), len(reached)
-    kind = "ours" if paper == NOT_REPORTED else "share"
+    kind = "ours" if paper == _NOT_REPORTED else "share"
     ends, note = share_interval(k, n), f"{k} of {n}"
-    p = None if isinstance(paper, str) else p_shares(k, n, round(paper * PAPER_TRIALS), PAPER_TRIALS)
+    p = None if isinstance(paper, str) else p_shares(k, n, round(paper * _PAPER_TRIALS), _PAPER_TRIALS)
     return Line(
         section, what, paper, k / n, *ends, kind=kind, written="share", note=note, chance_of_difference=p
     )
@@ -271,16 +271,16 @@ def behaviours(result: Reproduction) -> dict[str, Behaviour]:
 
 
 def _every_episode(result: Reproduction) -> Iterator[Line]:
-    """Yield what the agents do in the episodes themselves. Intervals draw whole trials anew."""
+    """Yield what the agents do in the episodes themselves. Intervals bootstrap whole trials."""
     trials, episodes = result.episodes["dsp"].shape
     section = f"What happens in every episode ({episodes} episodes, {trials} trials)"
     found = behaviours(result)
     tenth = max(1, episodes // 10)
 
     def line(kind: str, what: str, value: float | None, ends: Ends, written: str) -> Line:
-        ours = NOT_REPORTED if value is None else value
+        ours = _NOT_REPORTED if value is None else value
         return Line(
-            section, f"{NAMES[kind]}: {what}", NOT_REPORTED, ours, *ends, kind="ours", written=written
+            section, f"{NAMES[kind]}: {what}", _NOT_REPORTED, ours, *ends, kind="ours", written=written
         )
 
     for kind, one in found.items():
@@ -305,7 +305,7 @@ def _every_episode(result: Reproduction) -> Iterator[Line]:
 
 
 def _retained_interval(reached: NDArray[np.bool_], first: NDArray[np.int64]) -> Ends:
-    """Return the interval of `Behaviour.retained`, if any: trials that reached the goal are drawn anew."""
+    """Return the interval of `Behaviour.retained`, if any, by bootstrapping the trials that reached the goal."""
     trials, episodes = np.flatnonzero((first > 0) & (first < reached.shape[1])), reached.shape[1]
     if len(trials) < 2:
         return None, None
@@ -334,7 +334,7 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
             if which == "dsp_resampled":
                 lowest = float(result.fitness(which)[:, at - 1].min())
                 note = f"with the rule that is best in the plain test; the lowest of all rules here is {lowest:.2f}"
-            p = p_means(values, paper[which], PAPER_TRIALS)
+            p = p_means(values, paper[which], _PAPER_TRIALS)
             yield Line(
                 section, f"{name}: fitness", paper[which], float(values.mean()), *interval(values), note=note,
                 kind="mean" if judged else "ours", chance_of_difference=p,
@@ -346,14 +346,14 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
             yield line if judged else replace(line, kind="ours")
         chance = result.best_curve("chance")[:, at - 1]
         yield _ours(section, "chance: fitness", chance)
-        yield _share(section, "chance: trials that reached the goal", NOT_REPORTED, chance, result)
-        for kind, name in EVOLVED_NAMES.items():
+        yield _share(section, "chance: trials that reached the goal", _NOT_REPORTED, chance, result)
+        for kind, name in _EVOLVED_NAMES.items():
             beside = result.beside_chance(kind, at)
             beats = f"{sum(bool(one.beats_chance) for one in beside)} of {len(beside)}"
             note = (
                 f"each beside chance with its own α, {result.trials} pairs, p < {SIGNIFICANT}, paired t-test"
             )
-            yield Line(section, f"{name}: how many beat chance", NOT_REPORTED, beats, kind="ours", note=note)
+            yield Line(section, f"{name}: how many beat chance", _NOT_REPORTED, beats, kind="ours", note=note)
         what = f"rank-sum test, DSP against hill climbing, {result.trials} EPs against {result.trials}"
         test, effect = _test_lines(section, what, paper["wilcoxon_p_dsp_vs_hc"], eps["dsp"], eps["hc"])
         yield test if judged else replace(test, kind="ours", written="p")
@@ -387,7 +387,7 @@ def _crossings(result: Reproduction) -> Iterator[Line]:
                note=note, agrees=worse)  # fmt: skip
     for test, name in (("dsp", "plain DSP"), ("dsp_resampled", "resampled DSP"), ("hc", "hill climbing")):
         at = overtakes(mean[test], mean["chance_hc" if test == "hc" else "chance"])
-        yield Line(section, f"chance: episode from which {name} stays ahead of it", NOT_REPORTED,
+        yield Line(section, f"chance: episode from which {name} stays ahead of it", _NOT_REPORTED,
                    "never" if at is None else f"{at:,}", kind="ours")  # fmt: skip
 
 
@@ -400,7 +400,7 @@ def _published(result: Reproduction) -> Iterator[Line]:
         eps = result.curves["dsp"][k][:, -1]
         name = getattr(rule, "name", "")
         reported = published_fitness(k + 1)
-        p = p_means(eps, reported, PAPER_TRIALS)
+        p = p_means(eps, reported, _PAPER_TRIALS)
         yield Line(
             section, f"{name}: fitness", reported, float(eps.mean()), *interval(eps), chance_of_difference=p
         )

@@ -30,7 +30,7 @@ from distal.learners.rule import Rule, published_rules
 from distal.model import draws
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
-from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
+from distal.paper.stages import SECONDS, Claim, Event, Request, Stage, Stages
 from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES, GeneticAlgorithm, first_population
@@ -81,28 +81,44 @@ EPISODES, AFRESH = 6, 7
 class Reproduction:
     """All that the experiments gave.
 
-    `curves[test]` (rules, trials, episodes) is the best EP so far; tests are dsp, hc,
-    dsp_resampled, hc_resampled, and chance and chance_hc, with the trials and the scales α
-    of each rule and each climber. `at_100[kind]` (trials) are the EPs of the best rule, of
-    the best climber and of chance after 100 episodes, in trials of their own;
-    `episodes[kind]` (trials, 100) the EPs of every episode, all three in the same trials.
+    A learner is "dsp" or "hc". A test is one of these, "dsp_resampled" or "hc_resampled", or
+    "chance" or "chance_hc", which have the trials and the scales α of the rules and of the
+    climbers.
+
+    Attributes:
+        scale: How much was run.
+        seed: The seed.
+        rules: "evolved" or "published".
+        elites: "remeasured" or "kept".
+        settings: The settings.
+        maze: The maze.
+        engine: The engine that ran the trials.
+        evolved: The evolution of each learner; no "dsp" with the published rules.
+        otherwise: The same with the other reading of elites.
+        fresh: Every rule and climber on fresh trials, beside chance, by learner.
+        learners: The rules and the climbers, by learner.
+        curves: The best EP so far, (rules, trials, episodes), by test.
+        at_100: The best EPs after 100 episodes, (trials), of the best rule ("dsp"), the best
+            climber ("hc") and "chance", in new trials; chance has those of the rule.
+        episodes: The EP of every episode, (trials, 100), of the same three, in the same trials.
+        seconds: How long each stage took.
     """
 
     scale: Scale
     seed: int
-    rules: str  # "evolved" or "published"
-    elites: str  # "remeasured" or "kept"
+    rules: str
+    elites: str
     settings: Settings
     maze: Maze
     engine: str
-    evolved: dict[str, Evolved]  # by learner; no "dsp" with the published rules
-    otherwise: dict[str, Evolved]  # the same with the other reading of elites
-    fresh: dict[str, tuple[Fresh, ...]]  # by learner: every rule and climber on fresh trials, beside chance
+    evolved: dict[str, Evolved]
+    otherwise: dict[str, Evolved]
+    fresh: dict[str, tuple[Fresh, ...]]
     learners: dict[str, tuple[Learner, ...]]
     curves: dict[str, NDArray[np.int32]]
     at_100: dict[str, NDArray[np.int32]]
     episodes: dict[str, NDArray[np.int32]]
-    seconds: dict[str, float]  # by stage
+    seconds: dict[str, float]
 
     @property
     def dsp_rules(self) -> tuple[Rule, ...]:
@@ -140,7 +156,7 @@ class Reproduction:
         return curve
 
     def beside_chance(self, learner: str, episodes: int) -> list[Fresh]:
-        """Return how every rule, or climber, does beside chance after so many episodes of the plain test."""
+        """Return how every rule, or climber, does beside chance after some episodes of the plain test."""
         one_of("learner", learner, self.learners)
         episodes = integer("episodes", episodes, 1, self.curves[learner].shape[-1])
         chance = next(test for test, kind in CHANCE.items() if kind == learner)
@@ -231,60 +247,6 @@ def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: 
     return {stage.name: stage.episodes / rates[stage.learner] for stage in stages}
 
 
-def reproduce(
-    scale: str = "quick",
-    *,
-    rules: str = "evolved",
-    elites: str = PAPER.elites,
-    seed: int = 0,
-    out: str | Path | None = None,
-    force: bool = False,
-    maze: Maze | None = None,
-    engine: str | Runner = engines.DEFAULT,
-    workers: int | None = None,
-    executor: Executor | None = None,
-    progress: Callable[[Event], None] | None = None,
-    **settings: Unpack[SettingsDict],
-) -> Reproduction:
-    """Run the paper's experiments, at "quick" or "paper" scale, on evolved or on the published rules.
-
-    `elites` is as in `evolve`; the evolutions are run with the other reading too, for
-    comparison. With `out`, stages that the folder already holds are read, others are run
-    and stored. A folder made with other options is refused unless `force`. The report is
-    written by `distal.write_report`. `engine`, `workers` and `executor` are as in `learn`.
-    """
-    size = SCALES[one_of("scale", scale, SCALES)]
-    rules, elites = one_of("rules", rules, RULES), one_of("elites", elites, ELITES)
-    seed, force = integer("seed", seed, 0, draws.MAX_SEED), flag("force", force)
-    out = None if out is None else folder("out", out)
-    function("progress", progress)
-    run = engines.runner(engine, workers, executor)
-    in_force = Settings.of(settings, tuple(inspect.signature(reproduce).parameters))
-    maze = checked_maze(maze)
-    check_memory(size, rules, elites, seed, in_force, maze)
-    with claim(size, rules, elites, seed, in_force, maze).taken(out, force) as kept:
-        stages = Stages(plan(size, rules, maze, elites), run, progress, kept)
-        return _Work(size, rules, elites, seed, in_force, maze, stages).run()
-
-
-def _config(kind: str, scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> Config:
-    """Return an evolution of the reproduction."""
-    return Config(
-        kind, scale.runs, scale.generations, TRIALS, 100, seed,
-        search=replace(PAPER, elites=elites), settings=settings, task=MazeTask(maze),
-    )  # fmt: skip
-
-
-def check_memory(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> None:
-    """Refuse what the machine's free memory does not hold: the curves of all tests, and an evolution."""
-    stages = plan(scale, rules, maze, elites)
-    tested = sum(stage.episodes for stage in stages if stage.name.startswith("test_"))
-    evolution = estimate(_config("dsp", scale, elites, seed, settings, maze))
-    parts = {"curves": memory.EP * tested, **evolution.parts}
-    fewer = "take scale quick, or a maze with fewer final positions"
-    memory.Estimate("the experiments", parts, fewer).check()
-
-
 CLAIM, HOLDS = "reproduction.json", "a reproduction"
 
 FIGURES = (
@@ -300,45 +262,130 @@ REPORT = (
 )  # fmt: skip
 
 
-def claim(scale: Scale, rules: str, elites: str, seed: int, settings: Settings, maze: Maze) -> Claim:
-    """Return what a folder is for: everything that decides the results."""
-    content = {
-        "format": "distal-reproduction",
-        "scale": scale.name,
-        "rules": rules,
-        "elites": elites,
-        "seed": seed,
-        "settings": vars(settings),
-        "maze": list(maze.picture),
-        "heading": maze.heading,
-    }
-    stages = tuple(plan(scale, rules, maze, elites))
-    files = (CLAIM, SECONDS, *(file for stage in stages for file in stage.files), *REPORT)
-    # Version 0.1 knew kept elites alone and did not say so.
-    return Claim(CLAIM, HOLDS, content, files, stages, {"elites": "kept"})
+@dataclass(frozen=True, kw_only=True)
+class Experiments(Request):
+    """The experiments that are asked for: everything that decides the results, checked."""
+
+    scale: str
+    rules: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", one_of("scale", self.scale, SCALES))
+        object.__setattr__(self, "rules", one_of("rules", self.rules, RULES))
+        super().__post_init__()
+
+    @property
+    def size(self) -> Scale:
+        """How much is run."""
+        return SCALES[self.scale]
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """What is to be done, in its order."""
+        return plan(self.size, self.rules, self.maze, self.elites)
+
+    @cached_property
+    def claim(self) -> Claim:
+        """What a folder for it holds."""
+        own = {"format": "distal-reproduction", "scale": self.scale, "rules": self.rules}
+        files = (CLAIM, SECONDS, *(file for stage in self.stages for file in stage.files), *REPORT)
+        # Version 0.1 knew kept elites alone and did not say so.
+        return Claim(CLAIM, HOLDS, {**own, **self.to_dict()}, files, tuple(self.stages), {"elites": "kept"})
+
+    def config(self, kind: str, elites: str) -> Config:
+        """Return one of its evolutions."""
+        return Config(
+            kind, self.size.runs, self.size.generations, TRIALS, 100, self.seed,
+            search=replace(PAPER, elites=elites), settings=self.settings, task=MazeTask(self.maze),
+        )  # fmt: skip
+
+    def check_memory(self) -> None:
+        """Refuse what the machine's free memory does not hold: the curves of all tests, and an evolution."""
+        tested = sum(stage.episodes for stage in self.stages if stage.name.startswith("test_"))
+        evolution = estimate(self.config("dsp", self.elites))
+        parts = {"curves": memory.EP * tested, **evolution.parts}
+        fewer = "take scale quick, or a maze with fewer final positions"
+        memory.Estimate("the experiments", parts, fewer).check()
+
+
+def reproduce(
+    scale: str = "quick",
+    *,
+    rules: str = "evolved",
+    elites: str = PAPER.elites,
+    seed: int = 0,
+    out: str | Path | None = None,
+    force: bool = False,
+    maze: Maze | None = None,
+    engine: str | Runner = engines.DEFAULT,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[Event], None] | None = None,
+    **settings: Unpack[SettingsDict],
+) -> Reproduction:
+    """Run the paper's experiments; `write_report` writes the report.
+
+    Args:
+        scale: "quick", or "paper" for all of it.
+        rules: Which rules to test: "evolved" for new ones, "published" for the paper's.
+        elites: As in `evolve`. The evolutions are run with the other reading too, to compare.
+        seed: The seed of all random numbers.
+        out: A folder to keep the work in. Stages that it already holds are read, the others
+            are run and stored. A folder made with other options is refused.
+        force: Start over in a folder made with other options.
+        maze: The maze; the triple T-maze if left out.
+        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with an `Event` as the stages proceed.
+        **settings: As in `Settings`.
+
+    Returns:
+        All curves and winners.
+
+    Raises:
+        InputError: If an argument is wrong, the folder cannot be used, or the work would not
+            fit in memory.
+    """
+    out, force = None if out is None else folder("out", out), flag("force", force)
+    function("progress", progress)
+    in_force = Settings.of(settings, tuple(inspect.signature(reproduce).parameters))
+    request = Experiments(
+        scale=scale, rules=rules, elites=elites, seed=seed, settings=in_force, maze=checked_maze(maze)
+    )
+    return run(request, engines.runner(engine, workers, executor), out, force, progress)
+
+
+def run(
+    request: Experiments,
+    runner: Runner,
+    out: Path | None = None,
+    force: bool = False,
+    progress: Callable[[Event], None] | None = None,
+) -> Reproduction:
+    """Run the experiments that are asked for; see `reproduce`."""
+    request.check_memory()
+    with request.claim.taken(out, force) as kept:
+        return _Work(request, Stages(request.stages, runner, progress, kept)).run()
 
 
 @dataclass(eq=False)
 class _Work:
     """A reproduction in progress."""
 
-    scale: Scale
-    rules: str
-    elites: str
-    seed: int
-    settings: Settings
-    maze: Maze
+    request: Experiments
     stages: Stages
 
     def run(self) -> Reproduction:
         """Do all stages that are missing."""
+        asked, episodes = self.request, self.request.size.episodes
         evolved: dict[str, Evolved] = {}
         otherwise: dict[str, Evolved] = {}
         fresh: dict[str, tuple[Fresh, ...]] = {}
         learners: dict[str, tuple[Learner, ...]] = {}
         for kind in ("dsp", "hc"):
             if f"evolve_{kind}" in self.stages.stages:
-                evolved[kind] = self.stages.evolve(f"evolve_{kind}", self._config(kind, self.elites))
+                evolved[kind] = self.stages.evolve(f"evolve_{kind}", asked.config(kind, asked.elites))
                 learners[kind] = tuple(winner.learner for winner in evolved[kind].winners)
                 fresh[kind] = tuple(winner.fresh for winner in evolved[kind].winners)
             else:
@@ -347,15 +394,15 @@ class _Work:
         curves = {}
         for number, (name, kind, resampled) in enumerate(TESTS):
             resample = RESAMPLE if resampled else None
-            curves[name] = self._test(f"test_{name}", learners[kind], number, self.scale.episodes, resample)
+            curves[name] = self._test(f"test_{name}", learners[kind], number, episodes, resample)
         result = Reproduction(
-            self.scale, self.seed, self.rules, self.elites, self.settings, self.maze,
+            asked.size, asked.seed, asked.rules, asked.elites, asked.settings, asked.maze,
             self.stages.runner.engine, evolved, otherwise, fresh, learners, curves, {}, {},
             self.stages.seconds,
         )  # fmt: skip
         for number, (name, kind) in enumerate(CHANCE.items()):  # in the trials of the plain tests
             by_chance = tuple(map(chance_for, learners[kind]))
-            curves[name] = self._test(f"test_{name}", by_chance, number, self.scale.episodes)
+            curves[name] = self._test(f"test_{name}", by_chance, number, episodes)
         rule = learners["dsp"][result.best("dsp")]
         chance = chance_for(rule)
         three = {"dsp": rule, "hc": learners["hc"][result.best("hc")], "chance": chance}
@@ -363,18 +410,15 @@ class _Work:
             kind: self._test(f"at_100_{kind}", (one,), AT_100.get(kind, AT_100["dsp"]), 100)[0, :, -1]
             for kind, one in three.items()
         }
-        episodes = {
+        every = {
             kind: self._test(f"episodes_{kind}", (one,), EPISODES, 100, trials=MANY, every=True)[0]
             for kind, one in three.items()
         }
         for kind in evolved:
             otherwise[kind] = self.stages.evolve(
-                f"evolve_{kind}_otherwise", self._config(kind, other_elites(self.elites))
+                f"evolve_{kind}_otherwise", asked.config(kind, other_elites(asked.elites))
             )
-        return replace(result, at_100=at_100, episodes=episodes)
-
-    def _config(self, kind: str, elites: str) -> Config:
-        return _config(kind, self.scale, elites, self.seed, self.settings, self.maze)
+        return replace(result, at_100=at_100, episodes=every)
 
     def _afresh(self, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
         """Return how rules do on many trials, beside chance on the same ones."""
@@ -397,8 +441,9 @@ class _Work:
         record: tuple[int, ...] | None = None,
     ) -> NDArray[np.int32]:
         """Return the curves of test `number`."""
-        seeds = draws.child_seeds(self.seed, [[k, number, TEST] for k in range(len(learners))])
+        asked = self.request
+        seeds = draws.child_seeds(asked.seed, [[k, number, TEST] for k in range(len(learners))])
         return self.stages.test(
-            stage, learners, seeds, trials=trials, episodes=episodes, maze=self.maze, settings=self.settings,
-            resample=resample, every=every, record=record,
+            stage, learners, seeds, trials=trials, episodes=episodes, maze=asked.maze,
+            settings=asked.settings, resample=resample, every=every, record=record,
         )  # fmt: skip

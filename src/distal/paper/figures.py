@@ -65,13 +65,26 @@ def own_style() -> AbstractContextManager[None]:
 
 
 @dataclass(frozen=True)
-class Description:
+class _Description:
     """A figure: its file name, how it is drawn, and what its caption says."""
 
     name: str
     title: str
     draw: Callable[[Reproduction], Figure]
-    caption: Callable[[Reproduction], str]
+    caption: str  # with places for what `says` puts in
+
+    def says(self, result: Reproduction) -> str:
+        """Return the caption for a reproduction."""
+        return self.caption.format(
+            rules=result.rules,
+            n=len(result.learners["dsp"]),
+            trials=result.trials,
+            many=len(result.episodes["dsp"]),
+            evolved=_evolved(result),
+            rule=result.origin("dsp", result.best("dsp")),
+            climber=result.origin("hc", result.best("hc")),
+            elites=result.elites,
+        )
 
 
 def blank(width: float, height: float) -> Figure:
@@ -82,7 +95,7 @@ def blank(width: float, height: float) -> Figure:
 
 
 def render(figure: Figure) -> tuple[str, bytes]:
-    """Return a figure as SVG text, without a ground of its own, and as PNG bytes, on white."""
+    """Return a figure as SVG text, with a transparent ground, and as PNG bytes, on white."""
     svg, png = StringIO(), BytesIO()
     with own_style():
         figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
@@ -104,7 +117,7 @@ def themed(svg: str) -> str:
 
 
 def standalone(svg: str) -> str:
-    """Return an SVG for a file of its own: on white, or on dark ground where the reader prefers that.
+    """Return an SVG for a file: on white, or on dark ground where the reader prefers that.
 
     The colours stay in the drawing, for programs that know no style sheets.
     """
@@ -210,7 +223,7 @@ def _histogram(
 ) -> int:
     """Draw EPs, and chance's as an outline, on the paper's axis; return the height of the highest bar.
 
-    What lies beyond the axis counts in the last bin, and is said.
+    What lies beyond the axis counts in the last bin, and a line says so.
     """
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - takes a third of a second
 
@@ -406,7 +419,7 @@ def comparison(result: Reproduction) -> Figure:
     return figure
 
 
-SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5)])
+_SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5)])
 
 
 def maze(result: Reproduction) -> Figure:
@@ -419,10 +432,10 @@ def maze(result: Reproduction) -> Figure:
     axes = figure.subplots()
 
     def cells(where: NDArray[np.bool_], role: str) -> None:
-        """Fill cells as one path: cells of their own would show seams."""
+        """Fill cells as a single path: separate cells would show seams."""
         at = np.argwhere(where)[:, None, ::-1]  # column, row
         codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]
-        path = Path((at + SQUARE).reshape(-1, 2), np.tile(codes, len(at)))
+        path = Path((at + _SQUARE).reshape(-1, 2), np.tile(codes, len(at)))
         axes.add_patch(PathPatch(path, facecolor=LIGHT[role], linewidth=0))
 
     picture = np.array([list(line) for line in result.maze.picture])
@@ -444,7 +457,7 @@ def maze(result: Reproduction) -> Figure:
     return figure
 
 
-CHANGES = {-1: "negative", 0: "zero", 1: "positive"}
+_CHANGES = {-1: "negative", 0: "zero", 1: "positive"}
 
 
 def rule_map(result: Reproduction) -> Figure:
@@ -456,12 +469,12 @@ def rule_map(result: Reproduction) -> Figure:
     order = result.ranking("dsp")
     rules = [result.dsp_rules[k] for k in order]
     table = np.array([rule.delta_w for rule in rules]).T  # (32, rules)
-    counts = np.stack([(table == change).sum(axis=1) for change in CHANGES])
+    counts = np.stack([(table == change).sum(axis=1) for change in _CHANGES])
     agreement = counts.max(axis=0) / len(rules)
     figure = blank(7.2, 5.6)
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=[4, 1])
     gap = 0.04
-    for change, role in CHANGES.items():
+    for change, role in _CHANGES.items():
         squares = [
             Rectangle((column - 0.5 + gap, row - 0.5 + gap), 1 - 2 * gap, 1 - 2 * gap)
             for row, column in zip(*np.nonzero(table == change), strict=True)
@@ -480,7 +493,7 @@ def rule_map(result: Reproduction) -> Figure:
     left.tick_params(length=0)
     handles = [
         Patch(facecolor=LIGHT[role], label=f"{change:+d}".replace("-", "−").replace("+0", "0"))
-        for change, role in CHANGES.items()
+        for change, role in _CHANGES.items()
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, title="change of the weight")
     majority = np.array([LIGHT["negative"], LIGHT["soft"], LIGHT["positive"]])[counts.argmax(axis=0)]
@@ -510,67 +523,54 @@ def _evolved(result: Reproduction) -> str:
     return " and of ".join(names[kind] for kind in names if kind in result.evolved)
 
 
-def _caption(text: str) -> Callable[[Reproduction], str]:
-    return lambda result: text.format(
-        rules=result.rules,
-        n=len(result.learners["dsp"]),
-        trials=result.trials,
-        many=len(result.episodes["dsp"]),
-        evolved=_evolved(result),
-        rule=result.origin("dsp", result.best("dsp")),
-        climber=result.origin("hc", result.best("hc")),
-        elites=result.elites,
-    )
-
-
 FIGURES = (
-    Description("maze", "The maze", maze, _caption(
-        "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits."
-    )),
-    Description("evolution", "Evolution", evolution, _caption(
+    _Description("maze", "The maze", maze,
+        "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits.",
+    ),
+    _Description("evolution", "Evolution", evolution,
         "Best fitness in each generation of independent evolutions of {evolved}, one line per run, elites {elites}. "
         "The axis is the paper's, 70 to 120. These values selected the individuals and are therefore optimistic. "
-        "Grey: chance, on the fresh trials of the winners."
-    )),
-    Description("evolution_median", "Evolution, all runs and their median", evolution_median, _caption(
+        "Grey: chance, on the fresh trials of the winners.",
+    ),
+    _Description("evolution_median", "Evolution, all runs and their median", evolution_median,
         f"The same runs, with their median. Dotted: the mean of the winners, measured afresh on {REMEASURED} trials each, "
-        "which selection has not favoured. Chance is measured on the same trials."
-    )),
-    Description("distribution_100", "After 100 episodes", distribution_100, _caption(
+        "which selection has not favoured. Chance is measured on the same trials.",
+    ),
+    _Description("distribution_100", "After 100 episodes", distribution_100,
         "Best EP of {trials} trials of 100 episodes. (a) The best DSP rule ({rule}). (b) The best hill climbing "
-        "parameters ({climber}). Outline: chance. Values beyond the axis count in the last bin."
-    )),
-    Description("every_episode", "Best so far, and what the agent does now", every_episode, _caption(
+        "parameters ({climber}). Outline: chance. Values beyond the axis count in the last bin.",
+    ),
+    _Description("every_episode", "Best so far, and what the agent does now", every_episode,
         "{many} trials of 100 episodes with the best DSP rule ({rule}), the best hill climbing parameters ({climber}) and "
         "chance, all from the same trial seeds. (a) The best EP so far, which the paper reports, can only fall. (b) The EP of each "
         "episode itself, on the same axis. (c) The share of the trials whose episode reached the goal, means of ten episodes. "
-        "A learner that kept what it found would fall in (b) as in (a), and rise in (c)."
-    )),
-    Description("long_tests", "Many episodes", long_tests, _caption(
+        "A learner that kept what it found would fall in (b) as in (a), and rise in (c).",
+    ),
+    _Description("long_tests", "Many episodes", long_tests,
         "Fitness of all {rules} DSP rules and of all hill climbing parameters in tests of their own, {trials} trials each, "
-        "one line per rule. Thick: those with the lowest fitness at the end ({rule}, {climber}). Below: the first 1,000 episodes."
-    )),
-    Description("resampled_tests", "Many episodes, with resampling", resampled_tests, _caption(
+        "one line per rule. Thick: those with the lowest fitness at the end ({rule}, {climber}). Below: the first 1,000 episodes.",
+    ),
+    _Description("resampled_tests", "Many episodes, with resampling", resampled_tests,
         f"The same with fresh weights every {RESAMPLE} episodes; the best EP so far is kept. Thick: the rule and the climber that are "
         "best without resampling. Chance draws fresh weights in "
-        "every episode."
-    )),
-    Description("distributions", "Distributions", distributions, _caption(
+        "every episode.",
+    ),
+    _Description("distributions", "Distributions", distributions,
         "Best EP of {trials} trials with the best DSP rule ({rule}), the best hill climbing parameters ({climber}), and the "
-        "same DSP rule with resampling. Outline: chance. Values beyond the axis count in the last bin."
-    )),
-    Description("comparison", "The best of each", comparison, _caption(
+        "same DSP rule with resampling. Outline: chance. Values beyond the axis count in the last bin.",
+    ),
+    _Description("comparison", "The best of each", comparison,
         "Fitness of the best DSP rule ({rule}) and of the best hill climbing parameters ({climber}), plain and resampled, and "
-        "of chance. Bands: standard error."
-    )),
-    Description("rule_map", "The rules", rule_map, _caption(
+        "of chance. Bands: standard error.",
+    ),
+    _Description("rule_map", "The rules", rule_map,
         "The 32 changes of the {n} {rules} DSP rules. Right: the share of the rules that have the most frequent change of "
-        "the row, in its colour (grey: no change)."
-    )),
+        "the row, in its colour (grey: no change).",
+    ),
 )  # fmt: skip
 
 
-def draw(description: Description, result: Reproduction) -> tuple[str, bytes] | None:
+def draw(description: _Description, result: Reproduction) -> tuple[str, bytes] | None:
     """Draw a figure as SVG and PNG; None where there is nothing to show."""
     if description.name.startswith("evolution") and not result.evolved:
         return None

@@ -191,7 +191,7 @@ COLUMNS = (
     ("Evolution of hill climbing", "chance", "evolve_hc"),
     ("Evolution of hill climbing", "beat it", "evolve_hc"),
 )
-GROUPS = tuple(dict.fromkeys(group for group, _, _ in COLUMNS))
+_GROUPS = tuple(dict.fromkeys(group for group, _, _ in COLUMNS))
 
 
 def cells(outcome: Outcome) -> list[str]:
@@ -212,7 +212,7 @@ def cells(outcome: Outcome) -> list[str]:
     return row
 
 
-def paper_cells(study: ReadingStudy) -> list[str]:
+def _paper_cells(study: ReadingStudy) -> list[str]:
     """Return the paper's row: what it reports of these numbers, nothing if maze or network are not its own."""
     row = []
     for _, heading, part in COLUMNS:
@@ -224,14 +224,14 @@ def paper_cells(study: ReadingStudy) -> list[str]:
 def tables(study: ReadingStudy) -> list[tuple[str, list[str], list[list[str]]]]:
     """Return a table for each group of columns as title, headings and rows; in brackets what is the base's."""
     found = []
-    for title in GROUPS:
+    for title in _GROUPS:
         kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group == title]
         rows = []
         for outcome in study.outcomes:
             row = cells(outcome)
             shown = [f"({row[k]})" if outcome.reused(COLUMNS[k][2]) else row[k] for k in kept]
             rows.append([outcome.variant.label, *shown])
-        row = paper_cells(study)
+        row = _paper_cells(study)
         if any(row[k] for k in kept):
             rows.append([PAPER, *(row[k] for k in kept)])
         found.append((title, [COLUMNS[k][1] for k in kept], rows))
@@ -276,7 +276,7 @@ def _p(value: float) -> str:
 
 
 def _axes(count: int, panels: int, height: float = 0.36) -> tuple[Figure, list[Axes]]:
-    """Return panels side by side with a row for each of so many variants."""
+    """Return panels side by side with a row for each variant."""
     figure = blank(7.2, 1.2 + height * count)
     axes = figure.subplots(1, panels, sharex=True, sharey=True, squeeze=False)
     return figure, list(axes[0])
@@ -333,7 +333,7 @@ def published(study: ReadingStudy) -> Figure:
 
 
 # How the three numbers of an evolution are drawn: marker, filled, its place in the row.
-MARKS = {
+_MARKS = {
     "first generation": ("o", False, -0.24),
     "last generation": ("o", True, 0.0),
     "winners afresh": ("D", True, 0.24),
@@ -341,7 +341,7 @@ MARKS = {
 
 
 def evolution(study: ReadingStudy) -> Figure:
-    """Draw where evolution begins and ends, and the winners afresh; a row for each variant."""
+    """Draw where evolution begins and ends, and the winners on fresh trials; a row for each variant."""
     outcomes = list(study.outcomes)
     figure, panels = _axes(len(outcomes), 2, height=0.44)
     for axes, (kind, name) in zip(panels, KINDS.items(), strict=True):
@@ -360,7 +360,7 @@ def evolution(study: ReadingStudy) -> Figure:
             search = _search(outcome, kind)
             faint = 0.3 if outcome.reused(f"evolve_{kind}") else 1.0
             values = (Mean.of(search.first), Mean.of(search.last), search.afresh)
-            for value, (label, (marker, filled, offset)) in zip(values, MARKS.items(), strict=True):
+            for value, (label, (marker, filled, offset)) in zip(values, _MARKS.items(), strict=True):
                 axes.errorbar(
                     value.mean, row + offset, xerr=value.spread, fmt=marker, markersize=5, capsize=0,
                     color=LIGHT[kind], alpha=faint, elinewidth=1.1,
@@ -375,7 +375,7 @@ def evolution(study: ReadingStudy) -> Figure:
         axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
         axes.set_xlabel("mean best EP (lower is better)")
     handles, labels = panels[0].get_legend_handles_labels()
-    wanted = (*MARKS, "chance", "the paper, first generation", "the paper, last generation")
+    wanted = (*_MARKS, "chance", "the paper, first generation", "the paper, last generation")
     order = [labels.index(label) for label in wanted if label in labels]
     figure.legend(
         [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=3
@@ -384,7 +384,7 @@ def evolution(study: ReadingStudy) -> Figure:
 
 
 # How the bars of the pairing test are drawn: with a small p, and without.
-BARS: dict[bool, dict[str, Any]] = {
+_BARS: dict[bool, dict[str, Any]] = {
     True: {"facecolor": LIGHT["dsp"], "edgecolor": LIGHT["dsp"]},
     False: {"facecolor": "none", "edgecolor": LIGHT["dsp"], "hatch": "////"},
 }
@@ -401,7 +401,7 @@ def pairing(study: ReadingStudy) -> Figure:
     for row, outcome in enumerate(outcomes):
         test = outcome.pairing
         clear = test.p < SIGNIFICANT
-        axes.barh(row, test.effect, height=0.55, **BARS[clear])
+        axes.barh(row, test.effect, height=0.55, **_BARS[clear])
         axes.plot(
             [test.level] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
             label="one in twenty random matchings reaches this" if row == 0 else None,
@@ -418,14 +418,14 @@ def pairing(study: ReadingStudy) -> Figure:
         "(left of 0: a table does better with its own numbers)"
     )
     handles, labels = axes.get_legend_handles_labels()
-    handles += [Patch(**BARS[True]), Patch(**BARS[False])]
+    handles += [Patch(**_BARS[True]), Patch(**_BARS[False])]
     labels += [f"p < {SIGNIFICANT}", "not significant"]
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure
 
 
 @dataclass(frozen=True)
-class Picture:
+class _Picture:
     """A figure: its file name, its title, how it is drawn, what its caption says, and what of the paper in it."""
 
     name: str
@@ -440,19 +440,19 @@ class Picture:
 
 
 PICTURES = (
-    Picture(
+    _Picture(
         "readings_published", "The published rules, by reading", published,
         "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
         "elites is a reading of the search alone and does not touch these.",
         "Dashed: the mean with which the paper’s evolutions ended, in the trials that selected the rules.",
     ),
-    Picture(
+    _Picture(
         "readings_evolution", "Evolution, by reading", evolution,
         "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
         "runs. Grey: chance in the winners’ fresh trials. Faint: the base’s, which the reading does not touch.",
         "Dotted and dashed: the paper’s, with its standard deviation as a band.",
     ),
-    Picture(
+    _Picture(
         "readings_pairing", "Do tables and numbers belong together?", pairing,
         "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
         "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. "
@@ -461,7 +461,7 @@ PICTURES = (
 )  # fmt: skip
 
 
-def draw(picture: Picture, study: ReadingStudy) -> tuple[str, bytes]:
+def draw(picture: _Picture, study: ReadingStudy) -> tuple[str, bytes]:
     """Draw a figure as SVG, for light and for dark ground, and PNG."""
     with own_style():
         figure = picture.draw(study)
@@ -473,7 +473,7 @@ def draw(picture: Picture, study: ReadingStudy) -> tuple[str, bytes]:
 
 
 def command(study: ReadingStudy) -> str:
-    """Return the command that makes the study, but for a maze of one's own."""
+    """Return the command that makes the study, except for the file of another maze."""
     words = [f"distal readings --scale {study.scale.name} --seed {study.seed}"]
     base = study.base.variant
     for reading, values in readings().items():
@@ -575,7 +575,7 @@ def _html_table(study: ReadingStudy, groups: Sequence[str]) -> str:
         line("" if outcome.variant.reading else "base", outcome.variant.label, cells(outcome), outcome.reused)
         for outcome in study.outcomes
     ]
-    row = paper_cells(study)
+    row = _paper_cells(study)
     if any(row[k] for k in kept):
         lines.append(line("paper", PAPER, row, lambda part: False))
     return (
@@ -616,9 +616,9 @@ def to_html(study: ReadingStudy, drawn: dict[str, str]) -> str:
         '<h2 id="findings">What the numbers say</h2><ul class="finding">'
         + "".join(f"<li>{escape(each)}</li>" for each in findings(study)) + "</ul>",
         '<h2 id="table">Every reading</h2>',
-        _html_table(study, GROUPS[:2]),
+        _html_table(study, _GROUPS[:2]),
         "<br>",
-        _html_table(study, GROUPS[2:]),
+        _html_table(study, _GROUPS[2:]),
         f'<p class="soft">{escape(" ".join(LEGEND))} Pale: {escape(REUSED)}.</p>',
         f'<p class="soft">The base: {escape(_readings_in_force(study))}.</p>',
         '<h2 id="figures">Figures</h2>',

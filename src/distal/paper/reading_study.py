@@ -45,12 +45,11 @@ from distal.model.maze import Maze, triple_t_maze
 from distal.model.settings import READINGS, Settings, SettingsDict
 from distal.paper import experiments
 from distal.paper.experiments import PAPER, evolution_episodes
-from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
+from distal.paper.stages import SECONDS, Claim, Event, Request, Stage, Stages
 from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES
 from distal.search.results import Evolved, Fresh
-from distal.tasks.walk import MazeTask
 
 EPISODES = 100  # of every trial here, as in the paper's evolutions
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
@@ -161,7 +160,7 @@ class Pairing:
 
     @classmethod
     def of(cls, fitness: ArrayLike, seed: int = 0, shuffles: int = SHUFFLES) -> Pairing:
-        """Test a square matrix, with so many random permutations of its columns."""
+        """Test a square matrix, with this many random permutations of its columns."""
         matrix = np.asarray(fitness, np.float64)
         left = residuals(matrix)
         n = len(left)
@@ -222,7 +221,7 @@ def stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
 
 @dataclass(frozen=True)
 class Search:
-    """An evolution, run by run: best of the first and of the last generation, and the winners afresh."""
+    """An evolution, run by run: best of the first and last generation, and the winners on fresh trials."""
 
     first: tuple[float, ...]
     last: tuple[float, ...]
@@ -351,7 +350,20 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class ReadingStudy:
-    """All that the study of readings gave: one outcome for the base, one for every other value."""
+    """All that the study of readings gave: one outcome for the base, one for every other value.
+
+    Attributes:
+        scale: How much was run.
+        seed: The seed.
+        settings: The settings of the base.
+        elites: What the base does with elites.
+        maze: The maze.
+        engine: The engine that ran the trials.
+        version: The version of Distal.
+        machine: A description of the machine.
+        seconds: How long each stage took.
+        outcomes: What was measured, the base first.
+    """
 
     scale: Scale
     seed: int
@@ -359,10 +371,10 @@ class ReadingStudy:
     elites: str
     maze: Maze
     engine: str
-    version: str  # of Distal
+    version: str
     machine: dict[str, Any]
-    seconds: dict[str, float]  # by stage
-    outcomes: tuple[Outcome, ...]  # the base first
+    seconds: dict[str, float]
+    outcomes: tuple[Outcome, ...]
 
     @property
     def base(self) -> Outcome:
@@ -403,7 +415,7 @@ class ReadingStudy:
         try:
             return cls._read(fields(data, FORMAT, VERSION, FIELDS))
         except InputError as error:
-            raise InputError(f"this is no study of readings: {error}") from None
+            raise InputError(f"this is not a study of readings: {error}") from None
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"this study of readings is damaged: {shown(error)}") from None
 
@@ -516,6 +528,64 @@ class _ByVariant:
 # ------------------------------------------------------------------ the work
 
 
+CLAIM, HOLDS = "reading-study.json", "a study of readings"
+
+FIGURES = ("readings_published", "readings_evolution", "readings_pairing")
+# Everything that a report writes.
+REPORT = (
+    "readings.html", "readings.md", "study.json",
+    *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readings(Request):
+    """The study that is asked for: everything that decides the results, checked."""
+
+    scale: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", one_of("scale", self.scale, SCALES))
+        super().__post_init__()
+
+    @property
+    def size(self) -> Scale:
+        """How much is run."""
+        return SCALES[self.scale]
+
+    @cached_property
+    def planned(self) -> dict[Variant, list[Stage]]:
+        """What is to be done for every variant, in its order."""
+        return plan(self.size, self.settings, self.elites, self.maze)
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """What is to be done for all of them."""
+        return [stage for stages in self.planned.values() for stage in stages]
+
+    @cached_property
+    def claim(self) -> Claim:
+        """What a folder for it holds."""
+        content = {"format": "distal-reading-study", "scale": self.scale, **self.to_dict()}
+        files = (CLAIM, SECONDS, *(file for stage in self.stages for file in stage.files), *REPORT)
+        return Claim(CLAIM, HOLDS, content, files, tuple(self.stages))
+
+    def config(self, kind: str, variant: Variant) -> Config:
+        """Return the evolution of a variant."""
+        return Config(
+            kind, self.size.runs, self.size.generations, experiments.TRIALS, EPISODES, self.seed,
+            search=replace(PAPER, elites=variant.elites), settings=variant.settings, task=MazeTask(self.maze),
+        )  # fmt: skip
+
+    def check_memory(self) -> None:
+        """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
+        trials = len(published_rules()) ** 2 * self.size.pairs * len(self.maze.finals)
+        evolution = estimate(self.config("dsp", next(iter(self.planned))))
+        parts = {"pairs": memory.MEASURED * trials, **evolution.parts}
+        fewer = "take scale quick, or a maze with fewer final positions"
+        memory.Estimate("the variants", parts, fewer).check()
+
+
 def study_readings(
     scale: str = "quick",
     *,
@@ -530,80 +600,63 @@ def study_readings(
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> ReadingStudy:
-    """Measure a base and every other value of every reading, one at a time, at "quick" or "paper" scale.
+    """Measure a base, and every other value of every reading, one at a time.
 
-    The base is the defaults, or what `elites` and the settings say. With `out`, stages
-    that the folder already holds are read, others are run and stored. A folder made with
-    other options is refused unless `force`. The report is written by
-    `distal.write_report`. `engine`, `workers` and `executor` are as in `learn`; `progress` is told of every
-    variant.
+    `write_report` writes the report.
+
+    Args:
+        scale: "quick", or "paper" for as many runs and generations as the paper has.
+        elites: As in `evolve`, for the base.
+        seed: The seed of all random numbers.
+        out: A folder to keep the work in. Stages that it already holds are read, the others
+            are run and stored. A folder made with other options is refused.
+        force: Start over in a folder made with other options.
+        maze: The maze; the triple T-maze if left out.
+        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with an `Event` as the variants proceed.
+        **settings: As in `Settings`, for the base.
+
+    Returns:
+        One outcome for the base, and one for every other value.
+
+    Raises:
+        InputError: If an argument is wrong, the folder cannot be used, or the work would not
+            fit in memory.
     """
-    size = SCALES[one_of("scale", scale, SCALES)]
-    elites = one_of("elites", elites, ELITES)
-    seed, force = integer("seed", seed, 0, MAX_SEED), flag("force", force)
-    out = None if out is None else folder("out", out)
+    out, force = None if out is None else folder("out", out), flag("force", force)
     function("progress", progress)
-    run = engines.runner(engine, workers, executor)
     in_force = Settings.of(settings, tuple(inspect.signature(study_readings).parameters))
-    maze = checked_maze(maze)
-    check_memory(size, maze)
-    with claim(size, elites, seed, in_force, maze).taken(out, force) as kept:
-        planned = plan(size, in_force, elites, maze)
-        told = None if progress is None else _ByVariant(planned, progress)
-        every = [stage for stages in planned.values() for stage in stages]
-        stages = Stages(every, run, told, kept)
-        work = _Work(size, seed, maze, stages)
-        outcomes = tuple(work.run(variant) for variant in planned)
+    request = Readings(scale=scale, elites=elites, seed=seed, settings=in_force, maze=checked_maze(maze))
+    return run(request, engines.runner(engine, workers, executor), out, force, progress)
+
+
+def run(
+    request: Readings,
+    runner: Runner,
+    out: Path | None = None,
+    force: bool = False,
+    progress: Callable[[Event], None] | None = None,
+) -> ReadingStudy:
+    """Run the study that is asked for; see `study_readings`."""
+    request.check_memory()
+    told = None if progress is None else _ByVariant(request.planned, progress)
+    with request.claim.taken(out, force) as kept:
+        stages = Stages(request.stages, runner, told, kept)
+        work = _Work(request, stages)
+        outcomes = tuple(work.run(variant) for variant in request.planned)
         return ReadingStudy(
-            size, seed, in_force, elites, maze, run.engine, __version__,
-            engines.machine_of(run.engine), stages.seconds, outcomes,
+            request.size, request.seed, request.settings, request.elites, request.maze, runner.engine,
+            __version__, engines.machine_of(runner.engine), stages.seconds, outcomes,
         )  # fmt: skip
-
-
-def check_memory(scale: Scale, maze: Maze) -> None:
-    """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
-    config = Config(
-        runs=scale.runs, generations=scale.generations, trials=experiments.TRIALS, task=MazeTask(maze)
-    )
-    trials = len(published_rules()) ** 2 * scale.pairs * len(maze.finals)
-    parts = {"pairs": memory.MEASURED * trials, **estimate(config).parts}
-    fewer = "take scale quick, or a maze with fewer final positions"
-    memory.Estimate("the variants", parts, fewer).check()
-
-
-CLAIM, HOLDS = "reading-study.json", "a study of readings"
-
-FIGURES = ("readings_published", "readings_evolution", "readings_pairing")
-# Everything that a report writes.
-REPORT = (
-    "readings.html", "readings.md", "study.json",
-    *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
-)  # fmt: skip
-
-
-def claim(scale: Scale, elites: str, seed: int, settings: Settings, maze: Maze) -> Claim:
-    """Return what a folder is for: everything that decides the results."""
-    content = {
-        "format": "distal-reading-study",
-        "scale": scale.name,
-        "elites": elites,
-        "seed": seed,
-        "settings": vars(settings),
-        "maze": list(maze.picture),
-        "heading": maze.heading,
-    }
-    stages = tuple(stage for those in plan(scale, settings, elites, maze).values() for stage in those)
-    files = (CLAIM, SECONDS, *(file for stage in stages for file in stage.files), *REPORT)
-    return Claim(CLAIM, HOLDS, content, files, stages)
 
 
 @dataclass(eq=False)
 class _Work:
     """A study in progress."""
 
-    scale: Scale
-    seed: int
-    maze: Maze
+    request: Readings
     stages: Stages
     base: Outcome | None = None
     base_chance: NDArray[np.int32] | None = None  # (rules, trials)
@@ -623,8 +676,8 @@ class _Work:
         return outcome
 
     def _rules(self, variant: Variant) -> tuple[Fresh, ...]:
-        rules, trials = published_rules(), self.scale.trials
-        seeds = child_seeds(self.seed, [[k, PUBLISHED, STUDY] for k in range(len(rules))])
+        rules, trials = published_rules(), self.request.size.trials
+        seeds = child_seeds(self.request.seed, [[k, PUBLISHED, STUDY] for k in range(len(rules))])
         own = self._test("published", rules, seeds, trials, variant)
         chance = self.base_chance
         if chance is None or "chance" in variant.own:
@@ -637,9 +690,9 @@ class _Work:
         rules = published_rules()
         every = pairs(rules)
         # All pairs have the same trials, so that what a trial does to all of them alike falls out.
-        seeds = np.repeat(child_seeds(self.seed, [[0, PAIRS, STUDY]]), len(every))
-        fitness = self._test("pairing", every, seeds, self.scale.pairs, variant).mean(axis=1)
-        return Pairing.of(fitness.reshape(len(rules), len(rules)), self.seed)
+        seeds = np.repeat(child_seeds(self.request.seed, [[0, PAIRS, STUDY]]), len(every))
+        fitness = self._test("pairing", every, seeds, self.request.size.pairs, variant).mean(axis=1)
+        return Pairing.of(fitness.reshape(len(rules), len(rules)), self.request.seed)
 
     def _test(
         self,
@@ -651,14 +704,11 @@ class _Work:
     ) -> NDArray[np.int32]:
         """Return the best EP of every trial, (learners, trials)."""
         best = self.stages.test(
-            f"{part}_{variant.name}", learners, seeds, trials=trials, episodes=EPISODES, maze=self.maze,
-            settings=variant.settings, record=(EPISODES,),
+            f"{part}_{variant.name}", learners, seeds, trials=trials, episodes=EPISODES,
+            maze=self.request.maze, settings=variant.settings, record=(EPISODES,),
         )  # fmt: skip
         return best[:, :, -1]
 
     def _search(self, kind: str, variant: Variant) -> Search:
-        config = Config(
-            kind, self.scale.runs, self.scale.generations, experiments.TRIALS, EPISODES, self.seed,
-            search=replace(PAPER, elites=variant.elites), settings=variant.settings, task=MazeTask(self.maze),
-        )  # fmt: skip
+        config = self.request.config(kind, variant)
         return Search.of(self.stages.evolve(f"evolve_{kind}_{variant.name}", config))

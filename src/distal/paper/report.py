@@ -489,7 +489,7 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
                 "",
                 f"![{description.title}](figures/{description.name}.svg)",
                 "",
-                description.caption(result),
+                description.says(result),
                 "",
             ]
     for table in tables[1:]:
@@ -573,7 +573,7 @@ def _verdicts_html(lines: list[Line]) -> str:
 
 
 def _inline(svg: str, name: str) -> str:
-    """Return an SVG for use inside a page: no XML prologue, the page's colours, identifiers of its own."""
+    """Return an SVG for use inside a page: no XML prologue, the page's colours, unique identifiers."""
     body = figures.themed(svg[svg.index("<svg") :])
     own = set(re.findall(r'id="([^"]+)"', body))
 
@@ -640,7 +640,7 @@ def to_html(
             shown.append(
                 f'<figure id="{description.name}" class="{description.name}"><h3>{escape(description.title)}</h3>'
                 f'{SWIPE}<div class="card">{_inline(drawn[description.name], description.name)}</div>'
-                f"<figcaption>{escape(description.caption(result))} "
+                f"<figcaption>{escape(description.says(result))} "
                 f'<a href="figures/{description.name}.svg">SVG</a> <a href="figures/{description.name}.png">PNG</a>'
                 "</figcaption></figure>"
             )

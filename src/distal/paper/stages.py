@@ -27,10 +27,12 @@ from distal.base.folders import MANIFEST, Folder, known_files
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, embedded
+from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.evolve import Step, evolve, resume, summary
+from distal.search.genetic import ELITES
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
 from distal.tasks.walk import MazeTask
@@ -40,13 +42,21 @@ SECONDS = "seconds.json"  # how long each stage took
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of the work, for the plan and for progress."""
+    """A part of the work, for the plan and for progress.
+
+    Attributes:
+        name: The name, also of its file or folder.
+        title: What is done.
+        episodes: How many episodes it runs.
+        learner: Whose pace it has: dsp, hc or chance.
+        runs: How many runs an evolution has; 0 for a test.
+    """
 
     name: str
     title: str
     episodes: int
-    learner: str  # whose pace it has: dsp, hc or chance
-    runs: int = 0  # of an evolution; a test has none
+    learner: str
+    runs: int = 0
 
     @property
     def label(self) -> str:
@@ -71,18 +81,50 @@ class Stage:
         return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What both kinds of work are asked for, checked: with their own fields, all that decides the results."""
+
+    elites: str
+    seed: int
+    settings: Settings
+    maze: Maze
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "elites", checks.one_of("elites", self.elites, ELITES))
+        object.__setattr__(self, "seed", checks.integer("seed", self.seed, 0, MAX_SEED))
+        checks.instance("settings", self.settings, Settings, "a Settings")
+        checks.instance("maze", self.maze, Maze, "a Maze")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is shared, ready for JSON."""
+        return {
+            "elites": self.elites,
+            "seed": self.seed,
+            "settings": vars(self.settings),
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+        }
+
+
 @dataclass(frozen=True)
 class Event:
-    """Told while a stage runs: how much of it is done, and how it goes."""
+    """How a stage is doing.
+
+    Attributes:
+        stage: The stage.
+        done: How much of it is done, from 0 to 1.
+        detail: More about it, in a few words.
+    """
 
     stage: Stage
-    done: float  # 0 … 1
+    done: float
     detail: str = ""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a folder is for: everything that decides the results, in a file of its own.
+    """What a folder is for: everything that decides the results, in its own file.
 
     `missing` says what fields mean that an older version did not write.
     """
@@ -126,7 +168,7 @@ class Claim:
             return
         stored = read_json(path, "file")
         if not isinstance(stored, dict):
-            raise InputError(f"file {str(path)!r} is damaged: it says nothing of {self.holds}")
+            raise InputError(f"file {str(path)!r} is damaged: it does not describe {self.holds}")
         theirs, ours = (_flat({**self.missing, **claim}) for claim in (stored, self.content))
         names = [name for name in ours if theirs.get(name) != ours[name]]
         if names or set(theirs) - set(ours):
@@ -175,7 +217,7 @@ class Stages:
             self.seconds.update({name: stored[name] for name in self.stages if name in stored})
 
     def evolve(self, name: str, config: Config) -> Evolved:
-        """Return an evolution, gone on with or begun, in a folder inside the folder."""
+        """Return an evolution, new or resumed, in a folder inside the folder."""
         stage = self.stages[name]
         self._tell(stage, 0)
 
@@ -224,16 +266,16 @@ class Stages:
         """Return best-so-far curves (learners, trials, episodes), read or run.
 
         Args:
-            name: of the stage.
-            learners: to be tested, all of one kind.
-            seeds: one for each learner.
-            trials: for each final position.
-            episodes: of each trial.
-            maze: to be walked.
-            settings: of network and episode.
-            resample: draw fresh weights every so many episodes.
-            record: the episodes, from 1, whose values are wanted; all if left out.
-            every: return the EP of every episode instead of the best so far.
+            name: Of the stage.
+            learners: To be tested, all of one kind.
+            seeds: One for each learner.
+            trials: For each final position.
+            episodes: Of each trial.
+            maze: To be walked.
+            settings: Of network and episode.
+            resample: Draw fresh weights after this many episodes.
+            record: The episodes, from 1, whose values are wanted; all if left out.
+            every: Return the EP of every episode instead of the best so far.
         """
         stage = self.stages[name]
         # What decides the curves: a stored file made from anything else is run again.

@@ -5,9 +5,9 @@ Probability for Mixed-Integer Black-Box Optimization" (GECCO 2022), as the packa
 has it. It draws genotypes from a normal distribution, rounds the discrete genes, and
 moves the distribution towards the better ones.
 
-The optimizer is built anew from its distribution in every generation, and its generator
-seeded from the run's seed and the generation. So going on from a file is the same as
-going on, to the bit. It uses the linear algebra of the machine, though: another machine,
+The optimizer is rebuilt from its distribution in every generation, and its generator
+seeded from the run's seed and the generation. So a resumed run is the same to the bit as
+one that never stopped. It uses the linear algebra of the machine, though: another machine,
 or another release of NumPy, may give other last digits, and from there another run.
 """
 
@@ -24,27 +24,27 @@ from distal.base.checks import InputError, integer, number, unit_interval
 from distal.model.draws import child_seed
 from distal.search.protocol import Algorithm, Genotypes, Search, entry, listed
 
-SAMPLE = 20  # the part of a run's seed that seeds a generation's samples
+_SAMPLE = 20  # the part of a run's seed that seeds a generation's samples
 SMALLEST = 4  # a population that the update of the distribution needs
 
 # A discrete gene has three values, one apart, a continuous one the range of 1: as shares of the
 # range, both begin equally wide.
-WIDTH = 3.0
+_WIDTH = 3.0
 
 # What makes up a distribution, in our words and in the library's.
-ARRAYS = {
+_ARRAYS = {
     "mean": "_mean", "covariance": "_C", "step_path": "_p_sigma", "path": "_pc",
     "extremes": "_funhist_values",
 }  # fmt: skip
 
-Distribution = dict[str, Any]  # the arrays above, sigma, updates, and the scale of discrete genes
+_Distribution = dict[str, Any]  # the arrays above, sigma, updates, and the scale of discrete genes
 
 
 @dataclass(frozen=True)
 class CMA(Algorithm):
     """CMA-ES with margin (Hamano et al., GECCO 2022). Needs the extra `cma`.
 
-    When the distribution has converged, as the library judges it, it begins afresh.
+    When the distribution has converged, as the library judges it, it starts over.
     Resumed runs are the same to the bit on the same machine; on another one, the last
     digits of its linear algebra may differ, and the run with them.
 
@@ -69,7 +69,19 @@ class CMA(Algorithm):
             raise InputError("the search cma needs the package cmaes: pip install 'distal[cma]'")
 
     def begin(self, discrete: int, continuous: int, seed: int) -> CMASearch:
-        """Return the search of a run, before its first generation."""
+        """Return the search of a run, before its first generation.
+
+        Args:
+            discrete: The number of discrete genes.
+            continuous: The number of continuous genes.
+            seed: The seed of the run.
+
+        Returns:
+            The search.
+
+        Raises:
+            InputError: If a number is out of its range, or there are no genes.
+        """
         return CMASearch(discrete, continuous, seed, self)
 
     def _memory(self, genes: int) -> int:
@@ -94,7 +106,7 @@ class CMASearch(Search):
         optimizer = self._optimizer(self._distribution)
         if optimizer.should_stop():
             optimizer = self._optimizer(self._first)
-        optimizer.reseed_rng(child_seed(self.seed, self.generation + 1, 0, SAMPLE) % 2**32)
+        optimizer.reseed_rng(child_seed(self.seed, self.generation + 1, 0, _SAMPLE) % 2**32)
         rounded, raw = zip(*(optimizer.ask() for _ in range(self.options.population)), strict=True)
         self._sampled = optimizer, list(raw)
         genes = np.array(rounded)
@@ -103,19 +115,19 @@ class CMASearch(Search):
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Move the distribution towards the better ones of those that `ask` has just returned."""
         if self._sampled is None:
-            raise InputError("genotypes are told that nobody asked for; ask first")
+            raise InputError("nobody has asked for these genotypes; call ask first")
         optimizer, raw = self._sampled
         self._check(genotypes, fitness)
         if len(raw) != len(genotypes):
             raise InputError(
-                f"{len(genotypes)} genotypes are told, expected the {len(raw)} that ask returned"
+                f"{len(genotypes)} genotypes were told, expected the {len(raw)} that ask returned"
             )
         super().tell(genotypes, fitness)
         optimizer.tell(list(zip(raw, fitness.tolist(), strict=True)))
         self._distribution, self._sampled = self._read(optimizer), None
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to go on, ready for JSON."""
+        """Return everything that is needed to resume, ready for JSON."""
         distribution = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in self._distribution.items()
@@ -123,11 +135,11 @@ class CMASearch(Search):
         return {**super().state(), "distribution": distribution}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned; refuse what it cannot have returned."""
+        """Resume from what `state` returned; refuse what it cannot have returned."""
         super().restore(state)
         listed("fitness", state["fitness"], self.options.population, number)
         stored = entry(state, "distribution")
-        read: Distribution = {}
+        read: _Distribution = {}
         for name, first in self._first.items():
             if isinstance(first, np.ndarray):
                 read[name] = _array(name, entry(stored, name), first.shape)
@@ -138,8 +150,8 @@ class CMASearch(Search):
             raise InputError("the distribution has no width")
         self._distribution, self._sampled = read, None
 
-    def _optimizer(self, distribution: Distribution | None = None) -> Any:
-        """Return the library's optimizer, with a distribution of its own or the first one."""
+    def _optimizer(self, distribution: _Distribution | None = None) -> Any:
+        """Return the library's optimizer, with the given distribution or the first one."""
         from cmaes import CMAwM  # noqa: PLC0415 - an extra
 
         kinds = np.repeat([True, False], [self.discrete, self.continuous])
@@ -149,22 +161,22 @@ class CMASearch(Search):
             bounds=np.where(kinds[:, None], [-1.0, 1.0], [0.0, 1.0]),
             steps=np.where(kinds, 1.0, 0.0),
             population_size=self.options.population,
-            cov=np.diag(np.where(kinds, WIDTH**2, 1.0)),
+            cov=np.diag(np.where(kinds, _WIDTH**2, 1.0)),
             seed=0,  # seeded again before it draws
         )
         if distribution is not None:
             inner = optimizer._cma
-            for name, theirs in ARRAYS.items():
+            for name, theirs in _ARRAYS.items():
                 setattr(inner, theirs, distribution[name].copy())
             inner._sigma, inner._g = distribution["sigma"], distribution["updates"]
             optimizer._A = distribution["scale"].copy()
         return optimizer
 
-    def _read(self, optimizer: Any) -> Distribution:
+    def _read(self, optimizer: Any) -> _Distribution:
         """Return the distribution of an optimizer."""
         inner = optimizer._cma
         return {
-            **{name: getattr(inner, theirs) for name, theirs in ARRAYS.items()},
+            **{name: getattr(inner, theirs) for name, theirs in _ARRAYS.items()},
             "scale": optimizer._A if self.discrete else np.ones(self.continuous),
             "sigma": float(inner._sigma),
             "updates": int(inner._g),

@@ -20,18 +20,30 @@ from distal.tasks.task import Task, checked_task
 from distal.tasks.walk import MazeTask
 
 UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
-OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
-FIELDS = ("distal", *OWN, "search", *Settings.__dataclass_fields__, "maze", "heading", "task")
+_OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
+_FIELDS = ("distal", *_OWN, "search", *Settings.__dataclass_fields__, "maze", "heading", "task")
 
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that decides the result of an evolution."""
+    """Everything that decides the result of an evolution.
+
+    Attributes:
+        learner: The word for the kind of learner.
+        runs: Independent runs.
+        generations: Generations after the first population.
+        trials: Trials for each goal, in an evaluation; in a maze, for each final position.
+        episodes: Episodes in each trial.
+        seed: The seed of all random numbers.
+        search: The search and its options.
+        settings: The network and the readings.
+        task: What is to be learned.
+    """
 
     learner: str = "dsp"
     runs: int = 15
     generations: int = 300
-    trials: int = 5  # per goal: in a maze, per final position
+    trials: int = 5
     episodes: int = 100
     seed: int = 0
     search: Algorithm = field(default_factory=GeneticAlgorithm)
@@ -62,13 +74,13 @@ class Config:
         given: object = self.search
         kind = type(given)
         if not isinstance(given, Algorithm):
-            raise InputError(f"search is {shown(given)}, expected an algorithm as GeneticAlgorithm()")
+            raise InputError(f"search is {shown(given)}, expected an algorithm such as GeneticAlgorithm()")
         if kind not in ALGORITHMS.values():
             raise InputError(
                 f"the search {kind.__name__} is not registered; use distal.search.registry.register"
             )
         for option in self.search.to_dict():
-            if option in FIELDS:
+            if option in _FIELDS:
                 raise InputError(
                     f"the search {self.search.name} has an option {option!r}; call it something else"
                 )
@@ -88,7 +100,7 @@ class Config:
         """Return the configuration, ready for JSON."""
         return {
             "distal": __version__,
-            **{name: getattr(self, name) for name in OWN},
+            **{name: getattr(self, name) for name in _OWN},
             **({} if self.search.name == UNNAMED else {"search": self.search.name}),
             **self.search.to_dict(),
             **asdict(self.settings),
@@ -104,12 +116,12 @@ class Config:
             data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
         name = one_of("search", data.get("search", UNNAMED), ALGORITHMS)
         options = options_of(ALGORITHMS[name])
-        known = (*FIELDS, *options)
+        known = (*_FIELDS, *options)
         for field_name in data:
             if field_name not in known:
                 raise InputError(f"unknown field {field_name!r}{suggestion(field_name, known)}")
         return cls(
-            **{name: data[name] for name in OWN},
+            **{name: data[name] for name in _OWN},
             search=algorithm(name, {option: data[option] for option in options}),
             settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
             task=_task(data),

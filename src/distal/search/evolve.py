@@ -40,23 +40,32 @@ from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
 from distal.tasks.task import Task
 
-REMEASURED = 400  # trials on which a winner is measured afresh
+REMEASURED = 400  # fresh trials on which a winner is measured again
 
 # Parts of the work, as the last number of a seed's part.
-RUN, EVALUATION, REMEASUREMENT = 4, 5, 6
-NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; those of others follow from their words
+_RUN, _EVALUATION, _REMEASUREMENT = 4, 5, 6
+_NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
 
 
 @dataclass(frozen=True)
 class Step:
-    """What is told after every generation."""
+    """How an evolution is doing, after every generation.
+
+    Attributes:
+        generation: The generation, from 0.
+        generations: The last one there will be.
+        best: The best fitness of each run; with kept elites, the lowest so far.
+        mean: The mean fitness of all populations.
+        evaluations: How many individuals this generation measured.
+        seconds: How long it took.
+    """
 
     generation: int
     generations: int
-    best: list[float]  # of the generation, by run; with kept elites the lowest ever
-    mean: float  # of all populations
-    evaluations: int  # in this generation
-    seconds: float  # for this generation
+    best: list[float]
+    mean: float
+    evaluations: int
+    seconds: float
 
 
 def evolve(
@@ -87,37 +96,39 @@ def evolve(
     """Evolve DSP rules ("dsp"), the parameters of hill climbing ("hc"), or another registered kind.
 
     Args:
-        learner: "dsp", "hc", or the word for a registered kind that has genes.
+        learner: "dsp", "hc", or the word for another kind that has genes.
         task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
             the triple T-maze if left out.
         runs: Independent runs.
-        generations: After the first population.
-        trials: For each goal, in an evaluation; in a maze, for each final position.
-        episodes: Of each trial.
-        seed: Of all random numbers.
-        search: Which search, with its options; the paper's `GeneticAlgorithm()` if left out.
-        population: Short for `search=GeneticAlgorithm(population=…)`, as the five that follow.
-        elite_count: So many of the best are copied unchanged.
+        generations: Generations after the first population.
+        trials: Trials for each goal, in an evaluation; in a maze, for each final position.
+        episodes: Episodes in each trial.
+        seed: The seed of all random numbers.
+        search: The search and its options; the paper's `GeneticAlgorithm()` if left out.
+        population: Short for `search=GeneticAlgorithm(population=…)`, like the next five.
+        elite_count: How many of the best are copied unchanged.
         crossover: Probability that a child has two parents.
         mutation: Probability that a discrete gene is redrawn.
         deviation: Standard deviation of the noise on continuous genes.
         elites: Whether the elites are measured again in every generation ("remeasured") or
             keep the fitness they were first given ("kept").
         maze: Short for `task=maze`.
-        out: A folder to keep the runs in, so that `resume` can go on; refused if it is
-            there already.
-        force: Begin anew in a folder that is there.
+        out: A folder to keep the runs in, so that `resume` can continue them. A folder that
+            already holds an evolution is refused.
+        force: Start over in a folder that already holds an evolution.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: How much to run at once.
-        executor: Whose workers do the work instead.
-        progress: Told of every generation.
+        workers: Threads of the cpu engine, or the executor's
+            workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with a `Step` after every generation.
         **settings: As in `Settings`.
 
     Returns:
         The fitness of every generation, and the winners.
 
     Raises:
-        InputError: If something is wrong with what was given.
+        InputError: If an argument is wrong, the folder cannot be used, or the work would not
+            fit in memory.
     """
     options = {
         "population": population, "elite_count": elite_count, "crossover": crossover, "mutation": mutation,
@@ -140,7 +151,7 @@ def evolve(
     force = flag("force", force)
     function("progress", progress)
     estimate(config).check()
-    check_engine(config, run)
+    _check_engine(config, run)
     searches = _begun(config)
     if out is None:
         return _run(config, searches, run, progress)
@@ -158,7 +169,26 @@ def resume(
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Evolved:
-    """Go on with the runs in a folder, to `generations` if given; a finished run is only read."""
+    """Continue the runs in a folder; runs that are finished are only read.
+
+    Args:
+        out: The folder that `evolve` kept the runs in.
+        task: The task again, where it was made in Python and cannot be rebuilt from the folder;
+            another one is refused.
+        generations: Run up to this generation instead of the number that the folder names.
+        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        workers: Threads of the cpu engine, processes of the reference engine, or the executor's
+            workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with a `Step` after every generation.
+
+    Returns:
+        The fitness of every generation, from the first, and the winners.
+
+    Raises:
+        InputError: If an argument is wrong, the folder is damaged, or it already has more
+            generations.
+    """
     run = engines.runner(engine, workers, executor)
     function("progress", progress)
     if generations is not None:
@@ -172,7 +202,7 @@ def resume(
             config = replace(config, generations=generations)
         estimate(config).check()
         if winners is None or config.generations != kept.config["generations"]:
-            check_engine(config, run)
+            _check_engine(config, run)
         kept.recover()  # all is well: from here on the folder may be changed
         if config.generations != kept.config["generations"]:
             kept.extend(config.generations)
@@ -195,7 +225,7 @@ def _chosen(search: Algorithm | None, options: dict[str, Any]) -> Algorithm:
         return GeneticAlgorithm(**options)
     for name in options:
         raise InputError(
-            f"{name} is given beside search; say search=GeneticAlgorithm({name}=…), or leave one out"
+            f"{name} is given as well as search; write search=GeneticAlgorithm({name}=…), or leave one out"
         )
     return search
 
@@ -238,7 +268,7 @@ def estimate(config: Config) -> Estimate:
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.search.population,
         generations=config.generations, trials=config.trials * goals, episodes=config.episodes,
-        afresh=_trials_afresh(config) * goals, beside=beside,
+        fresh=_fresh_trials(config) * goals, beside=beside,
     )  # fmt: skip
 
 
@@ -271,10 +301,10 @@ def summary(out: str | Path) -> dict[str, Any]:
 
 def run_seed(config: Config, run: int) -> int:
     """Return the seed of a run, counted from 0; the runs of two kinds of learners have nothing in common."""
-    number = NUMBERED.get(config.learner)
-    if number is None:  # whatever else is registered, and in whatever order
-        number = len(NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(NUMBERED))
-    return child_seed(config.seed, run, number, RUN)
+    number = _NUMBERED.get(config.learner)
+    if number is None:  # the same for a registered kind, whatever the order
+        number = len(_NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
+    return child_seed(config.seed, run, number, _RUN)
 
 
 def measure(
@@ -297,34 +327,34 @@ def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64
     )  # fmt: skip
 
 
-def check_engine(config: Config, run: Runner) -> None:
-    """Refuse an engine that cannot run such learners, before anything is written."""
+def _check_engine(config: Config, run: Runner) -> None:
+    """Refuse an engine that cannot run these learners, before anything is written."""
     learners = config.decode(first_population(1, *config.genes, seed=0))
     run.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
 
 
-def measured_afresh(
+def _on_fresh_trials(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
 ) -> list[Fresh]:
     """Measure every learner on about 400 trials from its seed, and chance on the same trials."""
-    trials = _trials_afresh(config)
+    trials = _fresh_trials(config)
     own = measure(config, learners, seeds, trials, run)
     by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)
     return [Fresh.of(*pair) for pair in zip(own, by_chance, strict=True)]
 
 
-def _trials_afresh(config: Config) -> int:
+def _fresh_trials(config: Config) -> int:
     """Return how many trials for each goal a winner is measured on."""
     return -(-REMEASURED // len(config.task.goals))
 
 
-def winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:
-    """Return every run's winner, measured afresh."""
+def _winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:
+    """Return every run's winner, re-measured on fresh trials."""
     learners = [config.decode(search.told()[2])[0] for search in searches]
-    seeds = np.array([child_seed(search.seed, 0, 0, REMEASUREMENT) for search in searches], np.uint64)
+    seeds = np.array([child_seed(search.seed, 0, 0, _REMEASUREMENT) for search in searches], np.uint64)
     winners = []
     for number, (search, learner, fresh) in enumerate(
-        zip(searches, learners, measured_afresh(config, learners, seeds, run), strict=True), start=1
+        zip(searches, learners, _on_fresh_trials(config, learners, seeds, run), strict=True), start=1
     ):
         if not learner.bare:  # a climber has no name in our files
             learner = learner.named(f"run {number}, seed {config.seed}")  # noqa: PLW2901
@@ -351,7 +381,7 @@ def evaluate(
     """Return the fitness of what each run asked for: one call of the engine for all of them."""
     counts = [len(genotypes) for genotypes in asked]
     generation = searches[0].generation + 1
-    parts = [[generation, individual, EVALUATION] for count in counts for individual in range(count)]
+    parts = [[generation, individual, _EVALUATION] for count in counts for individual in range(count)]
     seeds = child_seeds(np.repeat(np.array([s.seed for s in searches], np.uint64), counts), parts)
     learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
     fitness = measure(config, learners, seeds, config.trials, run).mean(axis=1)
@@ -398,7 +428,7 @@ def _run(
             progress(Step(generation, config.generations, leaders, average, evaluations, took))
 
     if winners is None:
-        winners = winners_of(config, searches, run)
+        winners = _winners_of(config, searches, run)
     if folder is not None:
         folder.finish([winner.to_dict() for winner in winners])
     best, mean, worst = np.moveaxis(values, (2, 1), (0, 1))

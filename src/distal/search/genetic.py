@@ -1,7 +1,7 @@
 """The genetic algorithm (the paper's section "Genetic Algorithm"): operators first, the run at the bottom.
 
 Every random number is a function of the run's seed, the generation and the child, so
-a run can stop and go on anywhere.
+a run can stop and resume anywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from distal.model import draws
 from distal.search.protocol import Algorithm, Genotypes, Search, listed
 
 # Purposes of the random words of an evolution, apart from those of a trial.
-FIRST, PARENTS, REDRAW, DEVIATE = 16, 17, 18, 19
+_FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
 
 
 # What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
@@ -34,7 +34,7 @@ class GeneticAlgorithm(Algorithm):
 
     Args:
         population: Individuals.
-        elite_count: So many of the best are copied unchanged.
+        elite_count: How many of the best are copied unchanged.
         crossover: Probability that a child has two parents.
         mutation: Probability that a discrete gene is redrawn.
         deviation: Standard deviation of the noise on continuous genes.
@@ -65,7 +65,19 @@ class GeneticAlgorithm(Algorithm):
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
 
     def begin(self, discrete: int, continuous: int, seed: int) -> GeneticSearch:
-        """Return the search of a run, before its first generation."""
+        """Return the search of a run, before its first generation.
+
+        Args:
+            discrete: The number of discrete genes.
+            continuous: The number of continuous genes.
+            seed: The seed of the run.
+
+        Returns:
+            The search.
+
+        Raises:
+            InputError: If a number is out of its range, or there are no genes.
+        """
         return GeneticSearch(discrete, continuous, seed, self)
 
 
@@ -79,7 +91,7 @@ def unit(words: NDArray[np.uint32]) -> NDArray[np.float64]:
 
 def first_population(n: int, discrete: int, continuous: int, seed: int) -> Genotypes:
     """Draw n genotypes, every gene uniform."""
-    words = draws.words(seed, FIRST, 0, range(n), discrete + continuous)
+    words = draws.words(seed, _FIRST, 0, range(n), discrete + continuous)
     return Genotypes(
         (np.floor(unit(words[:, :discrete]) * 3) - 1).astype(np.int8),
         unit(words[:, discrete : discrete + continuous]),
@@ -133,7 +145,7 @@ def mutated(
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class _Chances:
     """All random numbers that make the n children of a generation."""
 
     parents: NDArray[np.float64]  # (n, 4): two parents, whether to cross over, where
@@ -142,14 +154,14 @@ class Chances:
     deviate: NDArray[np.float64]  # (n, continuous), standard normal
 
 
-def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int) -> list[Chances]:
+def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int) -> list[_Chances]:
     """Draw for several runs at once, which is much faster than one after another."""
-    wanted = {PARENTS: 4, REDRAW: 2 * discrete, DEVIATE: continuous}
+    wanted = {_PARENTS: 4, _REDRAW: 2 * discrete, _DEVIATE: continuous}
     parents, redraw, deviate = draws.words_for(seeds, generation, range(n), wanted)
     chance = unit(redraw)
     normal = draws.normals(deviate)[..., :continuous].astype(np.float64)
     return [
-        Chances(*each)
+        _Chances(*each)
         for each in zip(
             unit(parents), chance[..., :discrete], chance[..., discrete : 2 * discrete], normal, strict=True
         )
@@ -157,7 +169,7 @@ def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, contin
 
 
 def offspring(
-    parents: Genotypes, fitness: NDArray[np.float64], drawn: Chances, options: GeneticAlgorithm
+    parents: Genotypes, fitness: NDArray[np.float64], drawn: _Chances, options: GeneticAlgorithm
 ) -> Genotypes:
     """Make children: selection, crossover, mutation."""
     first, second, whether, where = drawn.parents.T
@@ -209,7 +221,7 @@ class GeneticSearch(Search):
         drawn = chances(seeds, first.generation + 1, children, first.discrete, first.continuous)
         return [search._next(own) for search, own in zip(searches, drawn, strict=True)]
 
-    def _next(self, drawn: Chances) -> Genotypes:
+    def _next(self, drawn: _Chances) -> Genotypes:
         population, fitness, _ = self.told()
         children = offspring(population, fitness, drawn, self.options)
         return Genotypes.joined(population[self._elites()], children) if self.remeasured else children
@@ -225,7 +237,7 @@ class GeneticSearch(Search):
                 population = Genotypes.joined(self.population[elites], genotypes)
                 measured = np.concatenate([self.fitness[elites], fitness])
         if len(population) != self.options.population:
-            raise InputError(f"{len(genotypes)} genotypes are told, expected those that ask returned")
+            raise InputError(f"{len(genotypes)} genotypes were told, expected those that ask returned")
         self.generation += 1
         self.population, self.fitness = population, measured
         self.born = np.concatenate([born, np.full(len(population) - len(born), self.generation)])
@@ -239,13 +251,13 @@ class GeneticSearch(Search):
         return np.argsort(fitness, kind="stable")[: self.options.elite_count]
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to go on, ready for JSON."""
+        """Return everything that is needed to resume, ready for JSON."""
         state = super().state()
         first = {name: state.pop(name) for name in ("generation", "fitness")}
         return {**first, "born": self.born.tolist(), **state}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned; refuse what it cannot have returned."""
+        """Resume from what `state` returned; refuse what it cannot have returned."""
         super().restore(state)
         size = self.options.population
         listed("fitness", state["fitness"], size, lambda name, value: value)

@@ -33,15 +33,20 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, instance, integer, number, shown, unit_interval
 from distal.model.draws import MAX_COUNT, MAX_SEED
 
-MAX_GENES = 2**20
+_MAX_GENES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
 class Genotypes:
-    """Genotypes as two arrays with one row each."""
+    """Genotypes, one per row of two arrays.
 
-    discrete: NDArray[np.int8]  # (n, discrete genes), in {-1, 0, 1}
-    continuous: NDArray[np.float64]  # (n, continuous genes), in [0, 1]
+    Args:
+        discrete: Values in {-1, 0, 1}, (n, discrete genes).
+        continuous: Values in [0, 1], (n, continuous genes).
+    """
+
+    discrete: NDArray[np.int8]
+    continuous: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.discrete)
@@ -57,7 +62,7 @@ class Genotypes:
 
     @classmethod
     def joined(cls, *parts: Genotypes) -> Genotypes:
-        """Put genotypes under each other."""
+        """Stack genotypes."""
         return cls(
             np.concatenate([part.discrete for part in parts]),
             np.concatenate([part.continuous for part in parts]),
@@ -69,19 +74,22 @@ class Search(ABC):
     """One run of a search: ask for genotypes, tell their fitness, again and again.
 
     Every random number should be a function of the seed, the generation and the place in
-    it (`distal.model.draws`); then a run can stop and go on anywhere. A search that keeps
+    it (`distal.model.draws`); then a run can stop and resume anywhere. A search that keeps
     more than its current generation extends `tell`, `state` and `restore`.
 
     Attributes:
         discrete: The number of discrete genes.
         continuous: The number of continuous genes.
-        seed: Of this run.
-        generation: Of the current population, from 0; −1 before the first was told.
+        seed: The seed of this run.
+        generation: The number of the current generation, from 0; −1 before the first was told.
         population: The current generation, or None.
-        fitness: Of the population.
+        fitness: The fitness of the population, or None.
         best: The leader, one row, or None: the winner if this is the last generation.
         best_fitness: The fitness that made it the leader.
-        best_generation: In which it first appeared.
+        best_generation: The generation in which it first appeared.
+
+    Raises:
+        InputError: If a number is out of its range, or there are no genes.
     """
 
     discrete: int
@@ -95,8 +103,8 @@ class Search(ABC):
     best_generation: int = field(default=-1, init=False)
 
     def __post_init__(self) -> None:
-        self.discrete = integer("discrete", self.discrete, 0, MAX_GENES)
-        self.continuous = integer("continuous", self.continuous, 0, MAX_GENES)
+        self.discrete = integer("discrete", self.discrete, 0, _MAX_GENES)
+        self.continuous = integer("continuous", self.continuous, 0, _MAX_GENES)
         self.seed = integer("seed", self.seed, 0, MAX_SEED)
         if not self.discrete + self.continuous:
             raise InputError("discrete and continuous are 0, expected at least one gene")
@@ -121,7 +129,7 @@ class Search(ABC):
         self._lead(int(np.argmin(fitness)), self.generation)
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to go on, ready for JSON."""
+        """Return everything that is needed to resume, ready for JSON."""
         population, fitness, best = self.told()
         return {
             "generation": self.generation,
@@ -137,7 +145,7 @@ class Search(ABC):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned.
+        """Resume from what `state` returned.
 
         Args:
             state: As it was, or as JSON brings it back.
@@ -162,7 +170,7 @@ class Search(ABC):
             InputError: If nothing was told yet.
         """
         if self.population is None or self.fitness is None or self.best is None:
-            raise InputError("the search was told nothing yet; ask, measure and tell first")
+            raise InputError("the search has been told nothing yet; ask, measure and tell first")
         return self.population, self.fitness, self.best
 
     @classmethod
@@ -185,7 +193,7 @@ class Search(ABC):
         self.best_generation = generation
 
     def _past(self, name: str, value: object) -> int:
-        """Return a generation, if it can have been."""
+        """Return a generation, if it is not later than the current one."""
         return integer(name, value, 0, self.generation)
 
     def _genotypes(self, discrete: object, continuous: object, n: int) -> Genotypes:
@@ -220,11 +228,17 @@ class Algorithm(ABC):
         Args:
             discrete: The number of discrete genes.
             continuous: The number of continuous genes.
-            seed: Of the run.
+            seed: The seed of the run.
+
+        Returns:
+            The search.
+
+        Raises:
+            InputError: If a number is out of its range, or there are no genes.
         """
 
     def _memory(self, genes: int) -> int:
-        """Return how many bytes a run takes besides its individuals; override it if they are many."""
+        """Return how many bytes a run takes besides its individuals; override it if it takes many."""
         return 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -233,7 +247,7 @@ class Algorithm(ABC):
 
 
 def ask_all(searches: Sequence[Search]) -> list[Genotypes]:
-    """Return what each of the runs of an evolution, all in one generation, asks for; check its shape."""
+    """Return what each run of an evolution asks for, all in the same generation; check its shape."""
     asked = type(searches[0])._ask_together(searches)
     for search, genotypes in zip(searches, asked, strict=True):
         given = instance("what ask returned", genotypes, Genotypes, "Genotypes")
@@ -247,14 +261,14 @@ def ask_all(searches: Sequence[Search]) -> list[Genotypes]:
 
 
 def entry(state: object, name: str) -> Any:
-    """Return an entry of a state; refuse a state that has it not."""
+    """Return an entry of a state; refuse a state that does not have it."""
     if not isinstance(state, dict) or name not in state:
         raise InputError(f"{name!r} is missing")
     return state[name]
 
 
 def listed(name: str, values: object, length: int, check: Callable[[str, object], Any]) -> list[Any]:
-    """Return a list of so many values, each checked."""
+    """Return a list of this length, each value checked."""
     if not isinstance(values, list) or len(values) != length:
         raise InputError(f"{name} is not a list of {length}")
     return [check(name, value) for value in values]

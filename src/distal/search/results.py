@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from distal.base import checks
 from distal.base.checks import InputError, instance, integer, shown
-from distal.base.significance import SIGNIFICANT, paired, paired_superiority
+from distal.base.significance import SIGNIFICANT, paired, paired_superiority, standard_error
 from distal.learners import Learner, embedded, from_embedded
 from distal.search.config import Config
 
@@ -19,17 +19,26 @@ from distal.search.config import Config
 class Fresh:
     """How a learner does on fresh trials, which selection has not favoured, and chance on the same ones.
 
-    Chance has the learner's scales of recurrent and feedback sums. It is None in a folder
-    of runs that version 0.1 finished.
+    Chance has the learner's scales of recurrent and feedback sums. Its numbers are None in a
+    folder of runs that version 0.1 finished.
+
+    Attributes:
+        fitness: The learner's mean best EP.
+        standard_error: Its standard error.
+        chance: The mean best EP of chance.
+        chance_standard_error: Its standard error.
+        difference_standard_error: The standard error of fitness − chance, paired.
+        p: From the two-sided paired t-test.
+        superiority: The share of trials in which the learner is better; a tie counts half.
     """
 
     fitness: float
     standard_error: float
-    chance: float | None = None  # its mean best EP
+    chance: float | None = None
     chance_standard_error: float | None = None
-    difference_standard_error: float | None = None  # of fitness − chance, paired
-    p: float | None = None  # paired t-test, two-sided
-    superiority: float | None = None  # the share of trials in which the learner is better, ties half
+    difference_standard_error: float | None = None
+    p: float | None = None
+    superiority: float | None = None
 
     @classmethod
     def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
@@ -40,18 +49,14 @@ class Fresh:
                 raise InputError(f"{name} is {shown(given)}, expected an array of best EPs")
         if len(own) != len(chance) or len(own) < 2:
             raise InputError(
-                f"there are {len(own)} and {len(chance)} trials, expected as many, and two at least"
+                f"there are {len(own)} and {len(chance)} trials, expected the same number, and at least two"
             )
-
-        def error(values: NDArray[np.int32]) -> float:
-            return float(values.std(ddof=1) / np.sqrt(len(values)))
-
         return cls(
             fitness=float(own.mean()),
-            standard_error=error(own),
+            standard_error=standard_error(own),
             chance=float(chance.mean()),
-            chance_standard_error=error(chance),
-            difference_standard_error=error(own - chance),
+            chance_standard_error=standard_error(chance),
+            difference_standard_error=standard_error(own - chance),
             p=paired(own, chance),
             superiority=paired_superiority(own, chance),
         )
@@ -88,12 +93,19 @@ class Winner:
     """The best individual of a run's last generation.
 
     With kept elites it is the individual with the lowest fitness ever measured.
+
+    Attributes:
+        run: The run, from 1.
+        learner: The learner.
+        generation: The generation in which it first appeared.
+        selected: The fitness that selected it, hence optimistic.
+        fresh: How it does on fresh trials.
     """
 
     run: int
     learner: Learner
-    generation: int  # in which it first appeared
-    selected: float  # the fitness that selected it, hence optimistic
+    generation: int
+    selected: float
     fresh: Fresh
 
     @property
@@ -138,9 +150,15 @@ class Winner:
 
 @dataclass(frozen=True, eq=False)
 class Evolved:
-    """The outcome of an evolution: fitness of every generation, and the winners.
+    """The outcome of an evolution.
 
-    `best`, `mean` and `worst` are those of the population, (runs, generations + 1).
+    Attributes:
+        config: Everything that decides the result.
+        best: The best fitness of every generation, (runs, generations + 1).
+        mean: The mean fitness, in the same shape.
+        worst: The worst fitness, in the same shape.
+        seconds: How long it took.
+        winners: The winner of each run.
     """
 
     config: Config

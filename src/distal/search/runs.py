@@ -4,7 +4,7 @@
     config.json       the full configuration
     generations.csv   a row for each generation and run: best, mean and worst fitness of
                       the population, and the best genotype
-    state.json        what is needed to go on, and the winners at the end
+    state.json        what is needed to resume, and the winners at the end
     winners/          each run's winner, for `distal learn` or `distal climb`
     winners.csv       selected and re-measured fitness of the winners, and chance
     seconds.csv       how long each generation took: the one file that is not reproducible
@@ -42,28 +42,28 @@ from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
 from distal.base.folders import Folder, check_release, fingerprint, known_files, sealed, unsealed
 from distal.learners import from_embedded
 
-FORMAT, VERSION = "distal-evolution", 2
-READABLE = (1, 2)  # a folder goes on in the version it was begun with
+_FORMAT, _VERSION = "distal-evolution", 2
+_READABLE = (1, 2)  # a folder keeps the version it was started with
 HOLDS = "an evolution"
 COLUMNS = ("run", "generation", "best", "mean", "worst", "genotype")
-HEADER = ",".join(COLUMNS) + "\r\n"
-PAUSE = 0.5  # seconds between two writes
-MAX_RUNS = 2**20
+_HEADER = ",".join(COLUMNS) + "\r\n"
+_PAUSE = 0.5  # seconds between two writes
+_MAX_RUNS = 2**20
 
 
 def run_files(runs: int) -> tuple[str, ...]:
-    """Return the names of all files that an evolution of so many runs writes, but for the manifest."""
+    """Return the names of all files that an evolution of this many runs writes, except the manifest."""
     names = ("config.json", "generations.csv", "seconds.csv", "state.json", "winners.csv")
-    return (*names, *(winner_file(run) for run in range(1, runs + 1)))
+    return (*names, *(_winner_file(run) for run in range(1, runs + 1)))
 
 
-def winner_file(run: int) -> str:
+def _winner_file(run: int) -> str:
     """Return the name of the file of a run's winner."""
     return f"winners/run-{run:02}.json"
 
 
 def check_new(out: str | Path, runs: int, force: bool) -> tuple[str, ...]:
-    """Return our files in a folder; refuse one where no evolution of so many runs can begin."""
+    """Return our files in a folder; refuse one where no evolution of this many runs can start."""
     path = checks.path("out", out)
     known = known_files(path, HOLDS, run_files(runs), _older)
     if not force and any((path / name).exists() for name in known):
@@ -78,7 +78,7 @@ class RunFolder:
     """An evolution on disk, locked for this process while it is open."""
 
     def __init__(
-        self, folder: Folder, config: dict[str, Any], state: dict[str, Any] | None, version: int = VERSION
+        self, folder: Folder, config: dict[str, Any], state: dict[str, Any] | None, version: int = _VERSION
     ) -> None:
         self.folder, self.config, self.state, self.version = folder, config, state, version
         self._known: Sequence[str] = ()  # the files that were ours when it was opened
@@ -96,13 +96,13 @@ class RunFolder:
     @classmethod
     @contextmanager
     def create(cls, out: str | Path, config: dict[str, Any], force: bool = False) -> Iterator[RunFolder]:
-        """Make a new folder; one that was begun is refused, or with `force` begun anew."""
+        """Make a new folder; one that holds an evolution is refused, or with `force` started over."""
         with Folder(out) as folder:
             known = check_new(folder.path, config["runs"], force)
             folder.claim(HOLDS, run_files(config["runs"]), known, force=force)
             kept = cls(folder, config, None)
             kept._write_config()
-            kept._append("generations.csv", HEADER)
+            kept._append("generations.csv", _HEADER)
             kept._append("seconds.csv", "generation,seconds\r\n")
             with kept._all_written():
                 yield kept
@@ -110,7 +110,7 @@ class RunFolder:
     @classmethod
     @contextmanager
     def open(cls, out: str | Path) -> Iterator[RunFolder]:
-        """Open a folder to go on; refuse a damaged or foreign one. Nothing is changed before `recover`."""
+        """Open a folder to resume it; refuse a damaged or foreign one. Only `recover` starts to change it."""
         path = _run_folder(out)
         with Folder(path) as folder:  # locked before anything is read: another process may be at work
             config, state, version = read_run(path)
@@ -151,7 +151,7 @@ class RunFolder:
                     raise InputError(f"row {place + 1} is not that of run {run + 1}, generation {generation}")
                 numbers = [float(cell) for cell in row[2:5]]
                 if not all(map(math.isfinite, numbers)):
-                    raise InputError(f"row {place + 1} has a fitness that is no number")
+                    raise InputError(f"row {place + 1} has a fitness that is not a number")
                 values.extend(numbers)
                 place += 1
             if place < expected:
@@ -169,16 +169,16 @@ class RunFolder:
             self.state["winners"] = None
             self._write_state()
         self._write_config()
-        winners = (winner_file(run) for run in range(1, self.config["runs"] + 1))
+        winners = (_winner_file(run) for run in range(1, self.config["runs"] + 1))
         self.folder.remove(["winners.csv", *winners])
 
     def append(self, rows: Sequence[tuple[Any, ...]], seconds: float, runs: list[dict[str, Any]]) -> None:
-        """Record a generation of all runs and the state to go on from."""
+        """Record a generation of all runs and the state to resume from."""
         text = io.StringIO()
         csv.writer(text).writerows(rows)
         self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n"))
         self._latest = runs
-        if self.state is None or time.monotonic() - self._written > PAUSE:
+        if self.state is None or time.monotonic() - self._written > _PAUSE:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
@@ -201,7 +201,7 @@ class RunFolder:
             self._write_state()
         for winner in winners:
             learner = from_embedded(winner["learner"])
-            self.folder.mend_text(winner_file(winner["run"]), to_json(learner.to_dict()) + "\n")
+            self.folder.mend_text(_winner_file(winner["run"]), to_json(learner.to_dict()) + "\n")
         text = io.StringIO()
         writer = csv.writer(text)
         columns = (
@@ -228,12 +228,12 @@ class RunFolder:
             )
 
     def recover(self) -> None:
-        """Bring the files to where the state is: the first change to a folder that is gone on with."""
+        """Bring the files to where the state is: the first change to a folder that is resumed."""
         self.folder.join(self._known)
         path = self.folder.file("generations.csv")
         if self.state is None:
-            self.folder.mend_text("generations.csv", HEADER)
-            self._hash, self._bytes = hashlib.sha256(HEADER.encode()), len(HEADER)
+            self.folder.mend_text("generations.csv", _HEADER)
+            self._hash, self._bytes = hashlib.sha256(_HEADER.encode()), len(_HEADER)
         elif path.stat().st_size > self._bytes:  # what the state does not know of
             _detach(path)
             with path.open("r+b") as file:
@@ -277,7 +277,7 @@ class RunFolder:
             self._bytes += len(data)
 
     def _write_config(self) -> None:
-        text = to_json(sealed(self.config, FORMAT, self.version)) + "\n"
+        text = to_json(sealed(self.config, _FORMAT, self.version)) + "\n"
         self.folder.mend_text("config.json", text)
 
     def _write_state(self) -> None:
@@ -288,7 +288,7 @@ class RunFolder:
             "runs": self.state["runs"],
             "winners": self.state["winners"],
         }
-        text = json.dumps(sealed(self.state, FORMAT, self.version)) + "\n"
+        text = json.dumps(sealed(self.state, _FORMAT, self.version)) + "\n"
         self.folder.write_text("state.json", text)
 
 
@@ -301,7 +301,7 @@ def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None, in
     path = _run_folder(out)
     config, version = _read_sealed(path / "config.json")
     with damaged(path / "config.json"):
-        integer("runs", config.get("runs"), 1, MAX_RUNS)
+        integer("runs", config.get("runs"), 1, _MAX_RUNS)
     check_release(config.get("distal"), path / "config.json")
     if not os.path.lexists(path / "state.json"):
         return config, None, version
@@ -318,17 +318,17 @@ def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None, in
 
 def _read_sealed(path: Path) -> tuple[dict[str, Any], int]:
     data = read_json(path, "run file", MOST_OF_RUNS)
-    return unsealed(data, FORMAT, READABLE, path, "distal evolve")
+    return unsealed(data, _FORMAT, _READABLE, path, "distal evolve")
 
 
 def _check_frame(state: dict[str, Any], runs: int) -> None:
-    """Refuse a state that has not what every state has."""
+    """Refuse a state that lacks what every state has."""
     if set(state) != {"config", "rows", "runs", "winners"}:
         raise InputError(f"its fields are {', '.join(sorted(state))}")
     rows = state["rows"]
     if not isinstance(rows, dict) or set(rows) != {"bytes", "sha256"} or not isinstance(rows["sha256"], str):
         raise InputError("it does not describe the rows")
-    integer("the number of bytes", rows["bytes"], len(HEADER))
+    integer("the number of bytes", rows["bytes"], len(_HEADER))
     for name in ("runs", "winners"):
         entries = state[name]
         if name == "winners" and entries is None:
@@ -336,12 +336,12 @@ def _check_frame(state: dict[str, Any], runs: int) -> None:
         if not isinstance(entries, list) or len(entries) != runs:
             raise InputError(f"{name} is not a list of {runs}")
         if not all(isinstance(entry, dict) for entry in entries):
-            raise InputError(f"{name} holds something else than objects")
+            raise InputError(f"{name} holds something other than objects")
 
 
 @contextmanager
 def damaged(path: Path) -> Iterator[None]:
-    """Let whatever is wrong with the content of a file be a refusal that names the file."""
+    """Turn whatever is wrong with the content of a file into a refusal that names the file."""
     try:
         yield
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, csv.Error) as error:
@@ -350,7 +350,7 @@ def damaged(path: Path) -> Iterator[None]:
 
 
 def _run_folder(out: str | Path) -> Path:
-    """Return the path of a folder of runs; refuse one that cannot be."""
+    """Return the path of a folder of runs; refuse what cannot be one."""
     path = checks.path("the folder of runs", out)
     try:
         found = (path / "config.json").is_file()
@@ -367,7 +367,7 @@ def is_run_folder(path: Path) -> bool:
         data = read_json(path / "config.json", "run file")
     except InputError:
         return False
-    return isinstance(data, dict) and data.get("format") == FORMAT
+    return isinstance(data, dict) and data.get("format") == _FORMAT
 
 
 def _older(path: Path) -> Sequence[str] | None:
@@ -379,7 +379,7 @@ def _older(path: Path) -> Sequence[str] | None:
     except InputError:
         return None
     check_release(config.get("distal"), path / "config.json")
-    return run_files(integer("runs", config.get("runs"), 1, MAX_RUNS))
+    return run_files(integer("runs", config.get("runs"), 1, _MAX_RUNS))
 
 
 def _fingerprint(config: dict[str, Any]) -> str:
@@ -392,7 +392,7 @@ def _short_number(text: str) -> bool:
 
 
 def _detach(path: Path) -> None:
-    """Give a file that has several names, as in a backup of hard links, a content of its own."""
+    """Give a file that has several names, as in a backup of hard links, its own content."""
     if path.exists() and path.stat().st_nlink > 1:
         with path.open("rb") as file:
             write_pieces(path, iter(lambda: file.read(2**20), b""))

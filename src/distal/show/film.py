@@ -19,7 +19,7 @@ from distal.base.checks import InputError, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
 from distal.base.files import check_target, write_bytes
 from distal.engines import Batch
-from distal.learners import KINDS, kind_of
+from distal.learners import KINDS
 from distal.model.network import Weights
 from distal.tasks.episode import run_episode
 from distal.tasks.pixels import SCALE, Frame, draw
@@ -37,7 +37,13 @@ Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 @dataclass(frozen=True)
 class Scene:
-    """A walk, the episodes that led to it, and the kind of learner."""
+    """A walk that a film shows.
+
+    Attributes:
+        after: After how many episodes the agent walks like this.
+        walk: The walk.
+        kind: The word for the kind of learner.
+    """
 
     after: int
     walk: MazeWalk
@@ -61,18 +67,18 @@ class Scene:
 
 
 def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> list[Scene]:
-    """Return the walks of the best network that a trial had found after so many episodes.
+    """Return the walks of the best network that a trial had found after some numbers of episodes.
 
     Args:
-        batch: one trial; its own number of episodes does not matter.
-        after: the numbers of episodes, one for each walk.
-        engine: what finds the networks; left out, cpu, or reference for what cpu cannot run.
+        batch: One trial; its own number of episodes does not matter.
+        after: The numbers of episodes, one for each walk.
+        engine: What finds the networks; if left out, cpu, or reference for what cpu cannot run.
 
     Returns:
         The walks, in the order of `after`.
 
     Raises:
-        InputError: if an argument is not what it should be, or the engine cannot run the trial.
+        InputError: If an argument is wrong, or the engine cannot run the trial.
     """
     if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
         raise InputError(f"batch has {len(batch)} trials, expected one; take it with Batch.part")
@@ -96,7 +102,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
         weights = Weights(trials.hidden[0], trials.output[0])
         number = int(trials.best[0].argmin())  # the first that was the best
         episode = run_episode(weights, alpha_h, alpha_o, task, settings, int(batch.seed[0]), number)
-        found.append(Scene(episodes, episode.walk, kind_of(learner)))
+        found.append(Scene(episodes, episode.walk, learner.kind))
     return found
 
 
@@ -127,7 +133,7 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
             now = min(step, walk.steps)
             for line, text in enumerate(scene.caption(now)):
                 pen.text((left, (0.4 + 1.7 * line) * scale), text, LIGHT["wall"], font)
-            colour = LIGHT.get(scene.kind, LIGHT["ink"])
+            colour = LIGHT.get(scene.kind, LIGHT["other"])
             picture = draw(maze, goal, walk.cells[: now + 1], walk.headings[now], scale, colour)
             whole.paste(Image.fromarray(picture), (left, band))
         _key(pen, gap, band + height + 0.7 * scale, scale, font)

@@ -3,7 +3,9 @@
 The page holds what decides the trial and the EP of every episode as the reference
 engine computed it. Its JavaScript (`page/simulate.js`) computes the trial again, bit
 for bit, and says where an EP differs. So a page is small however long the trial is.
-Beside it stands chance: what the best of as many random networks comes to on average.
+A learner of a kind that the script has no code for is recorded instead (`recording`), and
+`page/recording.js` plays what happened. Beside it stands chance: what the best of as many
+random networks comes to on average.
 """
 
 from __future__ import annotations
@@ -29,20 +31,21 @@ from distal.base.files import check_target, write_text
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import named_in_errors
 from distal.evaluation.learning import batch_of, checked_maze, checked_numbers
-from distal.learners import Learner, chance_for, checked_learner, embedded, kind_of, name_of
+from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
+from distal.show.recording import MAX_BYTES, Recording, episode_bytes
 from distal.tasks.walk import MazeTask, maze_of
 
 DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
 CHANCE_TRIALS = 200
 CHANCE_COST = 0.001  # of an episode of the cpu engine, in episodes of the reference engine: about
-COMPUTED = (Rule, HillClimbing, Chance)  # the kinds that page/simulate.js knows
+COMPUTED: tuple[type[Learner], ...] = (Rule, HillClimbing, Chance)  # the kinds that page/simulate.js knows
 VISIBLE = 0.5  # EP: less than a pixel of the page's curve
 
 
@@ -50,17 +53,24 @@ VISIBLE = 0.5  # EP: less than a pixel of the page's curve
 class Watched:
     """A trial of one learner, or of two with the same goal and seed.
 
-    `eps` (learners, episodes) holds the EP of every episode. `seed` is the seed of the
-    evaluation, as in `learn`; the trial is its trial 0 towards the goal. `chance`
-    (episodes) is the best EP so far by chance, the mean of its first 200 trials
-    towards the goal.
+    Attributes:
+        names: The names of the learners.
+        batches: The trial of each learner, as a batch of one trial.
+        seed: The seed of the evaluation, as in `learn`; the trial is its first one towards
+            the goal.
+        eps: The EP of every episode, (learners, episodes).
+        chance: The best EP so far by chance, (episodes): the mean of its first 200 trials
+            towards the goal.
+        recordings: What happened in the trial of each learner that the page cannot compute;
+            None for the others.
     """
 
     names: tuple[str, ...]
-    batches: tuple[Batch, ...]  # one trial each
+    batches: tuple[Batch, ...]
     seed: int
     eps: NDArray[np.int32]
     chance: NDArray[np.float64]
+    recordings: tuple[Recording | None, ...]
 
     @property
     def goal(self) -> str:
@@ -95,7 +105,10 @@ class Watched:
         }
 
     def page_data(self) -> dict[str, Any]:
-        """Return what the page holds: all that decides the trial, and the EPs to compare with."""
+        """Return what the page holds: all that decides the trial, and the EPs to compare with.
+
+        Of a learner that the page cannot compute it holds a recording.
+        """
         batch = self.batches[0]
         maze = maze_of(batch.task)
         seed = int(batch.seed[0])
@@ -109,14 +122,13 @@ class Watched:
             "maze": list(maze.picture),
             "heading": maze.heading,
             "learners": [
-                {
-                    "kind": kind_of(learner),
-                    **embedded(learner),
-                    "name": name,
-                    "eps": eps.tolist(),
-                }
-                for name, learner, eps in zip(
-                    self.names, (batch.learners[0] for batch in self.batches), self.eps, strict=True
+                {"kind": learner.kind, **_content(learner, recording), "name": name, "eps": eps.tolist()}
+                for name, learner, recording, eps in zip(
+                    self.names,
+                    (batch.learners[0] for batch in self.batches),
+                    self.recordings,
+                    self.eps,
+                    strict=True,
                 )
             ],
             "chance": {"trials": CHANCE_TRIALS, "curve": visible_points(self.chance)},
@@ -132,6 +144,7 @@ class Watched:
                 "style": _filled(_asset("watch.css"), {"light": css(LIGHT), "dark": css(DARK)}),
                 "data": _for_script(self.page_data()),
                 "simulate": _asset("simulate.js"),
+                "recording": _asset("recording.js"),
                 "watch": _asset("watch.js"),
             },
         )
@@ -150,9 +163,23 @@ def trials(
 ) -> tuple[Batch, ...]:
     """Return the trial of a learner, and the same trial of another one, as batches of one trial each.
 
-    A learner is an object or what `find_learner` takes; `goal` is the symbol of a final
-    position ("3", or the first where there is no 3). The other arguments are those of
-    `learn`, and the trial is the first one that `learn` runs towards this goal.
+    The trial is the first one that `learn` runs towards this goal.
+
+    Args:
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        goal: The symbol of a final position; "3" if left out, or the first if there is no 3.
+        episodes: Episodes in the trial.
+        resample: Draw fresh weights after this many episodes.
+        seed: The seed of the evaluation, as in `learn`.
+        maze: The maze; the triple T-maze if left out.
+        **settings: As in `Settings`.
+
+    Returns:
+        One batch, or two.
+
+    Raises:
+        InputError: If an argument is wrong.
     """
     in_force = Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
     maze = checked_maze(maze)
@@ -208,28 +235,43 @@ def watch(
     progress: Progress | None = None,
     **options: Any,
 ) -> Watched:
-    """Run the trials that `trials` returns for these arguments, with the reference engine, and chance.
+    """Run a trial of one learner, or of two, with the reference engine, and chance beside it.
 
-    `progress` is told of as many episodes as the learners have; the work for chance is among them.
+    Args:
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        seed: The seed of the evaluation, as in `learn`.
+        progress: Called with the number of episodes run since its last call. They add up to
+            those of the learners; the work for chance is shared out among them.
+        **options: As in `trials`.
+
+    Returns:
+        The trial, and chance.
+
+    Raises:
+        InputError: If an argument is wrong, or the work, or a recording, would be too large.
     """
     function("progress", progress)
     batches = trials(learner, against, seed=seed, **options)
-    check_kinds(batches)
+    check_recordings(batches)
     _check_memory(batches)
     seed = integer("seed", seed, 0, MAX_SEED)
     chance = by_chance(batches[0], seed)
     eps = np.empty((len(batches), batches[0].episodes), np.int32)
     report = _shared(progress, eps.size, eps.size + CHANCE_COST * len(chance) * chance.episodes)
     random = engines.runner("cpu").run(chance, progress=lambda episodes: report(CHANCE_COST * episodes))
-    for curve, batch in zip(eps, batches, strict=True):
+    recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
+    for curve, batch, recording in zip(eps, batches, recordings, strict=True):
         with named_in_errors(batch, 0):
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
+                if recording is not None:
+                    recording.add(episode)
                 report(1)
     names = [name_of(batch.learners[0]) for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
         names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
-    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0))
+    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0), recordings)
 
 
 def page(
@@ -247,7 +289,20 @@ def write_page(
     against: Learner | str | Path | None = None,
     **options: Any,
 ) -> Watched:
-    """Run a trial as `watch` does, write its page and return the trial."""
+    """Run a trial as `watch` does, write its page and return the trial.
+
+    Args:
+        out: The file to write.
+        learner: A learner, or what `find_learner` takes.
+        against: Another learner, to set beside it.
+        **options: As in `watch`.
+
+    Returns:
+        The trial, and chance.
+
+    Raises:
+        InputError: If an argument is wrong, or the file cannot be written.
+    """
     out = path("out", out)
     check_target(out)
     watched = watch(learner, against, **options)
@@ -255,30 +310,49 @@ def write_page(
     return watched
 
 
-def check_kinds(batches: Sequence[Batch]) -> None:
-    """Refuse a learner that the page's JavaScript does not know."""
+def check_recordings(batches: Sequence[Batch]) -> None:
+    """Refuse more episodes than a page holds a recording of, where a learner has to be recorded."""
     for batch in batches:
-        learner = batch.learners[0]
-        if type(learner) not in COMPUTED:
+        most = MAX_BYTES // episode_bytes(_layers(batch), batch.settings.steps)
+        if not _is_computed(batch) and batch.episodes > most:
             raise InputError(
-                f"the page computes the trial again, and has no code for learners of kind {learner.kind!r}; "
-                "make a film with --gif FILE (film.scenes), or measure the learner with learn"
+                f"episodes is {batch.episodes}, expected {most} at most: the page has no code for learners "
+                f"of kind {batch.learners[0].kind!r} and records them; ask for fewer episodes or steps"
             )
+
+
+def _is_computed(batch: Batch) -> bool:
+    """Say whether the page computes the trial itself."""
+    return type(batch.learners[0]) in COMPUTED
+
+
+def _layers(batch: Batch) -> tuple[int, int, int]:
+    """Return the numbers of inputs with the bias, hidden neurons and outputs."""
+    return batch.task.inputs + 1, batch.settings.hidden, batch.task.outputs
+
+
+def _content(learner: Learner, recording: Recording | None) -> dict[str, Any]:
+    """Return what the page holds of a learner: all that decides what it does, or what it did."""
+    if recording is None:
+        return embedded(learner)
+    return {"label": learner.label, "numbers": learner.numbers, "recording": recording.to_dict()}
 
 
 def _check_memory(batches: Sequence[Batch]) -> None:
     """Refuse what the machine's free memory does not hold: the trials by chance, and the page."""
-    episodes = batches[0].episodes
+    episodes, steps = batches[0].episodes, batches[0].settings.steps
+    recorded = sum(episode_bytes(_layers(batch), steps) for batch in batches if not _is_computed(batch))
     parts = {
         "trials by chance": memory.TRIAL * CHANCE_TRIALS * len(batches[0].task.goals)
         + memory.EP * CHANCE_TRIALS * episodes,
         "the page": memory.LISTED_LARGE * len(batches) * episodes,
+        "recordings": 3 * episodes * recorded,  # with copies: joined, and compressed as text
     }
     memory.Estimate(f"{episodes:,} episodes", parts, "ask for fewer episodes").check()
 
 
 def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[float], None]:
-    """Return what takes work as it is done and passes it on as so many episodes in all."""
+    """Return what takes work as it is done and passes it on in episodes, up to the number promised."""
     done, told = 0.0, 0
 
     def report(more: float) -> None:

@@ -1,4 +1,4 @@
-"""The maze as a Gymnasium environment, for methods from outside to be compared on.
+"""The maze as a Gymnasium environment, to compare other methods on.
 
 `gymnasium.make("distal/TripleTMaze-v0")` is the paper's task,
 `gymnasium.make("distal/Maze-v0", maze=...)` any maze. Needs the extra `gym`.
@@ -28,31 +28,38 @@ from distal.tasks.tables import EVENTS, packed
 from distal.tasks.walk import PIT_PENALTY, MazeWalk, maze_table
 
 REWARDS = ("episode", "step")
-RENDER_MODES = ("ansi", "rgb_array")
-MAX_ENVS = 2**20
-ARROWS = "^>v<"  # the agent in a text picture, by heading
+_RENDER_MODES = ("ansi", "rgb_array")
+_MAX_ENVS = 2**20
+_ARROWS = "^>v<"  # the agent in a text picture, by heading
 
-Observation = NDArray[np.int8]
+_Observation = NDArray[np.int8]
 
 
-class MazeEnv(gymnasium.Env[Observation, np.int64]):
-    """One agent in a maze, an episode of at most `max_steps` steps.
+class MazeEnv(gymnasium.Env[_Observation, np.int64]):
+    """One agent in a maze.
 
     Observations are three bits: a wall to the left, in front, to the right. Actions
-    are stop, left, right, straight. The goal is the final position that `goal` or
-    the option "goal" of `reset` names, by its index; else it is drawn from the seed.
-
-    With reward="episode" every reward is 0 but the last, which is −EP: the paper's
-    delayed signal. With reward="step" a step costs 1, entering a pit 5, and an
-    episode that ends without the goal costs the distance that is left. The return is
-    −EP either way.
-
-    `info` holds cell (row, column), heading, distance (to the goal), pits (entered
+    are stop, left, right, straight. The option "goal" of `reset` chooses the goal of an
+    episode. `info` holds cell (row, column), heading, distance (to the goal), pits (entered
     so far), ep (if the episode ended here) and goal.
+
+    Args:
+        maze: A Maze, its picture as text, or a file; the triple T-maze if left out.
+        heading: Which way the agent looks at the start; what the maze says if left out.
+        goal: The final position to find, from 0; drawn from the seed if left out.
+        max_steps: The most steps of an episode.
+        reward: With "episode" every reward is 0 but the last, which is −EP: the paper's
+            delayed signal. With "step" a step costs 1, entering a pit 5, and an episode that
+            ends without the goal the distance that is left. The return is −EP either way.
+        blocked: Whether a move into a wall turns the agent: "turn" or "stay".
+        render_mode: "ansi" for text, "rgb_array" for pixels.
+
+    Raises:
+        InputError: If an argument is wrong.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration
-        "render_modes": list(RENDER_MODES),
+        "render_modes": list(_RENDER_MODES),
         "render_fps": 12,
     }
 
@@ -71,14 +78,14 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         self.max_steps = integer("max_steps", max_steps, 1, MAX_STEPS)
         self.reward = one_of("reward", reward, REWARDS)
         self.blocked = one_of("blocked", blocked, READINGS["blocked"])
-        self.render_mode = None if render_mode is None else one_of("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = None if render_mode is None else one_of("render_mode", render_mode, _RENDER_MODES)
         self.observation_space = gymnasium.spaces.MultiBinary(3)
         self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
         self._walk: MazeWalk | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[_Observation, dict[str, Any]]:
         """Begin an episode; `options={"goal": 3}` chooses the goal."""
         goal = _asked_goal(options, self.maze, self.goal)
         super().reset(seed=None if seed is None else integer("seed", seed, 0))
@@ -87,7 +94,7 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         self._walk = MazeWalk(self.maze, goal, Settings(steps=self.max_steps, blocked=self.blocked))
         return self._observation(self._walk), self._info(self._walk)
 
-    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[_Observation, float, bool, bool, dict[str, Any]]:
         """Take one step."""
         if self._walk is None or self._walk.over:
             raise ResetNeeded("no episode is under way; call reset() first")
@@ -116,14 +123,14 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
         if self.render_mode == "ansi":
             lines = list(self.maze.picture)
             row, column = walk.cells[-1]
-            lines[row] = lines[row][:column] + ARROWS[walk.headings[-1]] + lines[row][column + 1 :]
+            lines[row] = lines[row][:column] + _ARROWS[walk.headings[-1]] + lines[row][column + 1 :]
             goal = self.maze.symbols[walk.goal]
             return "\n".join([*lines, f"goal {goal}, step {walk.steps}, EP {walk.ep}"]) + "\n"
         from distal.tasks import pixels  # noqa: PLC0415 - imports Pillow
 
         return pixels.draw(self.maze, walk.goal, walk.cells, walk.headings[-1])
 
-    def _observation(self, walk: MazeWalk) -> Observation:
+    def _observation(self, walk: MazeWalk) -> _Observation:
         return np.array(walk.sense(), np.int8)
 
     def _info(self, walk: MazeWalk) -> dict[str, Any]:
@@ -138,14 +145,27 @@ class MazeEnv(gymnasium.Env[Observation, np.int64]):
 
 
 class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
-    """Many agents, each in a maze of its own, moved together by NumPy.
+    """Many agents, each in its own copy of a maze, moved together by NumPy.
 
     Observations, rewards and goals are those of as many `MazeEnv`; agent k draws its
-    goals from the seed + k. An episode that is over is begun anew by the next step,
-    whose action does not count, as Gymnasium's vector environments do. `info` holds
-    arrays: cell (n, 2), heading, distance, pits, ep, goal (n). The option "goal" of
-    `reset` is one goal for all agents, or a list with one for each; it holds for the
-    episodes that begin at once, not for those that follow.
+    goals from the seed + k. After an episode has ended, the next step starts a new one and
+    ignores the action, as Gymnasium's vector environments do. `info` holds arrays: cell
+    (n, 2), heading, distance, pits, ep, goal (n). The option "goal" of `reset` is one goal
+    for all agents, or a list with one for each; it holds for the episodes that `reset`
+    starts, not for later ones.
+
+    Args:
+        num_envs: The number of agents.
+        maze: A Maze, its picture as text, or a file; the triple T-maze if left out.
+        heading: Which way the agents look at the start; what the maze says if left out.
+        goal: The final position to find, from 0; drawn from the seed if left out.
+        max_steps: The most steps of an episode.
+        reward: As in `MazeEnv`.
+        blocked: Whether a move into a wall turns the agent: "turn" or "stay".
+        render_mode: None; many agents at once are not drawn.
+
+    Raises:
+        InputError: If an argument is wrong, or the agents would not fit in memory.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration
@@ -166,11 +186,11 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
     ) -> None:
         if render_mode is not None:
             raise InputError(
-                f"render_mode is {shown(render_mode)}, but many agents at once are not drawn; leave it out"
+                f"render_mode is {shown(render_mode)}, but a vector environment draws nothing; leave it out"
             )
         one = MazeEnv(maze, heading, goal, max_steps, reward, blocked)
         self.maze, self.goal, self.max_steps, self.reward = one.maze, one.goal, one.max_steps, one.reward
-        self.num_envs = num_envs = integer("num_envs", num_envs, 1, MAX_ENVS)
+        self.num_envs = num_envs = integer("num_envs", num_envs, 1, _MAX_ENVS)
         agents = {"agents": memory.AGENT * num_envs}
         memory.Estimate(f"{num_envs:,} agents", agents, "ask for a smaller num_envs").check()
         self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
@@ -203,7 +223,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
             seeds = [first + k for k in range(self.num_envs)]
         goals: list[int | None] = [self.goal] * self.num_envs
         if options is not None:
-            instance("options", options, dict, "a dictionary, as {'goal': 3}")
+            instance("options", options, dict, "a dictionary such as {'goal': 3}")
         asked = (options or {}).get("goal")
         if isinstance(asked, list | tuple | np.ndarray):
             if len(asked) != self.num_envs:
@@ -223,7 +243,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Take one step with every agent, or begin anew where the episode was over."""
+        """Take one step with every agent, or start a new episode where the last one has ended."""
         if not self._began:
             raise ResetNeeded("no episode is under way; call reset() first")
         try:
@@ -300,7 +320,7 @@ def _asked_goal(options: dict[str, Any] | None, maze: Maze, otherwise: int | Non
     """Return the goal that the options of a reset ask for, if they do."""
     if options is None:
         return otherwise
-    for name in instance("options", options, dict, "a dictionary, as {'goal': 3}"):
+    for name in instance("options", options, dict, "a dictionary such as {'goal': 3}"):
         if not isinstance(name, str) or name != "goal":
             raise InputError(f"unknown option {shown(name)}, the only one is 'goal'")
     return _goal(options["goal"], maze) if options else otherwise

@@ -19,15 +19,25 @@ from distal.tasks.task import Aim, W
 
 @dataclass(frozen=True, eq=False)
 class Episode(Generic[W]):
-    """What happened in an episode of `steps` steps, and the weights that made it happen."""
+    """What happened in an episode, and the weights that made it happen.
+
+    Attributes:
+        weights: The weights, which do not change during an episode.
+        walk: The walk through the task.
+        ep: The EP; a whole number in a maze.
+        actions: The action of each step.
+        inputs: The inputs, (steps, I + 1), the bias last.
+        hidden: The activations of the hidden neurons, (steps, H).
+        outputs: The activations of the outputs, (steps, O).
+    """
 
     weights: Weights
     walk: W
-    ep: float  # a whole number in a maze
-    actions: tuple[int, ...]  # (steps)
-    inputs: Activations  # (steps, I + 1), the bias last
-    hidden: Activations  # (steps, H)
-    outputs: Activations  # (steps, O)
+    ep: float
+    actions: tuple[int, ...]
+    inputs: Activations
+    hidden: Activations
+    outputs: Activations
 
     @property
     def steps(self) -> int:
@@ -59,7 +69,20 @@ def run_episode(
     seed: int,
     episode: int,
 ) -> Episode[W]:
-    """Run episode number `episode` of the trial with this seed, for at most N_steps steps."""
+    """Run one episode of a trial.
+
+    Args:
+        weights: The weights of the network.
+        alpha_h: The scale of recurrent sums.
+        alpha_o: The scale of feedback sums.
+        task: The task and its goal.
+        settings: The network, the most steps, and the readings.
+        seed: The seed of the trial.
+        episode: The number of the episode, from 0.
+
+    Returns:
+        What happened.
+    """
     hidden: Activations = np.zeros(settings.hidden, np.uint8)
     outputs: Activations = np.zeros(task.outputs, np.uint8)
     words = draws.words(seed, draws.ACTION, episode, range(1), settings.steps)[0]

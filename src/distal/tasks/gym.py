@@ -36,17 +36,23 @@ _log = logging.getLogger("distal")
 class EnvWalk:
     """What happened in an episode of an environment.
 
-    `observations` and `infos` go from the reset on, `actions` and `rewards` from the
-    first step on. `cut` says that the episode took all the steps there are for it
-    before the environment ended it; it counts as truncated then.
-
     Args:
-        task: the environment as a task.
-        steps: the most steps of the episode.
-        goal: which of the goals.
+        task: The environment as a task.
+        steps: The most steps that the episode may take.
+        goal: Which of the goals.
+
+    Attributes:
+        observations: What was observed, from the reset on.
+        infos: What the environment said beside it, from the reset on.
+        actions: The actions, from the first step on.
+        rewards: The rewards, from the first step on.
+        terminated: Whether the environment has ended the episode.
+        truncated: Whether it was cut short.
+        cut: Whether it took all of its steps before the environment ended it; it counts as
+            truncated then.
 
     Raises:
-        InputError: if the environment fails, or gives what it should not.
+        InputError: If an argument is wrong, or the environment fails.
     """
 
     def __init__(self, task: EnvTask, steps: int, goal: int = 0) -> None:

@@ -15,7 +15,7 @@ from distal.model.maze import START, WALL, Cell, Maze
 Frame: TypeAlias = NDArray[np.uint8]  # (height, width, 3)
 
 SCALE = 12  # pixels per cell
-TRAIL = 0.6  # how much of the agent's colour its trail has
+_TRAIL = 0.6  # how much of the agent's colour its trail has
 
 
 def draw(
@@ -28,7 +28,7 @@ def draw(
 ) -> Frame:
     """Draw the maze with the walk so far; the agent is a triangle of this colour on its trail."""
     rows, columns = maze.shape
-    trail = _between(LIGHT["floor"], colour, TRAIL)
+    trail = _between(LIGHT["floor"], colour, _TRAIL)
     picture = Image.new("RGB", (columns * scale, rows * scale), LIGHT["floor"])
     pen = ImageDraw.Draw(picture)
     visited = set(cells)
@@ -55,6 +55,6 @@ def draw(
 
 
 def _between(first: str, second: str, share: float) -> tuple[int, ...]:
-    """Mix two colours: so much of the second."""
+    """Mix two colours, with this share of the second."""
     pairs = zip(ImageColor.getrgb(first), ImageColor.getrgb(second), strict=True)
     return tuple(round(a + (b - a) * share) for a, b in pairs)

@@ -13,14 +13,14 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 
-GYMNASIUM = "gymnasium"
+_GYMNASIUM = "gymnasium"
 NAMES = ("distal/TripleTMaze-v0", "distal/Maze-v0")
 
 
 def register() -> None:
     """Register the environments, now or as soon as Gymnasium is imported."""
-    if GYMNASIUM in sys.modules:
-        _register(sys.modules[GYMNASIUM])
+    if _GYMNASIUM in sys.modules:
+        _register(sys.modules[_GYMNASIUM])
     elif not any(isinstance(finder, _Waiting) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Waiting())
 
@@ -45,7 +45,7 @@ class _Waiting(MetaPathFinder):
 
         Others may look for Gymnasium without importing it, so we wait until it is loaded.
         """
-        if fullname != GYMNASIUM:
+        if fullname != _GYMNASIUM:
             return None
         place = sys.meta_path.index(self)
         sys.meta_path.remove(self)  # so as not to find ourselves

@@ -35,7 +35,7 @@ EVENT_AT = INPUTS
 STATE_AT = EVENT_AT + EVENT_BITS
 NUMBER_AT = 32
 MAX_STATES = 2**21
-MAX_GOALS = 1_000  # so many times MAX_STATES is less than 2^31
+MAX_GOALS = 1_000  # times MAX_STATES is less than 2^31
 MAX_COST = 100_000  # so that the costs of 10,000 steps add up to less than 2^31
 MAX_NAME = 100
 COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
@@ -52,17 +52,17 @@ class Table:
     nothing beyond the step, and does not end the episode.
 
     Args:
-        observations: the bits that are sensed in each state, (states, inputs).
-        following: the state that each action leads to, (states, actions).
-        events: the class of each transition, (states, actions), 0 … 63.
-        costs: what an event costs beyond the step, (goals, events).
-        ends: whether an event ends the episode, (goals, events).
-        left: what it costs to be cut off in a state, (goals, states).
-        start: the state that every episode begins in, or one for each goal, (goals).
-        step_cost: what each step costs.
+        observations: The bits that are sensed in each state, (states, inputs).
+        following: The state that each action leads to, (states, actions).
+        events: The class of each transition, (states, actions), 0 … 63.
+        costs: What an event costs beyond the step, (goals, events).
+        ends: Whether an event ends the episode, (goals, events).
+        left: What it costs to be cut off in a state, (goals, states).
+        start: The state that every episode begins in, or one for each goal, (goals).
+        step_cost: What each step costs.
 
     Raises:
-        InputError: if a shape or a number is not what it should be.
+        InputError: If a shape or a number is wrong.
     """
 
     observations: NDArray[np.uint8]
@@ -339,16 +339,16 @@ class TableTask:
     """The task that a table describes.
 
     Args:
-        table: what can happen.
-        goals: what the goals are called; "0", "1", … if left out.
-        name: what the task is called.
-        steps: the steps that an episode has if nobody says otherwise.
-        target: the EP at or below which the goal counts as reached.
-        limit: the most steps that an episode can have, where something else than the
-            table ends it then; more are refused.
+        table: What can happen.
+        goals: What the goals are called; "0", "1", … if left out.
+        name: What the task is called.
+        steps: The steps of an episode, if nobody says otherwise.
+        target: The EP at or below which the goal counts as reached.
+        limit: The most steps of an episode, where something other than the table ends it
+            then; more are refused.
 
     Raises:
-        InputError: if it is no table, or there are not as many names as goals.
+        InputError: If it is no table, or there are not as many names as goals.
     """
 
     def __init__(

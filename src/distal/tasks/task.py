@@ -1,4 +1,4 @@
-"""What is to be learned, whatever it is: tasks, their goals, and walks through an episode."""
+"""What is to be learned: tasks, their goals, and walks through an episode."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Task(Protocol[W_co]):
 
     @property
     def goals(self) -> Sequence[str]:
-        """What the goals are called, in their order; there is one at least."""
+        """What the goals are called, in order; at least one."""
 
     def begin(self, goal: int, settings: Settings) -> W_co:
         """Begin a new episode towards a goal, of at most `settings.steps` steps."""
@@ -66,7 +66,7 @@ def checked_task(task: Task[W]) -> Task[W]:
     if isinstance(task, type) or not all(
         hasattr(task, name) for name in ("inputs", "outputs", "goals", "begin", "table")
     ):
-        raise InputError(f"task is {shown(task)}, expected a task, as MazeTask(maze)")
+        raise InputError(f"task is {shown(task)}, expected a task such as MazeTask(maze)")
     integer("the number of inputs", task.inputs, 1, MAX_NEURONS)
     integer("the number of outputs", task.outputs, 1, MAX_NEURONS)
     integer("the number of goals", len(task.goals), 1)
@@ -112,11 +112,11 @@ class Aim(Generic[W]):
     """A task and one of its goals: what a network learns in a trial.
 
     Args:
-        task: what is to be learned, as MazeTask(maze).
-        goal: which of its goals, from 0.
+        task: What is to be learned, as MazeTask(maze).
+        goal: Which of its goals, from 0.
 
     Raises:
-        InputError: if it is no task, or has no such goal.
+        InputError: If it is no task, or has no such goal.
     """
 
     task: Task[W]

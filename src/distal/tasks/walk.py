@@ -27,7 +27,14 @@ def episodic_performance(steps: int, reached: bool, distance: int, pits: int, n_
 
 @dataclass(frozen=True)
 class MazeTask:
-    """Find a final position of a maze: the goal, from 0, in the order of their symbols."""
+    """Find a final position of a maze; goals are numbered from 0, in the order of their symbols.
+
+    Args:
+        maze: The maze.
+
+    Raises:
+        InputError: If it is no maze.
+    """
 
     maze: Maze
 
@@ -58,11 +65,25 @@ class MazeTask:
 
 def maze_of(task: object) -> Maze:
     """Return the maze of a task, where nothing but a maze will do."""
-    return instance("task", task, MazeTask, "a maze, as MazeTask(maze)").maze
+    return instance("task", task, MazeTask, "a maze such as MazeTask(maze)").maze
 
 
 class MazeWalk:
-    """A walk under way, or over; `cells` and `headings` go from the start on."""
+    """A walk through a maze, under way or over.
+
+    Args:
+        maze: The maze.
+        goal: The final position to find, from 0.
+        settings: How many steps there are, and what a blocked move does.
+
+    Attributes:
+        cells: Where the agent has been, from the start on.
+        headings: Which way it looked there: 0 north, 1 east, 2 south, 3 west.
+        pits: How often it has entered a pit.
+
+    Raises:
+        InputError: If an argument is wrong, or the maze has no such goal.
+    """
 
     def __init__(self, maze: Maze, goal: int, settings: Settings) -> None:
         self.maze = instance("maze", maze, Maze, "a Maze")
@@ -70,7 +91,7 @@ class MazeWalk:
         self.settings = instance("settings", settings, Settings, "a Settings")
         self.cells = [maze.start]
         self.headings = [HEADINGS.index(maze.heading)]
-        self.pits = 0  # entries into a pit
+        self.pits = 0
 
     @property
     def steps(self) -> int:

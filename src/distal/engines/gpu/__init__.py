@@ -434,7 +434,7 @@ class _OnCard(NamedTuple):
 
 
 def _room(cupy: Any, trials: int, each: int) -> int:
-    """Return how many trials, of so many bytes each, may be on the card at once."""
+    """Return how many trials, of this many bytes each, may be on the card at once."""
     if trials * each < SMALL:  # asking the card takes a while
         return trials
     free, _ = cupy.cuda.runtime.memGetInfo()

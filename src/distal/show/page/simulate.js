@@ -482,5 +482,5 @@ const simulate = (() => {
     }
   }
 
-  return { ACTIONS, FEED, HEADINGS, OUTPUTS, Replay, counts, finish, freshWeights, normals, perturbation, philox };
+  return { ACTIONS, FEED, HEADINGS, OUTPUTS, Replay, counts, finish, freshWeights, makeMaze, normals, perturbation, philox };
 })();

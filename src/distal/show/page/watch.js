@@ -1,10 +1,11 @@
 /* What a person sees and does: panels, playback, curve, keys. What happened in the trial comes
- * from simulate.js. Episodes are numbered from 0 here and from 1 on the page. */
+ * from simulate.js, or from recording.js where that has no code for a learner. Episodes are numbered from 0 here and from 1 on the page. */
 "use strict";
 
 window.distal = (() => {
   const data = JSON.parse(document.getElementById("trial").textContent);
   const { ACTIONS, FEED, HEADINGS, OUTPUTS, Replay, counts } = simulate;
+  const { Recording } = recording;
   const H = data.settings.hidden, COLUMNS = FEED + H + OUTPUTS;
   const EPISODES = data.learners[0].eps.length;
   const SENSES = ["left", "front", "right", "bias"];
@@ -34,10 +35,9 @@ window.distal = (() => {
     return element;
   }
 
-  /** α_h as α with an h below it. */
+  /** α_h as α with an h below it; other names as they are. */
   function subscripted(name) {
-    const [symbol, below] = name.split("_");
-    return below ? [symbol, make("sub", "", below)] : [symbol];
+    return name.startsWith("α_") ? ["α", make("sub", "", name.slice(2))] : [name];
   }
 
   // ---------------------------------------------------------------- colours and canvases
@@ -81,20 +81,34 @@ window.distal = (() => {
   // ---------------------------------------------------------------- panels
 
   const SCALES = [["recurrent", "α_h", "alpha_h"], ["feedback", "α_o", "alpha_o"]];
-  const KINDS = { // how each kind of learner fills its part of a panel
-    dsp: { numbers: [["η", "eta"], ["θ", "theta"]], build: buildRule, render: renderRule },
-    hc: { numbers: [["σ", "sigma"]], build: buildClimber, render: renderClimber },
+  const KINDS = { // how each kind of learner fills its part of a panel, where the page computes it
+    dsp: { numbers: [["", "η", "eta"], ["", "θ", "theta"]], build: buildRule, render: renderRule },
+    hc: { numbers: [["noise", "σ", "sigma"]], build: buildClimber, render: renderClimber },
     chance: { numbers: [], build: buildChance, render: renderChance },
   };
+  const RECORDED = { build: buildRecorded, render: renderRecorded }; // and any kind that is recorded
+  const MOST_NUMBERS = { heading: 5, list: 9 }; // of a recorded learner; it may have hundreds
+
+  const roleOf = (learner) => (Object.hasOwn(KINDS, learner.kind) ? learner.kind : "other"); // the name of its colour
+
+  /** What a learner's numbers are called, and the numbers: [in words, symbol, value] each. */
+  function numbersOf(learner) {
+    if (!learner.recording) return [...KINDS[learner.kind].numbers, ...SCALES].map(([name, symbol, key]) => [name, symbol, learner[key]]);
+    return Object.entries(learner.numbers).map(([key, value]) => {
+      const scale = SCALES.find((one) => one[2] === key);
+      return scale ? [scale[0], scale[1], value] : ["", key, value];
+    });
+  }
 
   const panels = data.learners.map((learner, index) => {
     const root = find("panel").content.firstElementChild.cloneNode(true);
+    const recorded = Boolean(learner.recording), role = roleOf(learner);
     const panel = {
-      index, learner, root,
-      kind: KINDS[learner.kind],
-      // The colour of its kind; where both are of one kind, the second has a lighter one.
-      colour: index && learner.kind === data.learners[0].kind ? `${learner.kind}-resampled` : learner.kind,
-      replay: new Replay(data, learner, learner.eps),
+      index, learner, root, recorded,
+      kind: recorded ? RECORDED : KINDS[learner.kind],
+      // The colour of its kind; where both have the same, the second has a lighter one.
+      colour: index && role === roleOf(data.learners[0]) ? `${role}-resampled` : role,
+      replay: recorded ? new Recording(data, learner) : new Replay(data, learner, learner.eps),
       best: new Int32Array(EPISODES), // the best EP so far, and the episode that had it first
       bestAt: new Int32Array(EPISODES),
       result: null, // what is shown: {episode, update, fresh}
@@ -105,7 +119,7 @@ window.distal = (() => {
       panel.best[n] = better ? ep : panel.best[n - 1];
       panel.bestAt[n] = better ? n : panel.bestAt[n - 1];
     });
-    panel.check = panel.replay.check();
+    panel.check = recorded ? null : panel.replay.check();
     for (const name of ["ep", "best", "signal", "signal-name", "step", "pits", "action", "maze", "outcome", "matrix", "matrix-title", "low", "high", "readout", "learner", "waiting"]) {
       panel[`$${name}`] = root.querySelector(`.${name}`);
     }
@@ -113,17 +127,19 @@ window.distal = (() => {
     root.style.setProperty("--on-mine", `var(--on-${panel.colour})`);
     root.setAttribute("aria-label", learner.name);
     root.querySelector(".name").textContent = learner.name;
-    const numbers = [...panel.kind.numbers, ["α_h", "alpha_h"], ["α_o", "alpha_o"]];
-    root.querySelector(".numbers").replaceChildren(...numbers.map(([name, key]) => {
+    const numbers = numbersOf(learner), told = recorded ? numbers.slice(0, MOST_NUMBERS.heading) : numbers;
+    root.querySelector(".numbers").replaceChildren(...told.map(([, symbol, value]) => {
       const item = make("span");
-      item.append(...subscripted(name), ` ${+learner[key].toPrecision(4)}`);
+      item.append(...subscripted(symbol), ` ${+value.toPrecision(4)}`);
       return item;
     }));
+    if (told.length < numbers.length) root.querySelector(".numbers").append("…");
     buildNeurons(panel);
     panel.kind.build(panel);
     find("panels").append(root);
     return panel;
   });
+  const computed = panels.filter((panel) => !panel.recorded);
 
   function buildNeurons(panel) {
     const fill = (layer, names, titles) => {
@@ -187,7 +203,7 @@ window.distal = (() => {
     section.append(make("h3", "", "Hill climbing"));
     panel.$verdict = make("span", "verdict");
     panel.$why = make("p");
-    section.append(parameters(panel, [["noise", "σ", "sigma"], ...SCALES]), panel.$verdict, panel.$why);
+    section.append(parameters(numbersOf(panel.learner)), panel.$verdict, panel.$why);
     panel["$signal-name"].textContent = "Climb";
   }
 
@@ -196,18 +212,36 @@ window.distal = (() => {
     section.append(make("h3", "", "Chance"));
     panel.$verdict = make("span", "verdict");
     panel.$why = make("p");
-    section.append(parameters(panel, SCALES), panel.$verdict, panel.$why);
+    section.append(parameters(numbersOf(panel.learner)), panel.$verdict, panel.$why);
     panel["$signal-name"].textContent = "Weights";
     text(panel.$signal, "fresh");
     panel.root.querySelector(".segmented").remove(); // nothing changes the weights
   }
 
-  function parameters(panel, numbers) {
+  /** Whatever it is: its numbers, and that it is recorded. Activity takes the place of the matrix. */
+  function buildRecorded(panel) {
+    const { learner, root } = panel, section = panel.$learner, numbers = numbersOf(learner);
+    section.append(make("h3", "", learner.label[0].toUpperCase() + learner.label.slice(1)), parameters(numbers.slice(0, MOST_NUMBERS.list)));
+    if (numbers.length > MOST_NUMBERS.list) section.append(make("p", "key", `and ${plural(numbers.length - MOST_NUMBERS.list, "more number")}`));
+    panel.$verdict = make("span", "verdict");
+    panel.$why = make("p");
+    section.append(panel.$verdict, panel.$why, make("p", "key", `Recorded: this page has no code for learners of kind ${learner.kind}, so it plays what the engine recorded. A recording holds no weights.`));
+    panel["$signal-name"].textContent = "EP before";
+    root.classList.add("recorded");
+    root.querySelector(".segmented").remove();
+    root.querySelector(".scale").remove();
+    panel.$readout.remove();
+    panel.$matrix.removeAttribute("tabindex");
+    text(panel.$waiting, "waiting …");
+  }
+
+  function parameters(numbers) {
     const list = make("dl", "parameters");
-    for (const [name, symbol, key] of numbers) {
-      const box = make("div"), term = make("dt", "", `${name} `);
+    for (const [name, symbol, value] of numbers) {
+      const box = make("div"), term = make("dt", "", name ? `${name} ` : "");
       term.append(...subscripted(symbol));
-      box.append(term, make("dd", "", String(+panel.learner[key].toPrecision(4))));
+      term.title = term.textContent;
+      box.append(term, make("dd", "", String(+value.toPrecision(4))));
       list.append(box);
     }
     return list;
@@ -250,12 +284,12 @@ window.distal = (() => {
     const all = panels.map((panel) => advance(panel, until)).every(Boolean);
     if (all && !was) render();
     while (all && performance.now() < until) {
-      const next = panels.filter((panel) => panel.replay.checked < EPISODES).sort((a, b) => a.replay.checked - b.replay.checked)[0];
+      const next = computed.filter((panel) => panel.replay.checked < EPISODES).sort((a, b) => a.replay.checked - b.replay.checked)[0];
       if (!next) break;
       next.check.next();
     }
     renderMatch();
-    if (!shown() || panels.some((panel) => panel.replay.checked < EPISODES)) later();
+    if (!shown() || computed.some((panel) => panel.replay.checked < EPISODES)) later();
     else settleChecked(true);
   }
 
@@ -278,6 +312,8 @@ window.distal = (() => {
       const entered = episode.cells[t] !== episode.cells[t - 1] && panel.replay.maze.pit[episode.cells[t]];
       panel.pitsAt[t] = panel.pitsAt[t - 1] + (entered ? 1 : 0);
     }
+    panel.dirty = true;
+    if (panel.recorded) return;
     const difference = (to, from) => to.map((w, at) => w - from[at]);
     if (panel.learner.kind === "dsp") {
       panel.change = { hidden: difference(update.after.hidden, episode.weights.hidden), output: difference(update.after.output, episode.weights.output) };
@@ -288,7 +324,6 @@ window.distal = (() => {
       const from = update.best ? update.best.weights : episode.weights;
       panel.change = { hidden: difference(episode.weights.hidden, from.hidden), output: difference(episode.weights.output, from.output) };
     }
-    panel.dirty = true;
   }
 
   // ---------------------------------------------------------------- where we are
@@ -418,8 +453,9 @@ window.distal = (() => {
         : `Ends short of the goal: ${plural(settings.steps, "step")} + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`);
       panel.kind.render(panel, episode, update);
     }
+    if (panel.recorded) return drawActivity(panel, episode, step);
     drawMatrix(panel, episode, step);
-    renderReadout(panel);
+    return renderReadout(panel);
   }
 
   function html(element, strong, small) {
@@ -481,6 +517,16 @@ window.distal = (() => {
     text(panel.$why, better
       ? next
       : `Episode ${grouped(panel.bestAt[at] + 1)} had EP ${grouped(panel.best[at])}. ${next}`);
+  }
+
+  function renderRecorded(panel, episode) {
+    const at = episode.number, better = panel.bestAt[at] === at;
+    text(panel.$signal, at ? grouped(panel.learner.eps[at - 1]) : "none");
+    text(panel.$verdict, better ? "the best so far" : "not the best so far");
+    panel.$verdict.className = `verdict ${better ? "up" : "down"}`;
+    const best = `Episode ${grouped(panel.bestAt[at] + 1)} had EP ${grouped(panel.best[at])}`;
+    if (better) text(panel.$why, at ? "No episode before it had an EP as low." : "It is the first.");
+    else text(panel.$why, episode.ep === panel.best[at] ? `${best} already.` : `${best}.`);
   }
 
   // ---------------------------------------------------------------- the maze
@@ -837,7 +883,7 @@ window.distal = (() => {
   function inspect(entry) {
     state.inspected = entry;
     if (!shown()) return;
-    for (const panel of panels) {
+    for (const panel of computed) {
       drawMatrix(panel, panel.result.episode, Math.min(state.step, panel.result.episode.steps));
       renderReadout(panel);
     }
@@ -855,6 +901,93 @@ window.distal = (() => {
     row = Math.min(Math.max(row, 0), H + OUTPUTS - 1);
     if (row < H) return inspect({ matrix: "hidden", row, column: Math.min(Math.max(column, 0), COLUMNS - 1) });
     return inspect({ matrix: "output", row: row - H, column: Math.min(Math.max(column - FEED, 0), H) });
+  }
+
+  // ---------------------------------------------------------------- activity, of a recording
+
+  const ACTIVITY = { left: 54, right: 2, top: 4, gap: 6, axis: 18 };
+
+  /** Where the rows of neurons lie on the canvas: one block for each layer. */
+  function activityLayout(panel, episode) {
+    const width = panel.root.querySelector(".network").clientWidth, columns = breadth(panel);
+    const layers = [["walls", episode.inputs, SENSES.slice(0, 3)], ["hidden", episode.hidden, new Array(H).fill("")], ["outputs", episode.outputs, ACTIONS]];
+    const rows = layers.reduce((sum, [, , names]) => sum + names.length, 0), rest = [0, 0, 340, 220][columns];
+    const row = Math.min(Math.max(columns === 1 ? 9 : (roomFor() - rest) / rows, H > 40 ? 2 : 6), 14);
+    let y = ACTIVITY.top;
+    const blocks = layers.map(([name, active, names]) => {
+      const block = { name, active, names, y, height: names.length * row };
+      y += block.height + ACTIVITY.gap;
+      return block;
+    });
+    const across = width - ACTIVITY.left - ACTIVITY.right;
+    return {
+      width, row, blocks, bottom: y - ACTIVITY.gap, height: y - ACTIVITY.gap + ACTIVITY.axis,
+      x: (step) => ACTIVITY.left + (step / data.settings.steps) * across,
+      step: (x) => Math.min(Math.max(Math.round(((x - ACTIVITY.left) / across) * data.settings.steps), 0), episode.steps),
+    };
+  }
+
+  /** A layer over the steps of an episode, one pixel for each neuron and step. */
+  function activityImage(panel, { active, names }) {
+    const canvas = document.createElement("canvas"), colour = palette[panel.colour];
+    canvas.width = active.length;
+    canvas.height = names.length;
+    const context = canvas.getContext("2d");
+    context.fillStyle = colour;
+    active.forEach((neurons, t) => names.forEach((_, i) => neurons[i] && context.fillRect(t, i, 1, 1)));
+    return canvas;
+  }
+
+  function drawActivity(panel, episode, step) {
+    const layout = (panel.layout = activityLayout(panel, episode)), { x, row, blocks } = layout;
+    const context = fit(panel.$matrix, layout.width, layout.height), key = palette.page;
+    if (!panel.image || panel.image.key !== key) panel.image = { key, layers: blocks.map((block) => activityImage(panel, block)) };
+    context.clearRect(0, 0, layout.width, layout.height);
+    context.imageSmoothingEnabled = x(1) - x(0) < 1;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    blocks.forEach(({ name, names, y, height }, layer) => {
+      const part = (from, to, strength) => {
+        context.globalAlpha = strength;
+        if (to > from) context.drawImage(panel.image.layers[layer], from, 0, to - from, names.length, x(from), y, x(to) - x(from), height);
+        context.globalAlpha = 1;
+      };
+      context.fillStyle = palette.middle;
+      context.fillRect(x(0), y, x(episode.steps) - x(0), height);
+      part(0, step, 1);
+      part(step, episode.steps, 0.3); // what is still to come
+      context.strokeStyle = palette.card;
+      context.lineWidth = 1;
+      if (row >= 6) {
+        context.beginPath();
+        for (let i = 1; i < names.length; i++) {
+          context.moveTo(x(0), y + i * row);
+          context.lineTo(x(episode.steps), y + i * row);
+        }
+        context.stroke();
+      }
+      context.strokeStyle = palette.line;
+      context.strokeRect(x(0) - 0.5, y - 0.5, x(data.settings.steps) - x(0) + 1, height + 1);
+      context.fillStyle = palette.soft;
+      context.font = font(row < 9 ? 11 : Math.min(11, row + 0.5));
+      if (row < 9 || !names[0]) context.fillText(name, x(0) - 6, y + height / 2);
+      else names.forEach((each, i) => context.fillText(each, x(0) - 6, y + (i + 0.5) * row + 0.5));
+    });
+    context.font = font(11);
+    context.textBaseline = "top";
+    context.fillText("step", x(0) - 6, layout.bottom + 5);
+    for (const mark of ticks(0, data.settings.steps, 5)) {
+      context.textAlign = mark === 0 ? "left" : x(mark) > layout.width - 20 ? "right" : "center";
+      context.fillText(grouped(mark), Math.min(x(mark), layout.width - 1), layout.bottom + 5);
+    }
+    context.strokeStyle = palette.ink;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(x(step), 0);
+    context.lineTo(x(step), layout.bottom + 3);
+    context.stroke();
+    text(panel["$matrix-title"], `Activity in episode ${grouped(episode.number + 1)}, step by step`);
+    panel.$matrix.setAttribute("aria-label", `Which neurons were active in each of ${plural(episode.steps, "step")} of episode ${grouped(episode.number + 1)}; the marker is at step ${step}`);
   }
 
   // ---------------------------------------------------------------- the curve
@@ -1052,21 +1185,25 @@ window.distal = (() => {
   let alerted = 0;
 
   function renderMatch() {
-    const done = panels.reduce((sum, panel) => sum + panel.replay.checked, 0);
-    const differing = panels.reduce((sum, panel) => sum + panel.replay.differences.length, 0);
-    const all = EPISODES * panels.length;
+    const done = computed.reduce((sum, panel) => sum + panel.replay.checked, 0);
+    const differing = computed.reduce((sum, panel) => sum + panel.replay.differences.length, 0);
+    const all = EPISODES * computed.length;
     const match = find("match");
-    if (differing) text(match, `✗ ${plural(differing, "episode")} of ${grouped(done)} differ${differing === 1 ? "s" : ""} from the engine`);
-    else if (done < all) text(match, `${grouped(done)} of ${grouped(all)} episodes match the engine …`);
-    else text(match, `✓ ${grouped(done)} of ${grouped(all)} episodes match the engine`);
+    if (!computed.length) return text(match, `recorded: ${plural(EPISODES, "episode")} as the engine ran ${EPISODES === 1 ? "it" : "them"}`);
+    const beside = panels.filter((panel) => panel.recorded).map((panel) => ` · ${panel.learner.name} is recorded`).join("");
+    const whose = beside && ` of ${computed[0].learner.name}`;
+    if (differing) html(match, `✗ ${plural(differing, "episode")} of ${grouped(done)}${whose} differ${differing === 1 ? "s" : ""} from the engine`, beside);
+    else if (done < all) html(match, `${grouped(done)} of ${grouped(all)} episodes${whose} match the engine …`, beside);
+    else html(match, `✓ ${grouped(done)} of ${grouped(all)} episodes${whose} match the engine`, beside);
     match.className = differing ? "bad" : done === all ? "good" : "";
     if (differing > alerted) {
       alerted = differing;
-      const panel = panels.find((one) => one.replay.differences.length);
+      const panel = computed.find((one) => one.replay.differences.length);
       const { number, ep, engine } = panel.replay.differences[0];
       complain(`Episode ${grouped(number + 1)} of ${panel.learner.name}: this page computes EP ${ep}, the engine computed ${engine}` +
         `${differing > 1 ? `; ${plural(differing - 1, "further episode")} differ${differing === 2 ? "s" : ""}` : ""}. Do not rely on what is shown here.`);
     }
+    return undefined;
   }
 
   function complain(message) {
@@ -1188,7 +1325,14 @@ window.distal = (() => {
     });
     curve.canvas.addEventListener("pointerup", () => curve.canvas.blur());
 
-    for (const panel of panels) {
+    for (const panel of panels.filter((one) => one.recorded)) {
+      const stepAt = (event) => panel.layout.step(event.clientX - panel.$matrix.getBoundingClientRect().left);
+      panel.$matrix.addEventListener("click", (event) => {
+        pause();
+        if (shown()) go(state.episode, stepAt(event), false);
+      });
+    }
+    for (const panel of computed) {
       let kept = false; // a click keeps the entry when the pointer leaves
       panel.$matrix.addEventListener("pointermove", (event) => {
         if (event.pointerType === "mouse" && !kept && panel.layout) inspect(entryAt(panel, event));
@@ -1224,13 +1368,22 @@ window.distal = (() => {
     text(find("title"), `${names.join(" against ")}, learning the way to ${data.goal}`);
     const readings = Object.keys(data.defaults).filter((name) => settings[name] !== data.defaults[name]).map((name) => `${name} ${settings[name]}`);
     const parts = [plural(EPISODES, "episode"), `seed ${data.evaluation_seed}`, `${plural(H, "hidden neuron")}`, plural(settings.steps, "step")];
-    if (resample !== null && data.learners.some((learner) => learner.kind !== "chance")) parts.push(`fresh weights every ${grouped(resample)} episodes`);
+    // What a recorded learner makes of resampling is its own affair.
+    if (resample !== null && computed.some((panel) => panel.learner.kind !== "chance")) parts.push(`fresh weights every ${grouped(resample)} episodes`);
+    else if (resample !== null && computed.length < panels.length) parts.push(`resample ${grouped(resample)}`);
     text(find("subtitle"), [...parts, ...readings].join(" · "));
     if (names.length === 1) { // one panel needs no name of its own
       find("title").after(panels[0].root.querySelector(".numbers"));
       panels[0].root.querySelector("h2").remove();
     }
     find("ties").hidden = settings.m_ties !== "punish";
+    find("help-activity").hidden = computed.length === panels.length;
+    find("help-other").hidden = !panels.some((panel) => panel.colour.startsWith("other"));
+    if (!computed.length) text(find("source"), "This is a recording: the reference engine ran the trial, and the page plays what happened.");
+    else if (computed.length < panels.length) {
+      const recorded = panels.find((panel) => panel.recorded).learner.name;
+      text(find("source"), `${recorded} is a recording: the reference engine ran its trial, and the page plays what happened. The page computes the trial of ${computed[0].learner.name} anew, exactly, and compares every EP with the one that the engine computed.`);
+    }
     const entry = (colour, style, content) => {
       const item = make("span"), swatch = make("i");
       swatch.style.borderTop = `${style} var(--${colour})`;
@@ -1246,18 +1399,26 @@ window.distal = (() => {
   }
 
   window.addEventListener("error", (event) => complain(`This page has failed: ${event.message}`));
-  connect();
-  readPalette();
-  describe();
   // watch.html#412 opens at episode 412, #412.30 at its step 30.
   function goToAddress() {
     const place = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash);
     if (place) go(place[1] - 1, place[2] === undefined ? Infinity : +place[2]);
     return Boolean(place);
   }
-  window.addEventListener("hashchange", goToAddress);
-  if (!goToAddress()) go(0, 0, false);
-  later();
+  function begin() {
+    connect();
+    readPalette();
+    describe();
+    window.addEventListener("hashchange", goToAddress);
+    if (!goToAddress()) go(0, 0, false);
+    later();
+  }
+  if (computed.length === panels.length) begin();
+  else {
+    const loads = panels.filter((panel) => panel.recorded).map((panel) => panel.replay.load());
+    // In a task of its own, so that an error in it is one of the window, and told.
+    Promise.all(loads).then(() => setTimeout(begin, 0), (error) => complain(`The recording cannot be unpacked here: ${error.message}`));
+  }
 
   return {
     ready, // resolves when the first episode is shown
@@ -1273,8 +1434,9 @@ window.distal = (() => {
       speed: SPEEDS[state.speed],
       shown: shown(),
       theme: document.documentElement.dataset.theme,
-      checked: panels.map((panel) => panel.replay.checked),
-      differences: panels.map((panel) => panel.replay.differences),
+      recorded: panels.map((panel) => panel.recorded),
+      checked: computed.map((panel) => panel.replay.checked),
+      differences: computed.map((panel) => panel.replay.differences),
       panels: panels.map((panel) => panel.result && {
         ep: panel.result.episode.ep,
         steps: panel.result.episode.steps,

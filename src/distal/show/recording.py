@@ -1,0 +1,70 @@
+"""What happened in a trial, packed: what a page plays where it has no code to compute the learner.
+
+A recording holds the walk as a list of states, the action of every step and which neurons were
+active in it; `page/recording.js` reads it. Weights are not in it: they would be most of the
+page. The states of a maze are those of its table, cell · 4 + heading.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from distal.base.checks import InputError
+from distal.tasks.episode import Episode
+from distal.tasks.walk import MazeWalk
+
+MAX_BYTES = 16 * 2**20  # of a recording before it is compressed, which makes it about ten times smaller
+STATE, ACTION = np.dtype("<u4"), np.dtype("u1")
+
+
+@dataclass(eq=False)
+class Recording:
+    """The episodes of a trial so far; `layers` are the numbers of inputs with the bias, hidden, outputs."""
+
+    layers: tuple[int, int, int]
+    steps: list[int] = field(default_factory=list)  # of each episode
+    states: bytearray = field(default_factory=bytearray)  # one more than the steps of each episode
+    actions: bytearray = field(default_factory=bytearray)
+    active: bytearray = field(default_factory=bytearray)  # for each step, one bit a neuron, in whole bytes
+
+    def add(self, episode: Episode[MazeWalk]) -> None:
+        """Record one more episode."""
+        activations = (episode.inputs, episode.hidden, episode.outputs)
+        widths = tuple(layer.shape[1] for layer in activations)
+        if widths != self.layers:
+            raise InputError(
+                f"episode {len(self.steps) + 1} has {widths} inputs with the bias, hidden neurons and "
+                f"outputs, expected {self.layers}; a page shows networks of one size"
+            )
+        self.steps.append(episode.steps)
+        self.states += np.array(states_of(episode.walk), STATE).tobytes()
+        self.actions += np.array(episode.actions, ACTION).tobytes()
+        self.active += np.packbits(np.hstack(activations), axis=1, bitorder="little").tobytes()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the page holds of it."""
+        packed = zlib.compress(bytes(self.states + self.actions + self.active), 9)
+        return {
+            "layers": list(self.layers),
+            "steps": self.steps,
+            "packed": base64.b64encode(packed).decode("ascii"),
+        }
+
+
+def states_of(walk: MazeWalk) -> list[int]:
+    """Return the states of a walk through a maze, from the start on."""
+    columns = walk.maze.shape[1]
+    return [
+        (row * columns + column) * 4 + heading
+        for (row, column), heading in zip(walk.cells, walk.headings, strict=True)
+    ]
+
+
+def episode_bytes(layers: tuple[int, int, int], steps: int) -> int:
+    """Return what an episode of so many steps takes in a recording, before it is compressed."""
+    return steps * (STATE.itemsize + ACTION.itemsize + -(-sum(layers) // 8)) + STATE.itemsize
