@@ -50,6 +50,7 @@ from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES
 from distal.search.results import Evolved, Fresh
+from distal.tasks.walk import MazeTask
 
 EPISODES = 100  # of every trial here, as in the paper's evolutions
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
