@@ -139,7 +139,7 @@ class EnvTask:
         self.goals = tuple(map(str, range(self.starts or len(self.options))))
         made = self.env
         self.name = _name(env, made)
-        self.outputs, self._first_action = _acting(made.action_space)
+        self.outputs, self.first_action = _acting(made.action_space)
         self.encoder: AnyEncoder = encoder_of(encode, made.observation_space, self._look)
         self.inputs = self.encoder.bits
         self.limit, self._own_limit = limit_of(made)
@@ -203,7 +203,7 @@ class EnvTask:
         """Take one step in the environment, or in a copy of it."""
         env = self.env if copied is None else copied
         with _named(self.name, "step"):
-            observation, reward, terminated, truncated, info = env.step(self._first_action + action)
+            observation, reward, terminated, truncated, info = env.step(self.first_action + action)
         if not isinstance(reward, int | float | np.number | np.bool_ | np.ndarray) or not np.isfinite(reward):
             raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the environment")
         return observation, float(reward), bool(terminated), bool(truncated), info
@@ -333,10 +333,15 @@ def _named(name: str, what: str) -> Iterator[None]:
 
 
 def said(error: Exception) -> str:
-    """Return the type of an exception and the first line of what it says."""
+    """Return the type of an exception and what it says, on one line."""
+    line = _line(error)
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
+def _line(error: Exception) -> str:
+    """Return the first line of what an exception says, without control characters."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    words = f"{type(error).__name__}: {line}" if line else type(error).__name__
-    return repr(words[: 3 * SHOWN])[1:-1]  # without control characters
+    return line[: 3 * SHOWN] if line.isprintable() else repr(line[: 3 * SHOWN])[1:-1]
 
 
 # ---------------------------------------------------------------- making
@@ -368,8 +373,7 @@ def made_env(env: Any, args: Mapping[str, Any]) -> Any:
         made = gymnasium.make(env, **args) if isinstance(env, str) else env(**args)
     except Exception as error:  # an environment may raise anything while it is made, and so may its name
         what = f"environment {shown(env)}" if isinstance(env, str) else "the environment"
-        reason = shown(next(iter(str(error).splitlines()), type(error).__name__))
-        raise InputError(f"cannot make {what}: {reason}{_remedy(env, error)}") from None
+        raise InputError(f"cannot make {what}: {said(error)}{_remedy(env, error)}") from None
     if not is_env(made):
         raise InputError(
             f"what env() returns is {shown(made)}, expected an environment; "
@@ -387,8 +391,8 @@ def _remedy(env: object, error: Exception) -> str:
     for start, module in PACKAGES.items():
         if env.startswith(start):
             return f"; pip install {module.replace('_', '-')}, and write {f'{module}:{env}'!r}"
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"; pip install {error.name.split('.')[0]}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"; pip install {(error.name or env).split(':')[0].split('.')[0]}"
     if (
         isinstance(error, gymnasium.error.UnregisteredEnv | gymnasium.error.DeprecatedEnv)
         and len(env) < SHOWN
@@ -486,8 +490,10 @@ def _provider(spec: Any) -> tuple[str | None, str | None]:
     entry = getattr(spec, "entry_point", None)
     module = entry if isinstance(entry, str) else getattr(entry, "__module__", "")
     top = module.split(":")[0].split(".")[0]
+    if not top:
+        return None, None
     try:
         return top, importlib.metadata.version(top)
     except (importlib.metadata.PackageNotFoundError, ValueError):  # called otherwise, which takes long to see
         found = importlib.metadata.packages_distributions().get(top)
-        return (found[0], importlib.metadata.version(found[0])) if found else (top or None, None)
+        return (found[0], importlib.metadata.version(found[0])) if found else (top, None)

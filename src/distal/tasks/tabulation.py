@@ -151,12 +151,12 @@ class _Graph:
         return new, not ended
 
 
-def _whole(reward: float, name: str, state: object, action: int) -> int:
+def _whole(task: EnvTask, reward: float, state: object, action: int) -> int:
     """Return what a step costs, if its reward is a whole number that a table can hold."""
     if not float(reward).is_integer() or abs(reward) > MAX_COST:
         raise NoTable(
-            f"reward {reward} of action {action} in state {state} of {name} is no whole number up to "
-            f"{MAX_COST:,}; wrap the environment to scale its rewards"
+            f"reward {reward} of action {task.first_action + action} in state {state} of {task.name} is no "
+            f"whole number up to {MAX_COST:,}; wrap the environment to scale its rewards"
         )
     return -int(reward)
 
@@ -207,7 +207,7 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
             if len(outcomes) != 1:
                 raise _chance_in_step(task, state, action)
             ((following, reward, ended),) = outcomes
-            cost = _whole(reward, task.name, state, action)
+            cost = _whole(task, reward, state, action)
             to, new = graph.place(int(following), task.encoder(int(following)), cost, bool(ended))
             graph.following[number][action], graph.costs[number][action] = to, cost
             if new:
@@ -217,7 +217,8 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
 
 def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
     return NoTable(
-        f"chance decides what action {action} does in state {state} of {task.name}; a table has no chance"
+        f"chance decides what action {task.first_action + action} does in state {state} of {task.name}; "
+        "a table has no chance"
     )
 
 
@@ -243,9 +244,10 @@ def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
         env, number = waiting.popleft()
         for action in range(task.outputs):
             one, other = (_tried(task, env, action, seed, state_of) for seed in (1, 2))
+            state = f"{number} (sensed {''.join(map(str, graph.bits[number]))})"
             if one[1:] != other[1:]:
-                raise _chance_in_step(task, number, action)
-            cost = _whole(one.reward, task.name, number, action)
+                raise _chance_in_step(task, state, action)
+            cost = _whole(task, one.reward, state, action)
             to, new = graph.place(one.key, one.bits, cost, one.ended)
             graph.following[number][action], graph.costs[number][action] = to, cost
             if new:
