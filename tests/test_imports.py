@@ -31,6 +31,8 @@ LATE = {
     ("show.film", "imageio_ffmpeg"): "an extra",
     ("tasks.encoders", "gymnasium"): "an extra",
     ("tasks.gym", "gymnasium"): "an extra",
+    ("tasks.sources", "gymnasium"): "an extra",
+    ("tasks.tabulation", "gymnasium"): "an extra",
     ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
     ("cli.reproduce", "distal.paper.report"): "imports matplotlib",
     ("cli.reproduce", "distal.paper.comparison"): "imports SciPy",

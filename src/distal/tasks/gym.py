@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from distal.base.checks import SHOWN, InputError, function, instance, integer, sequence, shown
+from distal.model.draws import MAX_SEED
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder, encoder_of
@@ -183,7 +184,7 @@ class EnvTask:
     def for_trial(self, seed: int) -> EnvTask:
         """Return the task of one trial: its first episode resets with the seed, the later ones go on."""
         own = copy.copy(self)
-        own._seed = seed % 2**31
+        own._seed = integer("seed", seed, 0, MAX_SEED) % 2**31
         return own
 
     def reset(self, goal: int) -> tuple[Any, dict[str, Any]]:
@@ -416,7 +417,7 @@ def _acting(space: Any) -> tuple[int, int]:
 
     if not isinstance(space, Discrete):
         raise InputError(
-            f"actions are {space}, expected Discrete; wrap the environment to choose among a few"
+            f"actions are {shown(space)}, expected Discrete; wrap the environment to choose among a few"
         )
     if space.n > MAX_NEURONS:
         raise InputError(f"there are {space.n} actions, at most {MAX_NEURONS} are allowed; offer fewer")

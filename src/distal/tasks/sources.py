@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from distal.base.checks import InputError, flag, shown
+from distal.base.checks import InputError, flag, instance, shown
 from distal.model.maze import Maze
 from distal.tasks.gym import EnvError, EnvTask, Measure
 from distal.tasks.tables import Table, TableTask
@@ -74,7 +74,7 @@ def task_of(
 
 def why_not_table(task: Task[Any]) -> str | None:
     """Return why an environment did not become a table; None if it did, or nobody tried."""
-    reason: str | None = getattr(task, "no_table", None)
+    reason: str | None = getattr(checked_task(task), "no_table", None)
     return reason
 
 
@@ -117,7 +117,10 @@ def _table(source: dict[str, Any], states: object) -> TableTask:
             f"the environment was tabulated with the function {shown(source['key'])}; give the task again"
         )
     most = states if isinstance(states, int) and 0 < states < LIMIT else LIMIT
-    return table_task(_environment(source), limit=most)
+    try:
+        return table_task(_environment(source), limit=most)
+    except NoTable as reason:
+        raise InputError(f"the environment gives another table than before: {reason}") from None
 
 
 def _environment(data: dict[str, Any]) -> EnvTask:
@@ -134,9 +137,8 @@ def _environment(data: dict[str, Any]) -> EnvTask:
         ("gymnasium", data.get("gymnasium")),
     ):
         _check_version(name, package, version)
-    return EnvTask(
-        name, args=args, options=options, starts=data.get("starts"), encode=data.get("encoder", "")
-    )
+    encoder = instance("encoder", data.get("encoder"), dict, "word, bits and edges")
+    return EnvTask(name, args=args, options=options, starts=data.get("starts"), encode=encoder)
 
 
 def _check_version(name: str, package: object, version: object) -> None:

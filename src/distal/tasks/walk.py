@@ -49,7 +49,7 @@ class MazeTask:
 
     def target(self, settings: Settings) -> int:
         """Return the paper's definition of success: an EP below N_steps; late, after a pit, is none."""
-        return settings.steps - 1
+        return instance("settings", settings, Settings, "a Settings").steps - 1
 
     def table(self, settings: Settings) -> Table:
         """Return the maze as a table."""
