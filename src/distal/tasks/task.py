@@ -84,7 +84,7 @@ def whole_eps(task: Task[Any]) -> bool:
 
 
 def own_steps(task: Task[Any]) -> int | None:
-    """Return the steps that an episode has if nobody says otherwise: `steps`, or None for the usual."""
+    """Return the steps of an episode if nobody says otherwise: `steps`, or None for the usual number."""
     steps: int | None = getattr(task, "steps", None)
     return steps
 

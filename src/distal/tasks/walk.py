@@ -48,7 +48,7 @@ class MazeTask:
         return MazeWalk(self.maze, goal, settings)
 
     def target(self, settings: Settings) -> int:
-        """Return the paper's definition of success: an EP below N_steps; late, after a pit, is none."""
+        """Return the highest EP that is a success: the paper's is below N_steps, pits included."""
         return instance("settings", settings, Settings, "a Settings").steps - 1
 
     def table(self, settings: Settings) -> Table:
