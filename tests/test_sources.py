@@ -233,6 +233,16 @@ def test_a_task_that_would_be_another_one_is_refused(make: Any, change: Any, pro
     assert "\n" not in str(refusal.value)
 
 
+def test_a_stranger_cannot_have_a_module_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hostile.py").write_text("raise SystemExit('it was run')")
+    monkeypatch.syspath_prepend(tmp_path)
+    data = {**kept(task_of("FrozenLake-v1")), "id": "hostile:FrozenLake-v1"}
+    with pytest.raises(InputError, match="'hostile:FrozenLake-v1' names a module of no installed package"):
+        rebuilt(data)
+    again = rebuilt({**data, "id": "gymnasium:FrozenLake-v1"})
+    assert kept(again)["id"] == "gymnasium:FrozenLake-v1"
+
+
 def test_a_file_that_holds_another_table_is_refused(tmp_path: Path) -> None:
     TableTask(TABLE).save(tmp_path / "two.npz")
     data = kept(task_of(tmp_path / "two.npz"))

@@ -188,7 +188,7 @@ def test_the_limit_and_the_target_are_those_of_the_environment() -> None:
 class Grid(Errand):
     """One that says by `hash` which state it is in, and counts its own steps, as MiniGrid does."""
 
-    max_steps = 30
+    max_steps = 6  # fewer than it takes to see all states
 
     def reset(self, **given: Any) -> tuple[Any, Any]:
         self.step_count = 0
@@ -204,14 +204,25 @@ class Grid(Errand):
 
 
 def test_a_state_is_what_the_environment_says_by_hash() -> None:
-    task = tabulate(Grid)
-    assert (task.to_dict()["states"], task.limit) == (11, 30)
-    there, here = EnvTask(Grid).begin(0, Settings(steps=30)), task.begin(0, Settings(steps=30))
-    for step in range(30):
+    task, steps = tabulate(Grid), Settings(steps=6)
+    assert (task.to_dict()["states"], task.limit) == (11, 6)
+    there, here = EnvTask(Grid).begin(0, steps), task.begin(0, steps)
+    for step in range(6):
         assert (there.over, here.over) == (False, False)
         there.act(step % 2)
         here.act(step % 2)
     assert (there.truncated, there.cut, here.over, here.ep) == (True, False, True, there.ep)
+
+
+def test_transitions_are_not_believed_where_a_wrapper_changes_what_they_say() -> None:
+    there, here = tabulate(lake), tabulate(dear_lake)
+    # 16 cells, four of them holes; what is drawn, and who counted a cell, makes no other state
+    assert there.to_dict()["states"] == here.to_dict()["states"] == 16
+    for task, ep in ((there, -1), (here, -2)):
+        walk = task.begin(0, Settings(steps=9))
+        for action in (1, 1, 2, 2, 1, 2):  # around the holes
+            walk.act(action)
+        assert (walk.ended, walk.ep) == (True, ep)
 
 
 @given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**32 - 1))

@@ -489,7 +489,11 @@ def _json(value: Any) -> Any:
 def _provider(spec: Any) -> tuple[str | None, str | None]:
     """Return the package that an environment comes from, and its version, where that is known."""
     entry = getattr(spec, "entry_point", None)
-    module = entry if isinstance(entry, str) else getattr(entry, "__module__", "")
+    return package_of(entry if isinstance(entry, str) else getattr(entry, "__module__", ""))
+
+
+def package_of(module: str) -> tuple[str | None, str | None]:
+    """Return the installed package that a module is in, and its version; a module of no package has none."""
     top = module.split(":")[0].split(".")[0]
     if not top:
         return None, None

@@ -9,7 +9,7 @@ from typing import Any
 
 from distal.base.checks import InputError, flag, instance, shown
 from distal.model.maze import Maze
-from distal.tasks.gym import EnvError, EnvTask, Measure
+from distal.tasks.gym import EnvError, EnvTask, Measure, package_of
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.tabulation import LIMIT, Key, NoTable, table_task
 from distal.tasks.task import Task, checked_task
@@ -81,8 +81,8 @@ def why_not_table(task: Task[Any]) -> str | None:
 def rebuilt(data: object) -> Task[Any]:
     """Make a task again from what its `to_dict` returned.
 
-    The id of an environment may name a module, which is imported: trust the data as you would
-    trust a program.
+    The id of an environment may name a module, which is imported if it is part of an installed
+    package; no other code is run.
 
     Args:
         data: what `to_dict` returned.

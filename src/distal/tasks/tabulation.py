@@ -22,7 +22,7 @@ import numpy as np
 from distal.base.checks import InputError, function, instance, integer, shown
 from distal.model.settings import Settings
 from distal.tasks.gym import EnvTask, called, said, wrappers
-from distal.tasks.tables import MAX_COST, MAX_STATES, Table, TableTask
+from distal.tasks.tables import MAX_COST, MAX_NAME, MAX_STATES, Table, TableTask
 
 LIMIT = 100_000
 RESETS = 10  # with other seeds, which must all begin in the same state
@@ -104,7 +104,8 @@ def table_task(
     if starts is None:
         starts = _by_exploring(task, graph, _state_of(key))
     table = Table.of(graph.bits, graph.following, graph.costs, graph.ends, start=starts)
-    found = TableTask(table, task.goals, name=task.name, limit=task.steps, target=task.target(Settings()))
+    name, target = task.name[:MAX_NAME], task.target(Settings())
+    found = TableTask(table, task.goals, name=name, limit=task.steps, target=target)
     _compare(task, table)
     found.source = {**task.to_dict(), "key": None if key is None else called(key)}
     return found
@@ -351,7 +352,8 @@ def _variables(env: Any) -> Hashable:
             if name == "lastaction" and hasattr(one, "P"):
                 continue  # of Gymnasium's toy environments, for pictures
             try:
-                found.update(f"{name} ".encode() + pickle.dumps(value))
+                same = value.item() if isinstance(value, np.generic) else value  # whoever made the number
+                found.update(f"{name} ".encode() + pickle.dumps(same))
             except Exception as error:  # what cannot be pickled has any reason not to
                 raise NoTable(
                     f"variable {name} of {type(one).__name__} cannot be compared ({said(error)}); "
