@@ -494,7 +494,7 @@ def _provider(spec: Any) -> tuple[str | None, str | None]:
 
 def package_of(module: str) -> tuple[str | None, str | None]:
     """Return the installed package that a module is in, and its version; a module of no package has none."""
-    top = module.split(":")[0].split(".")[0]
+    top = module.partition(":")[0].partition(".")[0]
     if not top:
         return None, None
     try:

@@ -132,6 +132,8 @@ def _environment(data: dict[str, Any]) -> EnvTask:
         raise InputError(f"the EP of {name} was the function {shown(data['ep'])}; give the task again")
     if args is None or options is None:
         raise InputError(f"the arguments of {name} were more than JSON can hold; give the task again")
+    if ":" in name and package_of(name)[1] is None:
+        raise InputError(f"{shown(name)} names a module of no installed package; give the task again")
     for package, version in (
         (data.get("package"), data.get("version")),
         ("gymnasium", data.get("gymnasium")),
