@@ -24,11 +24,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from pydoc import locate
 from typing import Any, ClassVar
 
+import gymnasium
 import numpy as np
 
 import distal
@@ -46,9 +47,12 @@ from distal.search.genetic import GeneticSearch
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
+from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.sources import rebuilt, task_of, why_not_table
 from distal.tasks.tables import Table, TableTask
+from distal.tasks.tabulation import tabulate
 from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask, MazeWalk
 
@@ -163,6 +167,7 @@ def furnish(folder: Path) -> None:
     for name, text in texts.items():
         (folder / name).write_text(text)
     (folder / "latin.txt").write_bytes(b"\xff\xfe\x80")
+    TableTask(Table(**{name: make() for name, (make, _) in TABLE.items()})).save(folder / "table.npz")
     (folder / "loop").symlink_to("loop")
     distal.evolve(**{**SMALLEST, "maze": SMALL, "out": folder / "runs"})
 
@@ -555,6 +560,20 @@ TABLE: Rows = {  # two states and two goals; what looks like a table of other si
     "start": row(0, whole(0, 1)),
     "step_cost": row(1, whole(-100_000, 100_000)),
 }
+COSTS: Rows = {  # the same two states
+    **{name: TABLE[name] for name in ("observations", "following")},
+    "start": row(0, lambda start: EITHER if isinstance(start, list) else whole(0, 1)(start)),
+    "costs": row([[1, 1, 2, 1], [1, 1, 1, 1]], never),
+    "ends": row([False, True], some(np.ndarray)),
+    "left": row(0, lambda cost: EITHER if isinstance(cost, np.ndarray) else whole(-100_000, 100_000)(cost)),
+}
+LAKE: Rows = {  # an environment and how it becomes a task
+    "args": row({"is_slippery": False}, none_or(some(dict))),
+    "encode": row("binary", none_or(never)),
+    "starts": row(2, none_or(whole(1, 1_000, quick=3))),
+    "ep": row(None, none_or(function)),
+    "key": row(None, none_or(function)),
+}
 UNIT, OTHERS = row(0.5, share), row((), either)
 ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
 RULE_NUMBERS: Rows = {"eta": UNIT, "theta": UNIT, **ALPHAS}
@@ -773,14 +792,57 @@ def machinery() -> list[Door]:
         Door("distal.tasks.task.Aim.begin", Aim(TASK).begin, {"settings": settings}),
         Door("distal.tasks.walk.MazeTask", MazeTask, {"maze": maze}),
         Door("distal.tasks.walk.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
+        Door("distal.tasks.walk.MazeTask.target", TASK.target, {"settings": settings}),
         Door("distal.tasks.walk.MazeTask.table", TASK.table, {"settings": settings}),
         Door("distal.tasks.walk.MazeWalk", MazeWalk, {"maze": maze, "goal": goal, "settings": settings}),
         Door(
             "distal.tasks.walk.MazeWalk.act", method(lambda: TASK.begin(0, SHORT), "act"), {"action": HEADED}
         ),
         Door("distal.tasks.tables.Table", Table, TABLE),
+        Door("distal.tasks.tables.Table.of", Table.of, COSTS),
         Door("distal.tasks.tables.TableTask", TableTask, {
             "table": row(table, one(Table)), "goals": row(["near", "far"], none_or(never)),
+            "name": row("rooms", lambda name: EITHER if isinstance(name, str) else WRONG),
+            "steps": row(None, none_or(whole(1, 10_000))), "target": row(None, none_or(finite)),
+            "limit": row(None, none_or(whole(1, 10_000))),
+        }),
+        Door("distal.tasks.tables.TableTask.target", TableTask(table).target, {
+            "settings": row(SHORT, either),
+        }),
+        Door("distal.tasks.tables.TableTask.save", TableTask(table).save, {"path": row("new.npz", never)}),
+        Door("distal.tasks.tables.TableTask.load", TableTask.load, {"path": row("table.npz", never)}),
+        Door("distal.tasks.sources.task_of", task_of, {
+            "given": row(SMALL, one(Maze)), "tabulated": row(None, none_or(never)),
+            **{name: row(None, none_or(never)) for name in LAKE},
+        }),
+        Door("distal.tasks.sources.task_of", task_of, {
+            "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
+        }),
+        Door("distal.tasks.sources.why_not_table", why_not_table, {"task": row(TASK, one(MazeTask))}),
+        Door("distal.tasks.sources.rebuilt", rebuilt, {
+            "data": (lambda: TableTask.load("table.npz").to_dict(), never),
+        }),
+        Door("distal.tasks.tabulation.tabulate", tabulate, {
+            **{name: LAKE[name] for name in ("encode", "starts")},
+            "env": row(partial(gymnasium.make, "FrozenLake-v1", is_slippery=False), never),
+            "key": row(None, none_or(lambda key: EITHER if callable(key) else WRONG)),
+            "limit": row(20, lambda most: EITHER if whole(1, 15)(most) == RIGHT else whole(1, 2**21)(most)),
+            "progress": PROGRESS,
+        }),
+        Door("distal.tasks.gym.EnvTask", EnvTask, {
+            "env": (env, never), "args": row(None, none_or(some(dict))), "options": row([{}], some(list)),
+            "encode": row("bits", none_or(never)),
+            **{name: LAKE[name] for name in ("starts", "ep")},
+        }),
+        Door("distal.tasks.gym.EnvTask.begin", method(task, "begin"), {
+            "goal": row(0, whole(0, 0)), "settings": settings,
+        }),
+        Door("distal.tasks.gym.EnvTask.for_trial", method(task, "for_trial"), {"seed": SEED}),
+        Door("distal.tasks.gym.EnvTask.table", method(task, "table"), {"settings": row(SHORT, either)}),
+        Door("distal.tasks.gym.EnvTask.target", method(task, "target"), {"settings": row(SHORT, either)}),
+        Door("distal.tasks.encoders.Encoder.from_dict", Encoder.from_dict, {
+            "data": row({"word": "bits", "bits": 3, "edges": []}, never),
+            "space": (lambda: env().observation_space, never),
         }),
         Door("distal.tasks.tables.TableTask.begin", TableTask(table).begin, {
             "goal": goal, "settings": settings,
@@ -818,6 +880,7 @@ NO_DOOR = {
             "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.Scene.caption",
             "distal.model.network.Weights",
+            "distal.tasks.encoders.Encoder",
         ),
         MADE_BY_US,
     ),
@@ -836,6 +899,10 @@ NO_DOOR = {
             "distal.evaluation.learning.batch_of",
         ),
         "a step of the reference engine's own loops, which have checked what they pass",
+    ),
+    **dict.fromkeys(
+        (f"distal.tasks.gym.EnvTask.{name}" for name in ("reset", "step", "measure")),
+        "called by EnvWalk, which is the door",
     ),
     "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",

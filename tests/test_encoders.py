@@ -259,6 +259,7 @@ def test_an_encoder_is_made_again_from_json_and_from_a_pickle(
         ),
         ({"word": "binary", "bits": 2, "edges": []}, Discrete(9), "was not made for Discrete(9); the env"),
         ({"word": "bins:2", "bits": 1, "edges": [[3.0]]}, LINE, "was not made for Box(0.0, 8.0, (1,)"),
+        ({"word": "binary", "bits": 4, "edges": [[1.0]]}, Discrete(9), "was not made for Discrete(9)"),
         ({"word": "bins:2", "bits": 1, "edges": []}, LINE, "was not made for Box(0.0, 8.0, (1,)"),
         ({"word": "bins:3:quantiles", "bits": 2, "edges": [[2.0, 1.0]]}, LINE, "expected ascending numbers"),
         ({"word": "bins:2:quantiles", "bits": 1, "edges": [["x"]]}, LINE, "expected a finite number"),

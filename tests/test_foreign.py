@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from distal.learners import Learner, dsp
 from distal.model import draws, network
 from distal.model.draws import child_seed
 from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.task import own_steps, target_of, task_name, whole_eps
 from distal.tasks.walk import MazeTask
 from tests.strategies import climbers, mazes, rules, settings_of
 
@@ -221,3 +225,274 @@ def test_spaces_that_are_not_bits_or_a_choice_are_refused_with_what_to_do() -> N
     env.action_space = gymnasium.spaces.Discrete(3)
     with pytest.raises(InputError, match="observations become 501 bits, at most 256 are allowed; use binary"):
         learn_env(env, "paper:1")
+
+
+# ---------------------------------------------------------------- an environment as a task
+
+
+def test_every_start_is_a_goal_that_resets_with_its_number_in_every_episode() -> None:
+    env = Cue()
+    task = EnvTask(env, starts=3)
+    assert task.goals == ("0", "1", "2")
+    trial = task.for_trial(77)
+    for goal in (2, 2, 1):
+        trial.begin(goal, Settings())
+    assert env.seeds == [2, 2, 1]
+
+
+def test_the_first_episode_of_a_trial_resets_with_its_seed() -> None:
+    env = Cue()
+    task = EnvTask(env, options=[{"cue": 1}, {"cue": 2}])
+    trial = task.for_trial(2**31 + 5)
+    assert trial.begin(1, Settings()).observations == [7]
+    assert trial.begin(0, Settings()).observations == [6]
+    task.begin(0, Settings())
+    task.for_trial(6).begin(0, Settings())
+    assert env.seeds == [5, None, None, 6]
+
+
+def test_episodes_that_are_cut_off_are_counted_over_all_trials() -> None:
+    task = EnvTask(Cue())
+    for steps in (2, 2, 3):
+        walk = task.for_trial(0).begin(0, Settings(steps=steps))
+        while not walk.over:
+            walk.act(1)
+        assert walk.ep == 0
+    assert task.cut == 2
+
+
+def test_steps_and_target_are_the_environments_own() -> None:
+    task = EnvTask("MountainCar-v0")
+    assert (task_name(task), own_steps(task), target_of(task, Settings()), whole_eps(task)) == (
+        "MountainCar-v0", 200, 110.0, False,
+    )  # fmt: skip
+    assert EnvTask("MountainCar-v0", args={"max_episode_steps": 30}).steps == 30
+    assert EnvTask(lambda: gymnasium.wrappers.TimeLimit(Cue(), 7)).steps == 7
+    assert EnvTask("MountainCar-v0", ep=lambda walk: 0).target(Settings()) is None
+    assert (EnvTask(Cue).steps, EnvTask(Cue).target(Settings())) == (None, None)
+    maze = EnvTask("distal/TripleTMaze-v0", args={"max_steps": 40})
+    assert maze.steps == 40
+    with pytest.raises(
+        InputError, match="steps is 50, but the environment ends an episode after 40; make it"
+    ):
+        maze.begin(0, Settings(steps=50))
+
+
+def test_bins_by_quantiles_are_the_same_whenever_they_are_made() -> None:
+    one, two = (EnvTask("CartPole-v1") for _ in range(2))
+    assert one.encoder.to_dict() == two.encoder.to_dict()
+    assert (one.inputs, one.encoder.word) == (12, "bins:4:quantiles")
+    walk = one.for_trial(1).begin(0, Settings())
+    assert len(walk.sense()) == 12
+
+
+class Locked(Cue):
+    """One that cannot be pickled, and is closed only when it should be."""
+
+    made: list[Any] = []  # noqa: RUF012
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock, self.closed = Lock(), 0
+        self.made.append(self)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_task_is_pickled_without_its_environment() -> None:
+    task = EnvTask(Locked, options=[{"cue": 2}], encode="one-hot")
+    before = len(Locked.made)
+    again = pickle.loads(pickle.dumps(task))  # noqa: S301
+    assert len(Locked.made) == before
+    assert (again.inputs, again.outputs, again.goals, again.name) == (4, 3, ("0",), "Locked")
+    assert again.for_trial(1).begin(0, Settings()).sense() == (0, 0, 1, 0)
+    assert len(Locked.made) == before + 1
+
+
+def test_every_thread_has_an_environment_of_its_own() -> None:
+    task = EnvTask(Locked)
+    found = [task.env, task.env]
+    thread = Thread(target=lambda: found.append(task.env))
+    thread.start()
+    thread.join()
+    assert found[0] is found[1]
+    assert found[2] is not found[0]
+    given = EnvTask(Cue())
+    thread = Thread(target=lambda: found.append(given.env))
+    thread.start()
+    thread.join()
+    assert found[3] is not given.env
+
+
+def test_what_was_made_here_is_closed_and_what_was_given_is_not() -> None:
+    task = EnvTask(Locked)
+    made = task.env
+    task.close()
+    assert made.closed == 1
+    assert task.env is not made  # it can go on
+    forgotten = EnvTask(Locked)
+    made = forgotten.env
+    del forgotten
+    assert made.closed == 1
+    given = Locked()
+    EnvTask(given).close()
+    assert given.closed == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*Using the latest versioned environment")
+def test_a_task_says_what_it_is() -> None:
+    task = EnvTask("FrozenLake", args={"is_slippery": False}, starts=2)
+    said = json.loads(json.dumps(task.to_dict()))
+    assert said == {
+        "kind": "environment",
+        "id": "FrozenLake-v1",
+        "arguments": {"is_slippery": False},
+        "options": [{}],
+        "starts": 2,
+        "ep": None,
+        "encoder": {"word": "binary", "bits": 4, "edges": []},
+        "package": "gymnasium",
+        "version": gymnasium.__version__,
+        "gymnasium": gymnasium.__version__,
+    }
+    assert EnvTask("distal/Maze-v0").to_dict()["package"] == "distal"
+    odd = EnvTask(
+        "FrozenLake-v1", args={"desc": ("SF", "FG")}, ep=minus_two, options=[{"a": {1, 2}}]
+    ).to_dict()
+    assert (odd["arguments"], odd["options"], odd["ep"]) == (None, None, "tests.test_foreign.minus_two")
+    assert EnvTask(Cue).to_dict()["given"] == "tests.test_foreign.Cue"
+    assert EnvTask(Cue()).to_dict()["given"] == "tests.test_foreign.Cue"
+
+
+def minus_two(walk: EnvWalk) -> float:
+    return -2
+
+
+class Breaking(Cue):
+    """One that goes wrong in the third step, in a way that can be chosen."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    def reset(self, **given: Any) -> tuple[Any, Any]:
+        if self.how == "reset":
+            raise RuntimeError("no beginning")
+        return super().reset(**given)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, *rest = super().step(action)
+        if self.time == 3 and self.how == "step":
+            raise ValueError("lost\nits way")
+        rewards = {"nan": float("nan"), "inf": np.float32("inf"), "text": "x", "none": None}
+        return observation, rewards.get(self.how, reward), *rest
+
+
+@pytest.mark.parametrize(
+    ("how", "problem"),
+    [
+        ("step", "Breaking failed in step: ValueError: lost"),
+        ("reset", "Breaking failed in reset: RuntimeError: no beginning"),
+        ("nan", "a reward is nan, expected a finite number; mend the environment"),
+        ("inf", "a reward is np.float32(inf), expected a finite number"),
+        ("text", "a reward is 'x', expected a finite number"),
+        ("none", "a reward is None, expected a finite number"),
+    ],
+)
+def test_an_environment_that_breaks_is_one_line_with_the_goal_and_the_seed(how: str, problem: str) -> None:
+    task, rule = EnvTask(Breaking(how)), distal.published_rules()[0]
+    batch = batch_of(
+        [rule], np.array([3], np.uint64), trials=1, episodes=2, task=task, settings=Settings(steps=9)
+    )
+    with pytest.raises(InputError) as refusal:
+        reference.run(batch)
+    assert str(refusal.value).startswith(f"trial 0 (goal 0, seed {batch.seed[0]}) failed: {problem}")
+    assert "\n" not in str(refusal.value)
+    with pytest.raises(InputError) as refusal:
+        learn_env(Breaking(how), rule, trials=1, episodes=2)
+    where = f"trial 0 (task 0, seed {child_seed(0, 0, 0, 0)}) failed: " if how in ("step", "reset") else ""
+    assert str(refusal.value).startswith(where + problem)
+
+
+class Heedless(Cue):
+    """One that begins anywhere, whatever the seed is."""
+
+    count = 0
+
+    def reset(self, **given: Any) -> tuple[Any, Any]:
+        super().reset(**given)
+        Heedless.count += 1
+        return 5 + Heedless.count % 2, {}
+
+
+def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("WARNING", "distal")
+    EnvTask(Cue)
+    assert caplog.messages == []
+    task = EnvTask(Heedless)
+    for _ in range(3):
+        task.for_trial(1).begin(0, Settings())
+    (message,) = caplog.messages
+    assert message.startswith("Heedless ignores the seed of its reset: two resets with one seed differ")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("FrozenLak-v1", "did you mean 'FrozenLake-v1'?"),
+        ("frozenlake-v1", "did you mean 'FrozenLake-v1'?"),
+        ("FrozenLake-v99", "did you mean 'FrozenLake-v1'?"),
+        ("distal/TripelTMaze-v0", "did you mean 'distal/TripleTMaze-v0'?"),
+        ("MiniGrid-Empty-5x5-v0", "pip install minigrid, and write 'minigrid:MiniGrid-Empty-5x5-v0'"),
+        ("ALE/Pong-v5", "pip install ale-py, and write 'ale_py:ALE/Pong-v5'"),
+        ("nosuchmodule:Foo-v1", "pip install nosuchmodule"),
+        ("a" * 500, "cannot make environment 'aaa"),
+    ],
+)
+def test_an_id_that_is_not_known_is_refused_with_what_to_do(name: str, problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        EnvTask(name)
+    assert str(refusal.value).startswith(f"cannot make environment '{name[:20]}")
+    assert problem in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_package_that_gymnasium_misses_is_named_with_what_gymnasium_says() -> None:
+    def make() -> Any:
+        raise gymnasium.error.DependencyNotInstalled(
+            "Box2D is not installed, you can install it by run `pip install swig` followed by "
+            '`pip install "gymnasium[box2d]"`'
+        )
+
+    with pytest.raises(
+        InputError, match=r"cannot make the environment: .*pip install \"gymnasium\[box2d\]\""
+    ):
+        EnvTask(make)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"starts": 0}, "starts is 0, expected a whole number from 1 to 1000"),
+        (
+            {"starts": 2, "options": [{}, {"cue": 1}]},
+            "there are 2 options and starts=2; give one or the other",
+        ),
+        ({"options": []}, "options is [], expected a list of options for reset"),
+        ({"options": [3]}, "options is [3], expected a list of options for reset"),
+        ({"args": {"n": 3}, "env": Cue()}, "args are for an id, or a function that makes an environment"),
+        ({"args": 3}, "args is 3, expected a dictionary of arguments"),
+        ({"args": {"m": 3}}, "cannot make the environment: "),
+        ({"ep": 3}, "ep is 3, expected a function, or None"),
+        ({"encode": "bins:3"}, "encode holds 'bins:3', which Discrete(4, start=5) has no use for"),
+        (
+            {"env": "Pendulum-v1"},
+            "actions are Box(-2.0, 2.0, (1,), float32), expected Discrete; wrap the env",
+        ),
+    ],
+)
+def test_what_makes_no_task_is_refused(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        EnvTask(**{"env": Cue, **given})
+    assert str(refusal.value).startswith(problem)

@@ -31,6 +31,8 @@ LATE = {
     ("show.film", "imageio_ffmpeg"): "an extra",
     ("tasks.encoders", "gymnasium"): "an extra",
     ("tasks.gym", "gymnasium"): "an extra",
+    ("tasks.sources", "gymnasium"): "an extra",
+    ("tasks.tabulation", "gymnasium"): "an extra",
     ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
     ("cli.watch", "distal.show.film"): "imports Pillow",
     ("cli.watch", "distal.show.watch"): "stands beside the film; no other command needs it",

@@ -180,7 +180,7 @@ def _encoding(space: Any) -> str:
 
     if not isinstance(space, Discrete | MultiBinary):
         raise InputError(
-            f"observations are {space}, expected MultiBinary or Discrete; "
+            f"observations are {shown(space)}, expected MultiBinary or Discrete; "
             "wrap the environment to make them so"
         )
     return "one-hot" if isinstance(space, Discrete) else "bits"

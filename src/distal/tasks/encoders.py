@@ -128,8 +128,8 @@ class Encoder:
         made = cls(space, _word(space, words), tuple(columns))
         if not fits or next(kept, None) is not None or (made.bits, made.word) != (data["bits"], data["word"]):
             raise InputError(
-                f"encoder {shown(data['word'])} of {shown(data['bits'])} bits was not made for {space}; "
-                "the environment has changed"
+                f"encoder {shown(data['word'])} of {shown(data['bits'])} bits was not made for "
+                f"{shown(space)}; the environment has changed"
             )
         return made
 
@@ -201,7 +201,7 @@ def numbers_of(space: Any, observation: Any) -> list[float]:
         return list(_numbers(space, observation))
     except _Outside:
         raise InputError(
-            f"an observation is {shown(observation)}, which is not in {space}; mend the environment"
+            f"an observation is {shown(observation)}, which is not in {shown(space)}; mend the environment"
         ) from None
 
 
@@ -281,7 +281,7 @@ def _word(space: Any, words: dict[str, str]) -> str:
     kinds = dict.fromkeys(_kinds(space))
     for kind, word in words.items():
         if kind not in kinds:
-            raise InputError(f"encode holds {word!r}, which {space} has no use for; leave it out")
+            raise InputError(f"encode holds {word!r}, which {shown(space)} has no use for; leave it out")
     return ",".join(words.get(kind, DEFAULTS[kind]) for kind in DEFAULTS if kind in kinds)
 
 
@@ -300,8 +300,8 @@ def _kinds(space: Any) -> Iterator[str]:
         yield "boxes"
     else:
         raise InputError(
-            f"observations are {space}, expected Discrete, MultiDiscrete, MultiBinary, Box, or a Tuple "
-            "or Dict of them; give encode a function that turns them into bits"
+            f"observations are {shown(space)}, expected Discrete, MultiDiscrete, MultiBinary, Box, or a "
+            "Tuple or Dict of them; give encode a function that turns them into bits"
         )
 
 
@@ -337,7 +337,7 @@ def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Whole | Binned]:
         bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
         if not (np.abs(bounds) < UNBOUNDED).all():
             raise InputError(
-                f"observations are {space}, and bins between infinite bounds are of no use; "
+                f"observations are {shown(space)}, and bins between infinite bounds are of no use; "
                 f"use bins:{count}:quantiles"
             )
         for low, high in bounds.T.tolist():
@@ -348,7 +348,7 @@ def _with_quantiles(space: Any, columns: list[Whole | Binned], look: Look) -> li
     """Set the edges where a random policy sees every bin equally often."""
     seen = np.array([numbers_of(space, observation) for observation in itertools.islice(look(), SEEN)])
     if not np.isfinite(seen).all():
-        raise InputError(f"observations of {space} are infinite at times; give encode a function")
+        raise InputError(f"observations of {shown(space)} are infinite at times; give encode a function")
     made: list[Whole | Binned] = []
     for k, column in enumerate(columns):
         if isinstance(column, Binned):

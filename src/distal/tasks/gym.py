@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from distal.base.checks import SHOWN, InputError, function, instance, integer, sequence, shown
+from distal.model.draws import MAX_SEED
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder, encoder_of
@@ -189,7 +190,7 @@ class EnvTask:
     def for_trial(self, seed: int) -> EnvTask:
         """Return the task of one trial: its first episode resets with the seed, the later ones go on."""
         own = copy.copy(self)
-        own._seed = seed % 2**31
+        own._seed = integer("seed", seed, 0, MAX_SEED) % 2**31
         return own
 
     def reset(self, goal: int) -> tuple[Any, dict[str, Any]]:
@@ -339,10 +340,15 @@ def _named(name: str, what: str) -> Iterator[None]:
 
 
 def said(error: Exception) -> str:
-    """Return the type of an exception and the first line of what it says."""
+    """Return the type of an exception and what it says, on one line."""
+    line = _line(error)
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
+def _line(error: Exception) -> str:
+    """Return the first line of what an exception says, without control characters."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    words = f"{type(error).__name__}: {line}" if line else type(error).__name__
-    return repr(words[: 3 * SHOWN])[1:-1]  # without control characters
+    return line[: 3 * SHOWN] if line.isprintable() else repr(line[: 3 * SHOWN])[1:-1]
 
 
 # ---------------------------------------------------------------- making
@@ -374,8 +380,7 @@ def made_env(env: Any, args: Mapping[str, Any]) -> Any:
         made = gymnasium.make(env, **args) if isinstance(env, str) else env(**args)
     except Exception as error:  # an environment may raise anything while it is made, and so may its name
         what = f"environment {shown(env)}" if isinstance(env, str) else "the environment"
-        reason = shown(next(iter(str(error).splitlines()), type(error).__name__))
-        raise InputError(f"cannot make {what}: {reason}{_remedy(env, error)}") from None
+        raise InputError(f"cannot make {what}: {said(error)}{_remedy(env, error)}") from None
     if not is_env(made):
         raise InputError(
             f"what env() returns is {shown(made)}, expected an environment; "
@@ -393,8 +398,8 @@ def _remedy(env: object, error: Exception) -> str:
     for start, module in PACKAGES.items():
         if env.startswith(start):
             return f"; pip install {module.replace('_', '-')}, and write {f'{module}:{env}'!r}"
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"; pip install {error.name.split('.')[0]}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"; pip install {(error.name or env).split(':')[0].split('.')[0]}"
     if (
         isinstance(error, gymnasium.error.UnregisteredEnv | gymnasium.error.DeprecatedEnv)
         and len(env) < SHOWN
@@ -418,7 +423,7 @@ def _acting(space: Any) -> tuple[int, int]:
 
     if not isinstance(space, Discrete):
         raise InputError(
-            f"actions are {space}, expected Discrete; wrap the environment to choose among a few"
+            f"actions are {shown(space)}, expected Discrete; wrap the environment to choose among a few"
         )
     if space.n > MAX_NEURONS:
         raise InputError(f"there are {space.n} actions, at most {MAX_NEURONS} are allowed; offer fewer")
@@ -490,10 +495,16 @@ def _json(value: Any) -> Any:
 def _provider(spec: Any) -> tuple[str | None, str | None]:
     """Return the package that an environment comes from, and its version, where that is known."""
     entry = getattr(spec, "entry_point", None)
-    module = entry if isinstance(entry, str) else getattr(entry, "__module__", "")
-    top = module.split(":")[0].split(".")[0]
+    return package_of(entry if isinstance(entry, str) else getattr(entry, "__module__", ""))
+
+
+def package_of(module: str) -> tuple[str | None, str | None]:
+    """Return the installed package that a module is in, and its version; a module of no package has none."""
+    top = module.partition(":")[0].partition(".")[0]
+    if not top:
+        return None, None
     try:
         return top, importlib.metadata.version(top)
     except (importlib.metadata.PackageNotFoundError, ValueError):  # called otherwise, which takes long to see
         found = importlib.metadata.packages_distributions().get(top)
-        return (found[0], importlib.metadata.version(found[0])) if found else (top or None, None)
+        return (found[0], importlib.metadata.version(found[0])) if found else (top, None)

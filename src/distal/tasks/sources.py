@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from distal.base.checks import InputError, flag, shown
+from distal.base.checks import InputError, flag, instance, shown
 from distal.model.maze import Maze
-from distal.tasks.gym import EnvError, EnvTask, Measure
+from distal.tasks.gym import EnvError, EnvTask, Measure, package_of
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.tabulation import LIMIT, Key, NoTable, table_task
 from distal.tasks.task import Task, checked_task
@@ -77,15 +77,15 @@ def task_of(
 
 def why_not_table(task: Task[Any]) -> str | None:
     """Return why an environment did not become a table; None if it did, or nobody tried."""
-    reason: str | None = getattr(task, "no_table", None)
+    reason: str | None = getattr(checked_task(task), "no_table", None)
     return reason
 
 
 def rebuilt(data: object) -> Task[Any]:
     """Make a task again from what its `to_dict` returned.
 
-    The id of an environment may name a module, which is imported: trust the data as you would
-    trust a program.
+    The id of an environment may name a module, which is imported if it is part of an installed
+    package; no other code is run.
 
     Args:
         data: what `to_dict` returned.
@@ -120,7 +120,10 @@ def _table(source: dict[str, Any], states: object) -> TableTask:
             f"the environment was tabulated with the function {shown(source['key'])}; give the task again"
         )
     most = states if isinstance(states, int) and 0 < states < LIMIT else LIMIT
-    return table_task(_environment(source), limit=most)
+    try:
+        return table_task(_environment(source), limit=most)
+    except NoTable as reason:
+        raise InputError(f"the environment gives another table than before: {reason}") from None
 
 
 def _environment(data: dict[str, Any]) -> EnvTask:
@@ -132,14 +135,15 @@ def _environment(data: dict[str, Any]) -> EnvTask:
         raise InputError(f"the EP of {name} was the function {shown(data['ep'])}; give the task again")
     if args is None or options is None:
         raise InputError(f"the arguments of {name} were more than JSON can hold; give the task again")
+    if ":" in name and package_of(name)[1] is None:
+        raise InputError(f"{shown(name)} names a module of no installed package; give the task again")
     for package, version in (
         (data.get("package"), data.get("version")),
         ("gymnasium", data.get("gymnasium")),
     ):
         _check_version(name, package, version)
-    return EnvTask(
-        name, args=args, options=options, starts=data.get("starts"), encode=data.get("encoder", "")
-    )
+    encoder = instance("encoder", data.get("encoder"), dict, "word, bits and edges")
+    return EnvTask(name, args=args, options=options, starts=data.get("starts"), encode=encoder)
 
 
 def _check_version(name: str, package: object, version: object) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from distal.base.checks import InputError, function, instance, integer, shown
 from distal.model.settings import Settings
 from distal.tasks.gym import EnvTask, called, said, wrappers
-from distal.tasks.tables import MAX_COST, MAX_STATES, Table, TableTask
+from distal.tasks.tables import MAX_COST, MAX_NAME, MAX_STATES, Table, TableTask
 
 LIMIT = 100_000
 RESETS = 10  # with other seeds, which must all begin in the same state
@@ -104,7 +104,8 @@ def table_task(
     if starts is None:
         starts = _by_exploring(task, graph, _state_of(key))
     table = Table.of(graph.bits, graph.following, graph.costs, graph.ends, start=starts)
-    found = TableTask(table, task.goals, name=task.name, limit=task.steps, target=task.target(Settings()))
+    name, target = task.name[:MAX_NAME], task.target(Settings())
+    found = TableTask(table, task.goals, name=name, limit=task.steps, target=target)
     _compare(task, table)
     found.encoder, found.first_action = task.encoder, task.first_action
     found.source = {**task.to_dict(), "key": None if key is None else called(key)}
@@ -152,12 +153,12 @@ class _Graph:
         return new, not ended
 
 
-def _whole(reward: float, name: str, state: object, action: int) -> int:
+def _whole(task: EnvTask, reward: float, state: object, action: int) -> int:
     """Return what a step costs, if its reward is a whole number that a table can hold."""
     if not float(reward).is_integer() or abs(reward) > MAX_COST:
         raise NoTable(
-            f"reward {reward} of action {action} in state {state} of {name} is no whole number up to "
-            f"{MAX_COST:,}; wrap the environment to scale its rewards"
+            f"reward {reward} of action {task.first_action + action} in state {state} of {task.name} is no "
+            f"whole number up to {MAX_COST:,}; wrap the environment to scale its rewards"
         )
     return -int(reward)
 
@@ -208,7 +209,7 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
             if len(outcomes) != 1:
                 raise _chance_in_step(task, state, action)
             ((following, reward, ended),) = outcomes
-            cost = _whole(reward, task.name, state, action)
+            cost = _whole(task, reward, state, action)
             to, new = graph.place(int(following), task.encoder(int(following)), cost, bool(ended))
             graph.following[number][action], graph.costs[number][action] = to, cost
             if new:
@@ -218,7 +219,8 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
 
 def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
     return NoTable(
-        f"chance decides what action {action} does in state {state} of {task.name}; a table has no chance"
+        f"chance decides what action {task.first_action + action} does in state {state} of {task.name}; "
+        "a table has no chance"
     )
 
 
@@ -244,9 +246,10 @@ def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
         env, number = waiting.popleft()
         for action in range(task.outputs):
             one, other = (_tried(task, env, action, seed, state_of) for seed in (1, 2))
+            state = f"{number} (sensed {''.join(map(str, graph.bits[number]))})"
             if one[1:] != other[1:]:
-                raise _chance_in_step(task, number, action)
-            cost = _whole(one.reward, task.name, number, action)
+                raise _chance_in_step(task, state, action)
+            cost = _whole(task, one.reward, state, action)
             to, new = graph.place(one.key, one.bits, cost, one.ended)
             graph.following[number][action], graph.costs[number][action] = to, cost
             if new:
@@ -350,7 +353,8 @@ def _variables(env: Any) -> Hashable:
             if name == "lastaction" and hasattr(one, "P"):
                 continue  # of Gymnasium's toy environments, for pictures
             try:
-                found.update(f"{name} ".encode() + pickle.dumps(value))
+                same = value.item() if isinstance(value, np.generic) else value  # whoever made the number
+                found.update(f"{name} ".encode() + pickle.dumps(same))
             except Exception as error:  # what cannot be pickled has any reason not to
                 raise NoTable(
                     f"variable {name} of {type(one).__name__} cannot be compared ({said(error)}); "

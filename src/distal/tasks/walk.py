@@ -56,7 +56,7 @@ class MazeTask:
 
     def target(self, settings: Settings) -> int:
         """Return the highest EP that is a success: the paper's is below N_steps, pits included."""
-        return settings.steps - 1
+        return instance("settings", settings, Settings, "a Settings").steps - 1
 
     def table(self, settings: Settings) -> Table:
         """Return the maze as a table."""
