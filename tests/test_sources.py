@@ -183,12 +183,12 @@ def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: py
         (
             lambda: task_of("FrozenLake-v1", ep=ep),
             {},
-            "the EP of FrozenLake-v1 was the function 'tests.test_sources.ep'; give the task again",
+            "the EP of 'FrozenLake-v1' was the function 'tests.test_sources.ep'; give the task again",
         ),
         (
             lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}),
             {},
-            "the arguments of FrozenLake-v1 were more than JSON can hold; give the task again",
+            "the arguments of 'FrozenLake-v1' were more than JSON can hold; give the task again",
         ),
         (
             lambda: task_of("FrozenLake-v1", encode=far),

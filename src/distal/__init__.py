@@ -15,6 +15,7 @@ check_start()
 
 from distal._version import __version__ as __version__
 from distal.base.checks import InputError
+from distal.evaluation.agents import Agent, Evaluation, evaluate
 from distal.evaluation.environments import EnvResult, learn_env
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
 from distal.learners import find_learner
@@ -31,13 +32,20 @@ from distal.search.evolve import evolve, resume
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.results import Evolved
 from distal.tasks import registration
+from distal.tasks.gym import EnvTask
+from distal.tasks.sources import task_of
+from distal.tasks.tables import Table, TableTask
+from distal.tasks.tabulation import tabulate
 
 __all__ = [
     "CMA",
+    "Agent",
     "Behaviour",
     "Chance",
     "Difference",
     "EnvResult",
+    "EnvTask",
+    "Evaluation",
     "Evolved",
     "GeneticAlgorithm",
     "HillClimbing",
@@ -48,7 +56,10 @@ __all__ = [
     "Result",
     "Rule",
     "Settings",
+    "Table",
+    "TableTask",
     "climb",
+    "evaluate",
     "evolve",
     "find_learner",
     "find_rule",
@@ -59,6 +70,8 @@ __all__ = [
     "reproduce",
     "resume",
     "study_readings",
+    "tabulate",
+    "task_of",
     "triple_t_maze",
     "write_report",
 ]

@@ -71,10 +71,12 @@ class Binned:
 
 @dataclass(frozen=True)
 class Encoder:
-    """Turns observations of a space into bits.
+    """Turns observations of a space into bits; `encoder_of` makes it.
 
-    Made by `encoder_of`. `word` says how, `columns` do it, one for each number of an
-    observation.
+    Attributes:
+        space: The space of the observations.
+        word: How they become bits, as "one-hot,bins:3".
+        columns: What does it, one for each number of an observation.
     """
 
     space: Any

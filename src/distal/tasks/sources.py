@@ -132,9 +132,9 @@ def _environment(data: dict[str, Any]) -> EnvTask:
     if not isinstance(name, str):
         raise InputError(f"the environment was given as {shown(data.get('given'))}; give the task again")
     if data.get("ep") is not None:
-        raise InputError(f"the EP of {name} was the function {shown(data['ep'])}; give the task again")
+        raise InputError(f"the EP of {shown(name)} was the function {shown(data['ep'])}; give the task again")
     if args is None or options is None:
-        raise InputError(f"the arguments of {name} were more than JSON can hold; give the task again")
+        raise InputError(f"the arguments of {shown(name)} were more than JSON can hold; give the task again")
     if ":" in name and package_of(name)[1] is None:
         raise InputError(f"{shown(name)} names a module of no installed package; give the task again")
     for package, version in (

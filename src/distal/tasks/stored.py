@@ -106,9 +106,18 @@ def restored(kept: StoredTask, given: AnyTask = None) -> Task[Any]:
 
 
 def _check_same(kept: StoredTask, task: Task[Any]) -> None:
-    now = stored(task)
-    for name in FIELDS:
-        if now[name] != kept.content[name]:
+    before, now = _identity(kept), _identity(task)
+    for name, value in before.items():
+        if now[name] != value:
             raise InputError(
-                f"the runs are of another task: {name} is {kept.content[name]!r} there, {now[name]!r} here"
+                f"the runs are of another task: {name} is {shown(value)} there, {shown(now[name])} here"
             )
+
+
+def _identity(task: Task[Any]) -> dict[str, Any]:
+    """Return what makes a task the same one: of a table what it holds, wherever it came from."""
+    content = dict(stored(task))
+    found = content["recipe"]
+    if isinstance(found, dict) and "digest" in found:
+        content["recipe"] = found["digest"]
+    return content
