@@ -11,7 +11,17 @@ import numpy as np
 from numba import njit
 
 from distal.base.machine import available_cores
-from distal.bench import Row, against_jax, alternating, chance_beside, every_ep, generation, python, times
+from distal.bench import (
+    Row,
+    against_jax,
+    alternating,
+    chance_beside,
+    every_ep,
+    generation,
+    python,
+    tables,
+    times,
+)
 from distal.engines import Batch, cpu, reference
 from distal.learners.rule import published_rules
 from distal.model import network
@@ -25,6 +35,7 @@ def run(quick: bool = False) -> Iterator[Row]:
     yield from _learners(repeats)
     yield from _workers(repeats)
     yield from _sizes(repeats)
+    yield from tables.rows(partial(cpu.run, workers=1), repeats)
     if not quick:
         yield _against_jax(repeats)
         yield from _first_call()

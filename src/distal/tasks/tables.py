@@ -34,6 +34,7 @@ EVENTS = 2**EVENT_BITS
 EVENT_AT = INPUTS
 STATE_AT = EVENT_AT + EVENT_BITS
 NUMBER_AT = 32
+NARROW, WIDE = 1, 2
 MAX_STATES = 2**21
 MAX_GOALS = 1_000  # times MAX_STATES is less than 2^31
 MAX_COST = 100_000  # so that the costs of 10,000 steps add up to less than 2^31
@@ -300,6 +301,7 @@ class Packed(NamedTuple):
     inputs: int
     outputs: int
     row: tuple[int, ...]  # its length, which the compiler knows, is that of a row of output weights
+    form: tuple[int, ...]  # its length says whether the table is NARROW or WIDE
 
 
 @lru_cache(maxsize=4)
@@ -313,7 +315,7 @@ def packed(table: Table) -> Packed:
         moves = spots[table.following] | table.events.astype(np.int32) << EVENT_AT
     else:
         codes, inverse = np.unique(sensed, return_inverse=True)
-        row = COMPILED_OUTPUTS
+        row = OUTPUTS if table.outputs <= OUTPUTS else COMPILED_OUTPUTS
         spots = inverse.astype(np.int64) << NUMBER_AT | np.arange(len(sensed), dtype=np.int64) << EVENT_BITS
         moves = spots[table.following] | table.events
     outcomes = np.zeros((table.goals, EVENTS), np.int32)
@@ -329,6 +331,7 @@ def packed(table: Table) -> Packed:
         inputs=table.inputs,
         outputs=table.outputs,
         row=(0,) * row,
+        form=(0,) * (WIDE if len(codes) else NARROW),
     )
 
 

@@ -16,9 +16,9 @@ that is masked where it could matter.
 Tables are narrow or wide (see `tables`). A narrow one has three inputs and four
 actions, the usual case: all sizes are known to the compiler, and a transition is found by
 its state and what is sensed. In a wide one there may be thousands of things to sense:
-what is sensed has a number, and the transitions that begin with it are a chain. Outputs
-then have sixteen lanes. The type of `table.row` tells the two apart, so that each has
-compiled code of its own.
+what is sensed has a number, and the transitions that begin with it are a chain. Its outputs
+have four lanes, or sixteen. The types of `table.form` and `table.row` tell all this to the
+compiler, so that each case has code of its own.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from distal.engines.cpu.lanes import (
 )
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.network import INPUTS, OUTPUTS
-from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NUMBER_AT, STATE_AT, Packed
+from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NARROW, NUMBER_AT, STATE_AT, Packed
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
@@ -127,8 +127,7 @@ class Workspace(NamedTuple):
 
 def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
     """Allocate the scratch memory of one worker."""
-    lanes = len(table.row)
-    narrow = lanes == OUTPUTS
+    lanes, narrow = len(table.row), len(table.form) == NARROW
     stride = -(-hidden // GROUP) * GROUP
     rows = -(-(table.inputs + 1 + hidden + table.outputs) // 4) * 4
     output_rows = -(-(hidden + 1) // 8) * 8
@@ -185,13 +184,14 @@ def pointed(table):
     return Packed(
         pointer(table.moves), pointer(table.outcomes), pointer(table.left), pointer(table.start),
         table.states, table.step_cost, pointer(table.codes), table.inputs, table.outputs, table.row,
+        table.form,
     )  # fmt: skip
 
 
 @inlined
 def shape_of(table):
     """Return whether a table is narrow, its inputs and its outputs: constants of the compiler if it is."""
-    if len(table.row) == OUTPUTS:
+    if len(table.form) == NARROW:
         return True, INPUTS, OUTPUTS
     return False, table.inputs, table.outputs
 
@@ -282,7 +282,7 @@ def four_rows(c0, c1, episode, purpose, seed, sigma):
 def draw(ws, table, hidden, stride, seed, episode, purpose, sigma):
     """Fill the weights: fresh ones, or the best of the climb plus noise."""
     zero = splat8(F0)
-    narrow, inputs, outputs = shape_of(table)
+    _, inputs, outputs = shape_of(table)
     climbing = purpose == NOISE
     blocks = -(-(inputs + 1 + hidden + outputs) // 4)
     for c in range(0, hidden, 8):
@@ -314,8 +314,8 @@ def draw(ws, table, hidden, stride, seed, episode, purpose, sigma):
             store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r3)
     for j in range(hidden):
         ws.hidden[(inputs + 1 + j) * stride + j] = F0  # no synapse from itself
-    if not narrow:
-        lanes = len(table.row)
+    lanes = len(table.row)
+    if lanes != 4:
         for c in range(0, outputs, 8):
             neurons = iota8() + splat8(np.uint32(hidden + c))
             for block in range(-(-(hidden + 1) // 4)):
@@ -508,19 +508,19 @@ def random_action(ws, bits, outputs, step, seed, episode):
 @inlined
 def place_of(table, spot):
     """Return the state of the table at a spot."""
-    return spot >> STATE_AT if len(table.row) == OUTPUTS else (spot & ((1 << NUMBER_AT) - 1)) >> EVENT_BITS
+    return spot >> STATE_AT if len(table.form) == NARROW else (spot & ((1 << NUMBER_AT) - 1)) >> EVENT_BITS
 
 
 @inlined
 def event_of(table, spot):
     """Return the event that led to a spot."""
-    return (spot >> EVENT_AT if len(table.row) == OUTPUTS else spot) & (EVENTS - 1)
+    return (spot >> EVENT_AT if len(table.form) == NARROW else spot) & (EVENTS - 1)
 
 
 @inlined
 def found_transition(ws, table, state, spot, base):
     """Return the number of a transition, and what it leads to, or a negative number if it is not known."""
-    if len(table.row) == OUTPUTS:
+    if len(table.form) == NARROW:
         transition = state * 8 + (spot & 7)
         return transition, ws.follow[transition]
     at = ws.last_sensed[spot >> NUMBER_AT]
@@ -534,7 +534,7 @@ def found_transition(ws, table, state, spot, base):
 @inlined
 def new_transition(ws, table, state, spot, base, n_used):
     """Note a transition that is about to be computed; return its number."""
-    if len(table.row) == OUTPUTS:
+    if len(table.form) == NARROW:
         transition = state * 8 + (spot & 7)
         ws.used[n_used] = transition
         return transition
@@ -547,7 +547,7 @@ def new_transition(ws, table, state, spot, base, n_used):
 @inlined
 def sensed_at(table, spot):
     """Return the bits that are sensed at a spot."""
-    return np.uint64(spot & 7) if len(table.row) == OUTPUTS else table.codes[spot >> NUMBER_AT]
+    return np.uint64(spot & 7) if len(table.form) == NARROW else table.codes[spot >> NUMBER_AT]
 
 
 @inlined
@@ -686,7 +686,7 @@ def count_traces(ws, table, options, n_used, steps, last):
             for k in range(n):
                 at = ws.columns[k] * stride + g
                 store(ws.both, at, load32(ws.both, at) + post)
-        if narrow:
+        if lanes == 4:
             packed = np.uint64(0)
             bits = ws.active_outputs[after]
             while bits != np.uint64(0):
