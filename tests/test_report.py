@@ -205,6 +205,14 @@ def test_every_number_of_the_paper_has_a_line(tiny: tuple[Reproduction, Path]) -
     assert {line.verdict for line in long} == {""}
 
 
+def test_a_difference_is_written_as_its_numbers_are(tiny: tuple[Reproduction, Path]) -> None:
+    for line, (_, _, paper, ours, difference, _) in zip(
+        compare(tiny[0]), report.short_rows(compare(tiny[0])), strict=True
+    ):
+        if difference:
+            assert difference.endswith("%") == paper.endswith("%") == ours.endswith("%"), line.what
+
+
 def test_the_numbers_are_those_of_the_trials(tiny: tuple[Reproduction, Path]) -> None:
     result = tiny[0]
     lines = {(line.section.split(" (")[0], line.what): line for line in compare(result)}

@@ -311,9 +311,10 @@ def _interval(line: Line) -> str:
 
 
 def _difference(line: Line) -> str:
-    if line.difference is None or line.kind == "p":
+    form = line.written or line.kind
+    if line.difference is None or form == "p":
         return ""
-    return f"{line.difference:+.1%}" if line.kind == "share" else f"{line.difference:+.2f}"
+    return f"{line.difference:+.1%}" if form == "share" else f"{line.difference:+.2f}"
 
 
 def short_rows(lines: list[Line]) -> list[tuple[str, ...]]:
