@@ -628,7 +628,7 @@ def learning() -> list[Door]:
         Door("distal.Agent", distal.Agent, AGENT),
         Door("distal.Agent.act", method(agent, "act"), {"observation": row([1, 0, 1], never)}),
         Door("distal.Agent.act", method(lake_agent, "act"), {
-            "observation": row(5, lambda seen: EITHER if isinstance(seen, np.ndarray) else whole(0, 15)(seen)),
+            "observation": row(5, lambda one: EITHER if isinstance(one, np.ndarray) else whole(0, 15)(one)),
         }),
         Door("distal.Agent.save", method(agent, "save"), {"path": row("saved.json", new_file)}),
         Door("distal.Agent.load", distal.Agent.load, {

@@ -1,4 +1,4 @@
-"""Any task, from the front door: learned and evolved with the same bits whoever does the work, and resumed."""
+"""Any task, from the front door: the same bits whoever does the work, and after any interruption."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import importlib.metadata
 import io
 import json
 import logging
+import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -22,11 +24,12 @@ import distal
 from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume, task_of
 from distal.base import memory
 from distal.cli import main
-from distal.engines import registry, spread
+from distal.engines import registry
 from distal.search import evolve as evolving
 from distal.search.evolve import Step, summary
+from distal.tasks.gym import EnvWalk
 from distal.tasks.stored import StoredTask
-from tests.command_line import output, refusal
+from tests.command_line import output
 from tests.mazes import T
 from tests.test_folders import resealed, snapshot
 from tests.test_runs import Stop
@@ -63,7 +66,9 @@ class Drift(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
         return self._seen(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        self.place = float(np.clip(self.place + (0.5 if action else -0.5) + self.np_random.normal() / 8, -9, 9))
+        self.place = float(
+            np.clip(self.place + (0.5 if action else -0.5) + self.np_random.normal() / 8, -9, 9)
+        )
         return self._seen(), -0.1 - abs(self.place) / 7, abs(self.place) > self.length, False, {}
 
 
@@ -83,6 +88,10 @@ class Mill(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
         reward = -float((7 * self.place + 5 * int(action)) % 13)
         self.place = (3 * self.place + 2 * int(action) + 1) % 11
         return self.place, reward, self.place == 0, False, {}
+
+
+def nothing(walk: EnvWalk) -> float:
+    return 0
 
 
 @pytest.fixture(autouse=True)
@@ -142,10 +151,13 @@ def test_an_environment_is_learned_and_evolved_with_the_same_bits(
     tabulated, how, pool = WAYS[way]
     task = task_of(Mill, tabulated=tabulated)
     with pool() as executor:
-        found = learn("evolved:1", task=task, **SHORT, **how, executor=executor, keep_ep=True, keep_weights=True)
+        found = learn(
+            "evolved:1", task=task, **SHORT, **how, executor=executor, keep_ep=True, keep_weights=True
+        )
         evolved = evolve(task=task, **EVOLVED, **how, executor=executor)
     learned, right = walked
     one: Any
+    other: Any
     for one, other in ((found, learned), (found.chance, learned.chance)):
         assert one.best.tolist() == other.best.tolist()
         assert one.ep.tolist() == other.ep.tolist()
@@ -162,7 +174,9 @@ def test_a_dask_cluster_gives_the_same_bits() -> None:
     from distal.engines.cluster import Cluster
 
     with Cluster("local:2") as cluster:
-        found = learn("evolved:1", task=EnvTask("CliffWalking-v1"), **SHORT, engine="reference", executor=cluster)
+        found = learn(
+            "evolved:1", task=EnvTask("CliffWalking-v1"), **SHORT, engine="reference", executor=cluster
+        )
         again = learn("evolved:1", task="CliffWalking-v1", **SHORT, executor=cluster)
     right = learn("evolved:1", task="CliffWalking-v1", **SHORT)
     assert found.best.tolist() == again.best.tolist() == right.best.tolist()
@@ -170,7 +184,9 @@ def test_a_dask_cluster_gives_the_same_bits() -> None:
 
 @pytest.mark.parametrize("workers", [2, 3])
 def test_chance_in_an_environment_does_not_depend_on_the_number_of_processes(workers: int) -> None:
-    alone, together = (learn("hc", task=Drift, **SHORT, keep_ep=True, workers=count) for count in (1, workers))
+    alone, together = (
+        learn("hc", task=Drift, **SHORT, keep_ep=True, workers=count) for count in (1, workers)
+    )
     assert alone.ep is not None
     assert together.ep is not None
     assert alone.ep.tobytes() == together.ep.tobytes()
@@ -184,6 +200,17 @@ def test_processes_share_the_first_batch_and_are_no_more_than_its_trials() -> No
     assert (pool.workers, pool.tasks) == (3, 3)
     learn("hc", task=Drift, **{**SHORT, "trials": 4}, chance=False, engine=runner)
     assert [one.workers for one in runner._pools] == [3, 4]
+
+
+def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork = os.fork
+
+    def warning() -> int:  # as Python 3.12 does where there are threads
+        warnings.warn("multi-threaded, use of fork() may lead to deadlocks", DeprecationWarning, stacklevel=1)
+        return fork()
+
+    monkeypatch.setattr(os, "fork", warning)
+    assert learn("hc", task=Drift, **SHORT, workers=2).best.shape == (3, 6)
 
 
 def test_without_an_engine_reference_runs_what_cpu_cannot_and_says_so_once(
@@ -205,7 +232,9 @@ def test_engine_cpu_refuses_what_has_no_table_before_any_work(tmp_path: Path) ->
         lambda: learn("hc", task=Drift, engine="cpu"),
         lambda: evolve(task=Drift, engine="cpu", out=tmp_path / "new"),
     ):
-        with pytest.raises(InputError, match="Drift has no table, which engines cpu and gpu need; ") as refused:
+        with pytest.raises(
+            InputError, match="Drift has no table, which engines cpu and gpu need; "
+        ) as refused:
             work()
         assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())
@@ -286,7 +315,9 @@ def test_a_task_made_in_python_has_to_be_given_again(tmp_path: Path) -> None:
     evolve(task=Drift, **EVOLVED, out=tmp_path / "whole")
     interrupted(tmp_path / "parts", Drift)
     before = snapshot(tmp_path / "parts")
-    with pytest.raises(InputError, match=r"given as 'tests.test_tasks.Drift'; .*distal.resume\(folder, task=…\)"):
+    with pytest.raises(
+        InputError, match=r"given as 'tests.test_tasks.Drift'; .*distal.resume\(folder, task=…\)"
+    ):
         resume(tmp_path / "parts")
     assert snapshot(tmp_path / "parts") == before
     resume(tmp_path / "parts", task=Drift)
@@ -300,7 +331,7 @@ def test_a_task_made_in_python_has_to_be_given_again(tmp_path: Path) -> None:
         (lambda: EnvTask("CartPole-v1", starts=2), "goals is ['0'] there, ['0', '1'] here"),
         (lambda: EnvTask("CartPole-v1", encode="bins:4:quantiles", args={"sutton_barto_reward": True}),
          "arguments is {} there, {'sutton_barto_reward': True} here"),
-        (lambda: EnvTask("CartPole-v1", ep=len), "ep is None there, 'builtins.len' here"),
+        (lambda: EnvTask("CartPole-v1", ep=nothing), "ep is None there, 'tests.test_tasks.nothing' here"),
     ],
 )  # fmt: skip
 def test_runs_of_another_task_are_not_resumed(other: Any, problem: str, tmp_path: Path) -> None:
@@ -319,7 +350,9 @@ def test_runs_are_not_resumed_with_another_version_of_the_package(
     evolve(task="CartPole-v1", **EVOLVED, out=tmp_path / "whole")
     before = snapshot(tmp_path)
     monkeypatch.setattr(importlib.metadata, "version", lambda package: "99.0")
-    with pytest.raises(InputError, match=r"'CartPole-v1' came from 'gymnasium' .*, here is 99\.0; install the"):
+    with pytest.raises(
+        InputError, match=r"'CartPole-v1' came from 'gymnasium' .*, here is 99\.0; install the"
+    ):
         resume(tmp_path / "runs")
     with pytest.raises(InputError, match=r"the runs are of another task: version is .* there, '99\.0' here"):
         resume(tmp_path / "runs", task="CartPole-v1")

@@ -6,8 +6,10 @@ import os
 import signal
 import threading
 import time
+import warnings
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods, get_context
 
 from distal.base import interrupts
@@ -27,7 +29,22 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     _pools.append(pool)
     if _stop_all not in interrupts.last_acts:
         interrupts.last_acts.append(_stop_all)
+    with _no_interrupt(), warnings.catch_warnings():
+        # From Python 3.12 on, of forks beside threads, as the cpu engine has them. No thread that a
+        # process needs stays behind: the reference engine has none.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pool.submit(int)  # starts them all
     return pool
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Keep Ctrl-C waiting: one that has just been forked would take it for its own."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _stop_all() -> None:
@@ -49,6 +66,7 @@ def stop(pool: ProcessPoolExecutor) -> None:
 def _begin(parent: int) -> None:
     """Leave Ctrl-C to the parent, and end when it has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     interrupts.last_acts.clear()
     _pools.clear()
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()

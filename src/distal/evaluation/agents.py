@@ -148,6 +148,7 @@ class Agent:
             "first_action": self.first_action,
             "seed": self.seed,
             "episode": self.episode,
+            "inputs": self.weights.shape[1],
             "hidden": self.weights.hidden.tolist(),
             "output": self.weights.output.tolist(),
         }
@@ -182,8 +183,9 @@ class Agent:
     @classmethod
     def _from_dict(cls, data: object, env: Any, encode: Callable[[Any], Any] | None) -> Agent:
         numbers = ("alpha_h", "alpha_o", "first_action", "seed", "episode")
-        kept = fields(data, FORMAT, VERSION, ("name", *numbers, "settings", "encoder", "hidden", "output"))
-        weights = _weights(kept.pop("hidden"), kept.pop("output"))
+        others = ("name", "settings", "encoder", "inputs", "hidden", "output")
+        kept = fields(data, FORMAT, VERSION, (*numbers, *others))
+        weights = _weights(kept.pop("hidden"), kept.pop("output"), kept.pop("inputs"))
         encoder = _encoder(kept.pop("encoder"), env, encode)
         return cls(weights, settings=_settings(kept.pop("settings")), encoder=encoder, **kept)
 
@@ -215,7 +217,7 @@ def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> Any
             made.close()
 
 
-def _weights(hidden: object, output: object) -> Weights:
+def _weights(hidden: object, output: object, sensed: object) -> Weights:
     """Read the two matrices of a network."""
     matrices = []
     for name, given in (("hidden", hidden), ("output", output)):
@@ -229,9 +231,12 @@ def _weights(hidden: object, output: object) -> Weights:
         matrices.append(matrix.astype(np.float32))
     weights = Weights(*matrices)
     neurons, inputs, outputs = weights.shape
-    right = inputs > 0 and weights.output.shape == (outputs, neurons + 1)
+    right = inputs == sensed and inputs > 0 and weights.output.shape == (outputs, neurons + 1)
     if not right or weights.hidden.shape[1] != incoming(neurons, inputs, outputs):
-        raise InputError(f"the matrices {matrices[0].shape} and {matrices[1].shape} are of no network")
+        raise InputError(
+            f"the matrices {matrices[0].shape} and {matrices[1].shape} are of no network with "
+            f"{shown(sensed)} inputs"
+        )
     return weights
 
 

@@ -117,9 +117,7 @@ def rebuilt(data: object) -> Task[Any]:
 def _table(source: dict[str, Any], states: object) -> TableTask:
     """Tabulate an environment again."""
     if source.get("key") is not None:
-        raise InputError(
-            f"the environment was tabulated with the function {shown(source['key'])}; {AGAIN}"
-        )
+        raise InputError(f"the environment was tabulated with the function {shown(source['key'])}; {AGAIN}")
     most = states if isinstance(states, int) and 0 < states < LIMIT else LIMIT
     try:
         return table_task(_environment(source), limit=most)
