@@ -348,7 +348,7 @@ ROOMS = (
     ("tasks/", "an episode", ("walk", "episode", "tables", "environment")),
     ("learners/", "between episodes", ("dsp, rule", "hill_climbing", "chance")),
     ("engines/", "many trials", ("reference", "cpu", "gpu", "spread, cluster")),
-    ("evaluation/", "a measurement", ("learning", "environments")),
+    ("evaluation/", "a measurement", ("learning", "agents")),
     ("search/", "evolution", ("genetic", "evolve", "runs")),
     ("paper/", "the paper, readings", ("experiments", "reading_study", "reports")),
     ("show/", "what is shown", ("watch", "film")),

@@ -168,6 +168,8 @@ def furnish(folder: Path) -> None:
         (folder / name).write_text(text)
     (folder / "latin.txt").write_bytes(b"\xff\xfe\x80")
     TableTask(Table(**{name: make() for name, (make, _) in TABLE.items()})).save(folder / "table.npz")
+    agent().save(folder / "agent.json")
+    lake_agent().save(folder / "lake.json")
     (folder / "loop").symlink_to("loop")
     distal.evolve(**{**SMALLEST, "maze": SMALL, "out": folder / "runs"})
 
@@ -345,6 +347,18 @@ def result() -> Result:
     return distal.learn(RULE, maze=SMALL, keep_ep=True, keep_weights=True, **options)
 
 
+def agent() -> distal.Agent:
+    """Return an agent of a maze."""
+    return result().agent(0)
+
+
+@cache
+def lake_agent() -> distal.Agent:
+    """Return an agent of an environment."""
+    small: Any = {"episodes": 1, "trials": 1, "hidden": 2}
+    return distal.learn("chance", task=EnvTask("FrozenLake-v1"), keep_weights=True, **small).agent()
+
+
 @cache
 def reproduction() -> Reproduction:
     """Return a reproduction of nothing: one rule, one climber, two trials, three episodes."""
@@ -474,7 +488,7 @@ NUMBERS: Rows = {
 MAZE, PROGRESS = row(SMALL, none_or(one(Maze))), row(None, none_or(function))
 ENGINE = row("cpu", words("cpu", "reference", "auto"))
 CREW: Rows = {
-    "engine": ENGINE,
+    "engine": row("cpu", none_or(ENGINE[1])),
     "workers": row(1, none_or(whole(1, 1024))),
     "executor": row(None, none_or(never)),
 }
@@ -482,6 +496,13 @@ LEARNER = row("paper:1", one(Rule, HillClimbing, Chance))
 EVALUATION: Rows = {
     **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
     "keep_weights": row(True, flag), "chance": row(True, flag),
+}  # fmt: skip
+NO_TASK = row(None, none_or(never))  # there is a maze already
+AGENT: Rows = {
+    "weights": (lambda: result().weights(0), never), "alpha_h": row(0.5, share), "alpha_o": row(0.5, share),
+    "settings": row(SHORT, one(Settings)), "encoder": row(None, none_or(never)),
+    "first_action": row(0, whole(-10_000_000, 10_000_000)), "name": row("", title), "seed": SEED,
+    "episode": row(0, whole(0, 2**32 - 1 - 10_000_000)),
 }  # fmt: skip
 GENETIC: Rows = {
     "population": row(3, whole(2, 2**20, quick=3)),
@@ -587,24 +608,41 @@ MANY_RULES = {
 
 def learning() -> list[Door]:
     """Return the doors of learning, rules and mazes."""
-    foreign: Rows = {
-        "env": (env, never), "learner": LEARNER, "tasks": row([{}], some(list)),
-        "ep": row(lambda walk: 1, never), **NUMBERS, **SETTINGS, "steps": row(3, whole(3, 3)),
-        "progress": PROGRESS,
-    }  # fmt: skip
     cell = row((1, 2), some(np.ndarray))
     return [
-        Door("distal.learn", distal.learn, {"learner": LEARNER, **EVALUATION}),
+        Door("distal.learn", distal.learn, {"learner": LEARNER, **EVALUATION, "task": NO_TASK}),
         Door("distal.learn", distal.learn, {
-            "learner": row(RANDOM, LEARNER[1]), **EVALUATION, "engine": row("reference", ENGINE[1]),
+            "learner": row(RANDOM, LEARNER[1]), "task": row(SMALL, none_or(one(Maze))),
+            "maze": row(None, none_or(never)), "episodes": NUMBERS["episodes"],
+        }),
+        Door("distal.learn", distal.learn, {
+            "learner": row(RANDOM, LEARNER[1]), **EVALUATION, "engine": row("reference", none_or(ENGINE[1])),
         }),
         Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
         Door("distal.Behaviour.of", Behaviour.of, {
-            "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "steps": SETTINGS["steps"],
+            "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "target": row(3, none_or(finite)),
         }),
-        Door("distal.learn_env", distal.learn_env, foreign),
+        Door("distal.Result.agent", method(result, "agent"), {"trial": row(0, none_or(whole(0, 1)))}),
+        Door("distal.Agent", distal.Agent, AGENT),
+        Door("distal.Agent.act", method(agent, "act"), {"observation": row([1, 0, 1], never)}),
+        Door("distal.Agent.act", method(lake_agent, "act"), {
+            "observation": row(5, lambda one: EITHER if isinstance(one, np.ndarray) else whole(0, 15)(one)),
+        }),
+        Door("distal.Agent.save", method(agent, "save"), {"path": row("saved.json", new_file)}),
+        Door("distal.Agent.load", distal.Agent.load, {
+            "path": row("agent.json", never), "env": row(None, either), "encode": row(None, none_or(never)),
+        }),
+        Door("distal.Agent.load", distal.Agent.load, {
+            "path": row("lake.json", never), "env": row("FrozenLake-v1", never),
+            "encode": row(None, none_or(never)),
+        }),
+        Door("distal.evaluate", distal.evaluate, {
+            "agent": (agent, never), "env": (env, never), "episodes": row(2, whole(1, 10_000_000, quick=10)),
+            "seed": row(0, whole(0, 2**31 - 1)), "options": row({"goal": 1}, none_or(some(dict))),
+            "chance": row(True, flag),
+        }),
         Door("distal.tasks.gym.EnvWalk", EnvWalk, {
             "task": (task, never), "steps": SETTINGS["steps"], "goal": row(0, whole(0, 0)),
         }),
@@ -662,8 +700,10 @@ def experiments() -> list[Door]:
     going_on = {**CREW, "progress": PROGRESS, "generations": row(1, none_or(whole(1, 2**32 - 1, quick=2)))}
     loose = dict.fromkeys(("elites", "engine", "distal", "machine", "seconds"), either)
     return [
-        Door("distal.evolve", distal.evolve, EVOLUTION),
-        Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on}),
+        Door("distal.evolve", distal.evolve, {**EVOLUTION, "task": NO_TASK}),
+        Door("distal.evolve", partial(distal.evolve, **SMALLEST), {"task": row(SMALL, none_or(one(Maze)))}),
+        Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on, "task": NO_TASK}),
+        Door("distal.resume", distal.resume, {"out": row("runs", never), "task": row(SMALL, none_or(never))}),
         Door("distal.GeneticAlgorithm", distal.GeneticAlgorithm, GENETIC),
         Door("distal.GeneticAlgorithm.begin", distal.GeneticAlgorithm().begin, GENES),
         Door("distal.CMA", distal.CMA, {
@@ -798,56 +838,56 @@ def machinery() -> list[Door]:
         Door(
             "distal.tasks.walk.MazeWalk.act", method(lambda: TASK.begin(0, SHORT), "act"), {"action": HEADED}
         ),
-        Door("distal.tasks.tables.Table", Table, TABLE),
-        Door("distal.tasks.tables.Table.of", Table.of, COSTS),
-        Door("distal.tasks.tables.TableTask", TableTask, {
+        Door("distal.Table", Table, TABLE),
+        Door("distal.Table.of", Table.of, COSTS),
+        Door("distal.TableTask", TableTask, {
             "table": row(table, one(Table)), "goals": row(["near", "far"], none_or(never)),
             "name": row("rooms", lambda name: EITHER if isinstance(name, str) else WRONG),
             "steps": row(None, none_or(whole(1, 10_000))), "target": row(None, none_or(finite)),
             "limit": row(None, none_or(whole(1, 10_000))),
         }),
-        Door("distal.tasks.tables.TableTask.target", TableTask(table).target, {
+        Door("distal.TableTask.target", TableTask(table).target, {
             "settings": row(SHORT, either),
         }),
-        Door("distal.tasks.tables.TableTask.save", TableTask(table).save, {"path": row("new.npz", never)}),
-        Door("distal.tasks.tables.TableTask.load", TableTask.load, {"path": row("table.npz", never)}),
-        Door("distal.tasks.sources.task_of", task_of, {
+        Door("distal.TableTask.save", TableTask(table).save, {"path": row("new.npz", never)}),
+        Door("distal.TableTask.load", TableTask.load, {"path": row("table.npz", never)}),
+        Door("distal.task_of", task_of, {
             "given": row(SMALL, one(Maze)), "tabulated": row(None, none_or(never)),
             **{name: row(None, none_or(never)) for name in LAKE},
         }),
-        Door("distal.tasks.sources.task_of", task_of, {
+        Door("distal.task_of", task_of, {
             "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
         }),
         Door("distal.tasks.sources.why_not_table", why_not_table, {"task": row(TASK, one(MazeTask))}),
         Door("distal.tasks.sources.rebuilt", rebuilt, {
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),
-        Door("distal.tasks.tabulation.tabulate", tabulate, {
+        Door("distal.tabulate", tabulate, {
             **{name: LAKE[name] for name in ("encode", "starts")},
             "env": row(partial(gymnasium.make, "FrozenLake-v1", is_slippery=False), never),
             "key": row(None, none_or(lambda key: EITHER if callable(key) else WRONG)),
             "limit": row(20, lambda most: EITHER if whole(1, 15)(most) == RIGHT else whole(1, 2**21)(most)),
             "progress": PROGRESS,
         }),
-        Door("distal.tasks.gym.EnvTask", EnvTask, {
+        Door("distal.EnvTask", EnvTask, {
             "env": (env, never), "args": row(None, none_or(some(dict))), "options": row([{}], some(list)),
             "encode": row("bits", none_or(never)),
             **{name: LAKE[name] for name in ("starts", "ep")},
         }),
-        Door("distal.tasks.gym.EnvTask.begin", method(task, "begin"), {
+        Door("distal.EnvTask.begin", method(task, "begin"), {
             "goal": row(0, whole(0, 0)), "settings": settings,
         }),
-        Door("distal.tasks.gym.EnvTask.for_trial", method(task, "for_trial"), {"seed": SEED}),
-        Door("distal.tasks.gym.EnvTask.table", method(task, "table"), {"settings": row(SHORT, either)}),
-        Door("distal.tasks.gym.EnvTask.target", method(task, "target"), {"settings": row(SHORT, either)}),
+        Door("distal.EnvTask.for_trial", method(task, "for_trial"), {"seed": SEED}),
+        Door("distal.EnvTask.table", method(task, "table"), {"settings": row(SHORT, either)}),
+        Door("distal.EnvTask.target", method(task, "target"), {"settings": row(SHORT, either)}),
         Door("distal.tasks.encoders.Encoder.from_dict", Encoder.from_dict, {
             "data": row({"word": "bits", "bits": 3, "edges": []}, never),
             "space": (lambda: env().observation_space, never),
         }),
-        Door("distal.tasks.tables.TableTask.begin", TableTask(table).begin, {
+        Door("distal.TableTask.begin", TableTask(table).begin, {
             "goal": goal, "settings": settings,
         }),
-        Door("distal.tasks.tables.TableTask.table", TableTask(table).table, {"settings": row(SHORT, either)}),
+        Door("distal.TableTask.table", TableTask(table).table, {"settings": row(SHORT, either)}),
         Door("distal.learners.dsp.selected_rows", dsp.selected_rows, {
             "episode": (lambda: next(reference.episodes(trials(), 0)), never),
             "theta": row(np.float32(0.5), share),
@@ -873,7 +913,7 @@ MADE_BY_US = "made by the package, never by who uses it"
 NO_DOOR = {
     **dict.fromkeys(
         (
-            "distal.Result", "distal.Behaviour", "distal.Difference", "distal.EnvResult", "distal.Evolved",
+            "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
@@ -901,7 +941,7 @@ NO_DOOR = {
         "a step of the reference engine's own loops, which have checked what they pass",
     ),
     **dict.fromkeys(
-        (f"distal.tasks.gym.EnvTask.{name}" for name in ("reset", "step", "measure")),
+        (f"distal.EnvTask.{name}" for name in ("reset", "step", "measure")),
         "called by EnvWalk, which is the door",
     ),
     "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",

@@ -138,8 +138,9 @@ def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
 
 # What stands before the option that is tried, by command.
 COMMANDS: dict[str, list[str]] = {
-    "maze": [], "rules": [], "learn": ["hc"], "climb": [], "watch": ["hc", "--gif", "a.gif"],
-    "evolve": ["--out", "new"], "runs": [], "reproduce": [], "readings": [], "bench": [],
+    "maze": [], "env": ["FrozenLake-v1"], "rules": [], "learn": ["hc"], "climb": [],
+    "watch": ["hc", "--gif", "a.gif"], "evolve": ["--out", "new"], "runs": [], "reproduce": [],
+    "readings": [], "bench": [],
 }  # fmt: skip
 NO_PATH = ["", "\0", "loop", "a" * 4_000]
 NO_INPUT = [*NO_PATH, "missing", "folder", "latin.txt", "file.txt"]
@@ -150,13 +151,16 @@ NO_WORD = ["", "x", "\x1b[31m", "a" * 4_000]
 NO_WHOLE = ["", "x", "-1", "1.5", "nan", "9" * 30, "9" * 5_000]
 # Bad values, by command and option, by option, or by what the help says in its place.
 BAD: dict[str, list[str]] = {
-    "maze --svg": NO_OUTPUT, "--csv": NO_OUTPUT, "--gif": NO_OUTPUT, "--mp4": NO_OUTPUT,
-    "watch --out": NO_OUTPUT, "--resume": [*NO_FOLDER, "missing", "folder"], "RULE": NO_LEARNER,
-    "LEARNER": NO_LEARNER, "FILE": NO_INPUT, "DIR": NO_FOLDER, "--after": ["", "x", "0", "2,1", "1,1", "1,"],
+    "maze --svg": NO_OUTPUT, "env --save": NO_OUTPUT, "--csv": NO_OUTPUT, "--gif": NO_OUTPUT,
+    "--mp4": NO_OUTPUT, "watch --out": NO_OUTPUT, "--resume": [*NO_FOLDER, "missing", "folder"],
+    "RULE": NO_LEARNER, "LEARNER": NO_LEARNER, "FILE": NO_INPUT, "DIR": NO_FOLDER,
+    "--after": ["", "x", "0", "2,1", "1,1", "1,"],
     "ADDRESS": ["", "x", "local:0", "local:x", "tcp://x", "\0", "a" * 4_000], "WORD": NO_WORD, "H": NO_WORD,
     "NAME": NO_WORD, "SYMBOL": NO_WORD, "X": ["", "x", "-0.1", "1.1", "nan", "inf"],
     "--seed": NO_WHOLE, "--generations": NO_WHOLE, "--elite-count": NO_WHOLE, "R": ["0", *NO_WHOLE],
-    "N": ["0", *NO_WHOLE],
+    "N": ["0", *NO_WHOLE], "ID": ["", "x", "x:y", "\0", "a" * 4_000, "missing.npz"],
+    "NAME=VALUE": ["", "x", "=", "=1", "1=1", "a b=1", "nosuch=1"],
+    "WORDS": [*NO_WORD, "bins", "bins:0", "one-hot,binary"],
 }  # fmt: skip
 
 

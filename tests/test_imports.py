@@ -24,7 +24,6 @@ LATE = {
     ("engines.cluster", "dask"): "an extra",
     ("engines.cluster", "distributed"): "an extra",
     ("engines.gpu", "cupy"): "an extra",
-    ("evaluation.environments", "gymnasium"): "an extra",
     ("paper.figures", "matplotlib"): "takes a third of a second; only reports need it",
     ("paper.reading_report", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",

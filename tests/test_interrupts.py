@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -151,6 +152,91 @@ def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Pa
         assert time.monotonic() - began < 5
         assert (process.returncode, errors) == (130, "distal: interrupted\n")
         wait_until(lambda: not members(process.pid), 5)
+
+
+SLOW = """
+import time
+import gymnasium
+
+class Slow(gymnasium.Env):
+    observation_space = action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        time.sleep(0.002)
+        return int(self.np_random.integers(2)), float(self.np_random.normal()), False, False, {}
+
+gymnasium.register("Slow-v0", entry_point=Slow)
+"""
+IN_PROCESSES = ["--env", "slow:Slow-v0", "--workers", "2", "--trials", "4", "--steps", "9"]
+
+
+@pytest.fixture
+def slow(folder: Path) -> Path:
+    pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+    (folder / "slow.py").write_text(SLOW)
+    return folder
+
+
+def test_processes_of_the_reference_engine_at_any_moment(slow: Path, pytestconfig: pytest.Config) -> None:
+    command = [*MODULE, "learn", "evolved:1", "--no-chance", *IN_PROCESSES, "--episodes", "15"]
+    whole = run(slow, command)
+    assert whole.code == 0
+    for moment in moments(pytestconfig, whole.seconds):
+        ending = run(slow, command, moment)
+        if interrupted(ending, whole):
+            assert ending.lines[-1] == "distal: interrupted"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_evolution_in_processes_ends_at_once_and_says_how_to_go_on(slow: Path, times: int) -> None:
+    options = ["--runs", "1", "--population", "4", "--elite-count", "1", "--generations", "1000"]
+    command = [*DISTAL, "evolve", *IN_PROCESSES, *options, "--episodes", "2", "--out", "new"]
+    with started(*command, cwd=slow) as process:
+        wait_until((slow / "new" / "state.json").exists)
+        assert len(members(process.pid)) == 3
+        began = time.monotonic()
+        for _ in range(times):
+            interrupt(process)
+        _, errors = process.communicate(timeout=20)
+        assert time.monotonic() - began < 5
+        wait_until(lambda: not members(process.pid), 5)
+    assert process.returncode == 130
+    (line,) = [line for line in errors.splitlines() if not line.startswith(("generation ", "engine "))]
+    hint = "; continue with: distal evolve --resume new"
+    assert line in (
+        [f"distal: interrupted{hint}"]
+        if times == 1
+        else ["distal: interrupted", f"distal: interrupted{hint}"]
+    )
+    assert "Traceback" not in errors
+
+
+def test_processes_end_when_the_command_is_killed(slow: Path) -> None:
+    command = [*DISTAL, "learn", "evolved:1", *IN_PROCESSES, "--episodes", "100000"]
+    with started(*command, cwd=slow) as process:
+        wait_until(lambda: len(members(process.pid)) == 3)
+        os.kill(process.pid, signal.SIGKILL)
+        wait_until(lambda: not members(process.pid), 10)
+
+
+def test_processes_end_with_what_they_were_started_for() -> None:
+    program = (
+        "import distal, os, sys, time\n"
+        "from tests.processes import members, wait_until\n"
+        "rule: dict = dict(maze=distal.Maze.from_text(sys.argv[1]), steps=4, episodes=2, trials=2)\n"
+        "for _ in range(2):\n"
+        "    distal.learn('hc', engine='reference', workers=2, **rule)\n"
+        "    wait_until(lambda: len(members(os.getsid(0))) == 1, 10)\n"
+        "print('gone')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{Path(__file__).parents[1]}"}
+    with started(sys.executable, "-c", program, MAZE, env=environment) as process:
+        out, errors = process.communicate(timeout=60)
+    assert (out, errors) == ("gone\n", "")
 
 
 def test_a_command_that_was_told_to_ignore_it_continues() -> None:

@@ -290,7 +290,7 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
             lambda one=one: replace(trial(Chance(0, 0)), learners=(one,)),
             lambda one=one: learners.episodes(one, task, settings, 0),
             lambda one=one: watch.trials(one, maze=MAZE),
-            lambda one=one: distal.learn_env("distal/TripleTMaze-v0", one),
+            lambda one=one: distal.learn(one, task="distal/TripleTMaze-v0"),
         ):
             with pytest.raises(InputError, match=type(stranger).__name__):
                 call()

@@ -158,7 +158,8 @@ def vector(num_envs: int) -> object:
 
 def foreign(**options: Any) -> object:
     gymnasium = pytest.importorskip("gymnasium")
-    return distal.learn_env(gymnasium.make("distal/TripleTMaze-v0"), "chance", **options)
+    task = distal.EnvTask(gymnasium.make("distal/TripleTMaze-v0"))
+    return distal.learn("chance", task=task, **options)
 
 
 def scenes() -> object:
@@ -199,7 +200,7 @@ DOORS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     ),
     "reproduce": ("10M", lambda out: distal.reproduce(out=out), "most of it for curves, .* fewer final"),
     "study": ("2M", lambda out: distal.study_readings(out=out), "most of it for pairs, .* fewer final"),
-    "learn_env": ("10K", lambda out: foreign(trials=1, episodes=1000), "1 trial of 1,000 episodes needs"),
+    "environment": ("10K", lambda out: foreign(trials=1, episodes=1000), "1 trial of 1,000 episodes needs"),
     "vector": ("10K", lambda out: vector(100), "100 agents need"),
     "watch": ("500K", lambda out: watch.write_page(out, "chance", episodes=1000, **SMALL), "fewer episodes"),
     "scenes": ("50K", lambda out: scenes(), "10,000 episodes need"),

@@ -16,7 +16,6 @@ check_start()
 from distal._version import __version__ as __version__
 from distal.base.checks import InputError
 from distal.evaluation.agents import Agent, Evaluation, evaluate
-from distal.evaluation.environments import EnvResult, learn_env
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
 from distal.learners import find_learner
 from distal.learners.chance import Chance
@@ -43,7 +42,6 @@ __all__ = [
     "Behaviour",
     "Chance",
     "Difference",
-    "EnvResult",
     "EnvTask",
     "Evaluation",
     "Evolved",
@@ -64,7 +62,6 @@ __all__ = [
     "find_learner",
     "find_rule",
     "learn",
-    "learn_env",
     "published_rule",
     "published_rules",
     "reproduce",

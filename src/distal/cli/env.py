@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, cast
 
 from distal._version import __version__
 from distal.base.checks import InputError, counted
@@ -12,7 +12,8 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
-from distal.evaluation.learning import Result, learn
+from distal.evaluation.learning import Result, checked_numbers, learn
+from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import why_not_table
 from distal.tasks.stored import stored
 from distal.tasks.tables import TableTask
@@ -42,20 +43,25 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Show an environment as a task."""
+    checked_numbers(args.episodes, args.trials, args.seed, None)
+    given = {name: getattr(args, name) for name in ("hidden", "steps")}
+    settings = cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
+    Settings.of(settings)
     if args.save is not None:
         check_target(args.save)
+        if not args.save.endswith(".npz"):
+            raise InputError(f"--save is {args.save!r}, expected a name that ends in .npz")
     task = options.environment(args.env, args)
-    if args.save is not None:
-        if not isinstance(task, TableTask):
-            raise InputError(f"--save needs a table: {why_not_table(task) or 'this is none'}")
-        task.save(args.save)
-    settings: Any = {name: getattr(args, name) for name in ("hidden", "steps") if getattr(args, name)}
+    if args.save is not None and not isinstance(task, TableTask):
+        raise InputError(f"--save needs a table: {why_not_table(task) or 'this is none'}")
     total = args.episodes * args.trials * len(task.goals)
     with runner_of(args) as runner, progress("chance", total) as advance:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
             progress=advance, keep_ep=True, **settings,
         )  # fmt: skip
+    if isinstance(task, TableTask) and args.save is not None:
+        task.save(args.save)
     if args.json:
         print_json({"version": __version__, **described(task), "chance": chance.to_dict()})
     else:

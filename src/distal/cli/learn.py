@@ -32,7 +32,7 @@ from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import READINGS, Settings
-from distal.tasks.task import task_name
+from distal.tasks.task import task_name, whole_eps
 from distal.tasks.walk import MazeTask
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
@@ -135,7 +135,7 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     total = args.episodes * args.trials * len(task.goals) * (1 + beside)
     less = [*(["add --no-chance"] if beside else []), *(["leave out --curves"] if args.curves else [])]
     memory.evaluation(
-        args.trials * len(task.goals), args.episodes, curves=2 * (1 + beside),
+        args.trials * len(task.goals), args.episodes, curves=2 * (1 + beside) * (1 if whole_eps(task) else 2),
         listed=args.curves * (memory.LISTED if steps <= 100 else memory.LISTED_LARGE),
         instead=", ".join(["ask for fewer trials or episodes", *less]),
     ).check()  # fmt: skip

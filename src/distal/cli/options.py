@@ -56,7 +56,7 @@ def add_settings(
         own = ", or what the environment allows" if name == "steps" and environments else ""
         command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
     command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
-    add_heading(command, unless_given("north"))
+    add_heading(command, None if environments else unless_given("north"))
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
     for name, values in READINGS.items():
         readings.add_argument(
@@ -115,6 +115,8 @@ def task(args: argparse.Namespace) -> Task[Any]:
         return MazeTask(maze(args.maze, "north" if args.heading is None else args.heading))
     if args.maze is not None:
         raise InputError("--maze and --env are both given; leave one out")
+    if args.heading is not None:
+        raise InputError("--heading is for a maze; leave it out")
     return environment(args.env, args)
 
 

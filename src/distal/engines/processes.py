@@ -6,13 +6,16 @@ import os
 import signal
 import threading
 import time
+import warnings
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods, get_context
 
 from distal.base import interrupts
 
 WATCH = 1.0  # seconds between looks at whether the parent is still there
+_pools: list[ProcessPoolExecutor] = []  # those that have not been stopped
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:
@@ -23,12 +26,36 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     """
     context = get_context("fork" if "fork" in get_all_start_methods() else None)
     pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(os.getpid(),))
-    interrupts.last_acts.append(lambda: stop(pool))
+    _pools.append(pool)
+    if _stop_all not in interrupts.last_acts:
+        interrupts.last_acts.append(_stop_all)
+    with _no_interrupt(), warnings.catch_warnings():
+        # From Python 3.12 on, of forks beside threads, as the cpu engine has them. No thread that a
+        # process needs stays behind: the reference engine has none.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pool.submit(int)  # starts them all
     return pool
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Keep Ctrl-C waiting: one that has just been forked would take it for its own."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stop_all() -> None:
+    for pool in list(_pools):
+        stop(pool)
 
 
 def stop(pool: ProcessPoolExecutor) -> None:
     """End the processes of a pool at once; what they are at is not wanted any more."""
+    if pool in _pools:
+        _pools.remove(pool)
     processes = list((pool._processes or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
@@ -39,7 +66,9 @@ def stop(pool: ProcessPoolExecutor) -> None:
 def _begin(parent: int) -> None:
     """Leave Ctrl-C to the parent, and end when it has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     interrupts.last_acts.clear()
+    _pools.clear()
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 

@@ -27,11 +27,11 @@ class Runner:
     executor: Executor | None = None
     auto: bool = False
     _others: dict[str, Runner] = field(default_factory=dict)  # those that batches went to instead
-    _pool: list[Spread] = field(default_factory=list)  # the reference engine's processes, once there are any
+    _pools: list[Spread] = field(default_factory=list)  # the reference engine's processes, once there are any
 
     def spread_over(self, executor: Executor) -> Runner:
         """Return a runner that lets the workers of an executor use the engine."""
-        return replace(self, module=Spread(executor, self.engine), executor=executor, _others={}, _pool=[])
+        return replace(self, module=Spread(executor, self.engine), executor=executor, _others={}, _pools=[])
 
     def suited(self, batch: Batch) -> Runner:
         """Return what runs a batch: this runner, or for engine auto another one; refuse it if none does."""
@@ -56,19 +56,23 @@ class Runner:
     ) -> Trials:
         """Run all trials of a batch."""
         suited = self.suited(batch)
-        return suited._module_or_processes().run(
+        return suited._module_or_processes(len(batch)).run(
             batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=self.workers, progress=progress
         )
 
-    def _module_or_processes(self) -> Engine:
-        """Return the engine, or for the reference engine with several workers their processes."""
-        if self.engine != "reference" or self.executor is not None or (self.workers or 1) == 1:
+    def _module_or_processes(self, trials: int) -> Engine:
+        """Return the engine, or for the reference engine with several workers their processes.
+
+        There are no more of them than trials; a later batch may need more.
+        """
+        count = min(self.workers or 1, trials)
+        if self.engine != "reference" or self.executor is not None or count == 1:
             return self.module
-        if not self._pool:
-            pool = process_pool(self.workers or 1)
+        if not self._pools or self._pools[-1].workers < count:
+            pool = process_pool(count)
             weakref.finalize(self, stop, pool)
-            self._pool.append(Spread(pool, self.engine))
-        return self._pool[0]
+            self._pools.append(Spread(pool, self.engine))
+        return self._pools[-1]
 
 
 def runner(

@@ -6,29 +6,41 @@ The weights do not change any more. `Result.agent` makes one of what a trial has
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, fields, flag, instance, integer, shown, text, unit_interval
+from distal.base.checks import (
+    InputError,
+    counted,
+    fields,
+    flag,
+    function,
+    instance,
+    integer,
+    shown,
+    text,
+    unit_interval,
+)
 from distal.base.checks import path as checked_path
 from distal.base.files import read_json, to_json, write_text
 from distal.base.significance import interval, paired
 from distal.model import draws, network
-from distal.model.draws import MAX_SEED
-from distal.model.network import Activations, Weights, incoming
+from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.network import MAX_NEURONS, Activations, Weights, incoming
 from distal.model.settings import Settings, SettingsDict
-from distal.tasks.encoders import AnyEncoder, Encoder
+from distal.tasks.encoders import AnyEncoder, Encoder, FunctionEncoder
 from distal.tasks.episode import choose
-from distal.tasks.gym import is_env, made_env
+from distal.tasks.gym import is_env, made_env, name_of, named
 
 FORMAT, VERSION = "distal-agent", 1
 MAX_EPISODES = 10_000_000
 MAX_NAME = 200
+MOST = 2**24  # bytes of a file: the largest network has a quarter of a million weights
 
 
 @dataclass(eq=False)
@@ -44,6 +56,7 @@ class Agent:
         first_action: the environment's number of the network's first output.
         name: what it is called.
         seed: of the actions, where they are drawn (outputs="random").
+        episode: the number of the first episode, which decides them too.
 
     Raises:
         InputError: if an argument is not what it should be, or they do not fit together.
@@ -57,6 +70,7 @@ class Agent:
     first_action: int = 0
     name: str = ""
     seed: int = 0
+    episode: int = 0
 
     def __post_init__(self) -> None:
         instance("weights", self.weights, Weights, "the Weights of a network")
@@ -64,23 +78,27 @@ class Agent:
         self.alpha_h = unit_interval("alpha_h", self.alpha_h)
         self.alpha_o = unit_interval("alpha_o", self.alpha_o)
         self.first_action = integer("first_action", self.first_action, -MAX_EPISODES, MAX_EPISODES)
-        self.name = text("name", self.name, MAX_NAME) if self.name else ""
+        self.name = text("name", self.name, MAX_NAME)
         self.seed = integer("seed", self.seed, 0, MAX_SEED)
+        self.episode = integer("episode", self.episode, 0, MAX_COUNT - MAX_EPISODES)
+        given: object = self.encoder
+        if given is not None and not isinstance(given, Encoder | FunctionEncoder):
+            raise InputError(f"encoder is {shown(given)}, expected that of an EnvTask, or None")
         hidden, inputs, _ = self.weights.shape
         if hidden != self.settings.hidden:
             raise InputError(f"the weights have {hidden} hidden neurons, the settings {self.settings.hidden}")
         if self.encoder is not None and self.encoder.bits != inputs:
             raise InputError(f"the weights have {inputs} inputs, the encoder gives {self.encoder.bits} bits")
-        self._episode = -1
+        self._now, self._steps = self.episode, 0
         self.reset()
 
     def reset(self) -> None:
-        """Begin an episode: no neuron is active."""
+        """Begin the next episode, or the first once more if nothing was done in it: no neuron is active."""
         hidden, _, outputs = self.weights.shape
         self._hidden: Activations = np.zeros(hidden, np.uint8)
         self._outputs: Activations = np.zeros(outputs, np.uint8)
+        self._now += self._steps > 0
         self._steps = 0
-        self._episode += 1
         self._words: NDArray[np.uint32] = np.zeros(0, np.uint32)
 
     def act(self, observation: Any) -> int:
@@ -101,8 +119,11 @@ class Agent:
     def _bits(self, observation: Any) -> tuple[int, ...]:
         if self.encoder is not None:
             return self.encoder(observation)
-        bits = np.ravel(np.asarray(observation))
         inputs = self.weights.shape[1]
+        try:
+            bits = np.ravel(np.asarray(observation))
+        except Exception:  # what cannot become an array has any reason not to
+            bits = np.zeros(0)
         if bits.dtype.kind not in "biu" or len(bits) != inputs or not np.isin(bits, (0, 1)).all():
             raise InputError(f"an observation is {shown(observation)}, expected {inputs} bits")
         return tuple(bits.tolist())
@@ -111,7 +132,7 @@ class Agent:
         """Return the random word of this step; the same as in a trial with this seed and episode."""
         if self._steps >= len(self._words):
             count = max(self.settings.steps, 2 * len(self._words))
-            self._words = draws.words(self.seed, draws.ACTION, self._episode, range(1), count)[0]
+            self._words = draws.words(self.seed, draws.ACTION, self._now, range(1), count)[0]
         return np.uint32(self._words[self._steps])
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,6 +147,8 @@ class Agent:
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
             "first_action": self.first_action,
             "seed": self.seed,
+            "episode": self.episode,
+            "inputs": self.weights.shape[1],
             "hidden": self.weights.hidden.tolist(),
             "output": self.weights.output.tolist(),
         }
@@ -135,13 +158,14 @@ class Agent:
         write_text(checked_path("path", path), to_json(self.to_dict()) + "\n")
 
     @classmethod
-    def load(cls, path: str | Path, env: Any = None) -> Agent:
+    def load(cls, path: str | Path, env: Any = None, encode: Callable[[Any], Any] | None = None) -> Agent:
         """Read an agent that `save` wrote.
 
         Args:
             path: the file.
-            env: the environment it acts in, or its id; needed where observations are no bits,
-                so that they can be read as they were.
+            env: the environment it acts in, a function that makes it, or its id; needed where
+                observations are no bits, so that they can be read as they were.
+            encode: the function that turned observations into bits, where one did.
 
         Returns:
             The agent.
@@ -149,42 +173,70 @@ class Agent:
         Raises:
             InputError: if the file cannot be read, is no agent, or is one for other observations.
         """
-        data = read_json(path, "agent file")
+        function("encode", encode)
+        data = read_json(checked_path("path", path), "agent file", MOST)
         try:
-            return cls._from_dict(data, env)
+            return cls._from_dict(data, env, encode)
         except InputError as error:
             raise InputError(f"agent file {str(path)!r}: {error}") from None
 
     @classmethod
-    def _from_dict(cls, data: object, env: Any) -> Agent:
-        numbers = ("alpha_h", "alpha_o", "first_action", "seed")
-        kept = fields(data, FORMAT, VERSION, ("name", *numbers, "settings", "encoder", "hidden", "output"))
-        given = cast(SettingsDict, instance("settings", kept.pop("settings"), dict, "an object"))
-        encoder, weights = kept.pop("encoder"), _weights(kept.pop("hidden"), kept.pop("output"))
-        if encoder is not None:
-            if env is None:
-                raise InputError("it acts on observations of an environment; name it: Agent.load(path, env)")
-            made = env if is_env(env) else made_env(env, {})
-            encoder = Encoder.from_dict(encoder, made.observation_space)
-        return cls(weights, settings=Settings.of(given), encoder=encoder, **kept)
+    def _from_dict(cls, data: object, env: Any, encode: Callable[[Any], Any] | None) -> Agent:
+        numbers = ("alpha_h", "alpha_o", "first_action", "seed", "episode")
+        others = ("name", "settings", "encoder", "inputs", "hidden", "output")
+        kept = fields(data, FORMAT, VERSION, (*numbers, *others))
+        weights = _weights(kept.pop("hidden"), kept.pop("output"), kept.pop("inputs"))
+        encoder = _encoder(kept.pop("encoder"), env, encode)
+        return cls(weights, settings=_settings(kept.pop("settings")), encoder=encoder, **kept)
 
 
-def _weights(hidden: object, output: object) -> Weights:
+def _settings(given: object) -> Settings:
+    if not isinstance(given, dict) or set(given) != set(Settings.__dataclass_fields__):
+        raise InputError(f"settings is {shown(given)}, expected every setting by name")
+    return Settings.of(cast(SettingsDict, given))
+
+
+def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> AnyEncoder | None:
+    """Make the encoder of an agent again, for the observations of an environment or with the function."""
+    word = str(data.get("word")) if isinstance(data, dict) else ""
+    if isinstance(data, dict) and word.startswith("function ") and encode is not None:
+        return FunctionEncoder(encode, integer("bits", data.get("bits"), 1, MAX_NEURONS))
+    if encode is not None:
+        raise InputError("no function turned its observations into bits; leave encode out")
+    if data is None:
+        return None
+    if word.startswith("function "):
+        raise InputError(f"observations became bits by the {word}; pass it: Agent.load(path, encode=…)")
+    if env is None:
+        raise InputError("it acts on observations of an environment; name it: Agent.load(path, env)")
+    made = env if is_env(env) else made_env(env, {})
+    try:
+        return Encoder.from_dict(data, made.observation_space)
+    finally:
+        if made is not env:
+            made.close()
+
+
+def _weights(hidden: object, output: object, sensed: object) -> Weights:
     """Read the two matrices of a network."""
     matrices = []
     for name, given in (("hidden", hidden), ("output", output)):
         try:
-            matrix = np.array(given, np.float32)
-        except (TypeError, ValueError):
-            matrix = np.zeros(0, np.float32)
-        if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+            matrix = np.array(given)
+        except ValueError:  # rows of different lengths
+            matrix = np.zeros(0)
+        right = matrix.ndim == 2 and matrix.size > 0 and matrix.dtype.kind in "if"
+        if not right or not (np.abs(matrix) <= np.finfo(np.float32).max).all():
             raise InputError(f"{name} is {shown(given)}, expected rows of finite numbers")
-        matrices.append(matrix)
+        matrices.append(matrix.astype(np.float32))
     weights = Weights(*matrices)
     neurons, inputs, outputs = weights.shape
-    right = inputs > 0 and weights.output.shape == (outputs, neurons + 1)
+    right = inputs == sensed and inputs > 0 and weights.output.shape == (outputs, neurons + 1)
     if not right or weights.hidden.shape[1] != incoming(neurons, inputs, outputs):
-        raise InputError(f"the matrices {matrices[0].shape} and {matrices[1].shape} are of no network")
+        raise InputError(
+            f"the matrices {matrices[0].shape} and {matrices[1].shape} are of no network with "
+            f"{shown(sensed)} inputs"
+        )
     return weights
 
 
@@ -195,13 +247,20 @@ def _weights(hidden: object, output: object) -> Weights:
 class Evaluation:
     """The returns of an agent in an environment, and by chance in episodes with the same seeds.
 
-    Chance is a network with random weights in every episode. `cut` counts the agent's episodes
-    that the environment had not ended after `settings.steps` steps, or 10,000 if it has no limit.
+    Chance is a network with random weights in every episode.
+
+    Attributes:
+        returns: The return of every episode, (episodes).
+        lengths: Its steps, (episodes).
+        chance: The returns by chance, (episodes); None if it was left out.
+        seed: The seed of the first episode.
+        cut: How many of the agent's episodes the environment had not ended after the steps of
+            its settings.
     """
 
-    returns: NDArray[np.float64]  # (episodes)
-    lengths: NDArray[np.int64]  # (episodes): steps
-    chance: NDArray[np.float64] | None  # (episodes)
+    returns: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+    chance: NDArray[np.float64] | None
     seed: int
     cut: int = 0
 
@@ -287,7 +346,8 @@ def evaluate(
     made = env if is_env(env) else made_env(env, {})
     try:
         _check_fit(agent, made)
-        played = [_played(agent, made, seed + k, options) for k in range(episodes)]
+        own = replace(agent)  # from its first episode on, whatever it has done before
+        played = [_played(own, made, seed + k, options) for k in range(episodes)]
         by_chance = None
         if chance:
             random = (_by_chance(agent, seed, k) for k in range(episodes))
@@ -307,25 +367,31 @@ def evaluate(
 
 def _check_fit(agent: Agent, env: Any) -> None:
     outputs = agent.weights.shape[2]
-    if getattr(env.action_space, "n", None) != outputs:
-        raise InputError(f"the agent has {outputs} actions, the environment {env.action_space}")
+    space = env.action_space
+    if (getattr(space, "n", None), getattr(space, "start", 0)) != (outputs, agent.first_action):
+        first = f", from {agent.first_action} on" if agent.first_action else ""
+        raise InputError(f"the agent has {counted(outputs, 'action')}{first}, the environment {shown(space)}")
 
 
 def _by_chance(agent: Agent, seed: int, episode: int) -> Agent:
     """Return an agent like another one, with random weights."""
     hidden, inputs, outputs = agent.weights.shape
     weights = network.fresh_weights(hidden, seed, episode, inputs, outputs)
-    return Agent(weights, agent.alpha_h, agent.alpha_o, agent.settings, agent.encoder, agent.first_action)
+    return replace(agent, weights=weights, seed=seed, episode=episode)
 
 
 def _played(agent: Agent, env: Any, seed: int, options: Mapping[str, Any] | None) -> tuple[float, int, bool]:
     """Run one episode; return its return, its steps, and whether it was cut off."""
-    observation, _ = env.reset(seed=seed, options=None if options is None else dict(options))
+    name = name_of(env)
+    with named(name, "reset"):
+        observation, _ = env.reset(seed=seed, options=None if options is None else dict(options))
     agent.reset()
     total, steps, over = 0.0, 0, False
     while not over and steps < agent.settings.steps:
-        observation, reward, terminated, truncated, _ = env.step(agent.act(observation))
-        total += float(reward)
+        action = agent.act(observation)
+        with named(name, "step"):
+            observation, reward, terminated, truncated, _ = env.step(action)
+            total += float(reward)
         steps += 1
         over = bool(terminated or truncated)
     if not math.isfinite(total):

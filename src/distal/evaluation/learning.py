@@ -28,7 +28,7 @@ from distal.evaluation.agents import MAX_NAME, Agent
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
+from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.network import Weights, incoming
 from distal.model.settings import Settings, SettingsDict
@@ -245,6 +245,8 @@ class Result:
     def agent(self, trial: int | None = None) -> Agent:
         """Return the network that did best in a trial as an agent that can act in an environment.
 
+        Where it senses the same, its first episode is that of the trial, even if actions are drawn.
+
         Args:
             trial: which trial, from 0; the first with the lowest EP if left out.
 
@@ -256,6 +258,7 @@ class Result:
         """
         chosen = int(self.final.argmin()) if trial is None else trial
         weights, learner = self.weights(chosen), self.learner
+        number, goal = divmod(int(chosen), len(self.task.goals))
         return Agent(
             weights,
             learner.alpha_h,
@@ -264,6 +267,8 @@ class Result:
             encoder=getattr(self.task, "encoder", None),
             first_action=getattr(self.task, "first_action", 0),
             name=f"{name_of(learner)}, trial {chosen}"[:MAX_NAME],
+            seed=child_seed(self.seed, number, goal, 0),
+            episode=int(self.best[chosen].argmin()),
         )
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:

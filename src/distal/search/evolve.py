@@ -117,11 +117,12 @@ def evolve(
             already holds an evolution is refused.
         force: Start over in a folder that already holds an evolution.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, or the executor's
+        workers: Threads of the cpu engine, processes of the reference engine, or the executor's
             workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with a `Step` after every generation.
-        **settings: As in `Settings`.
+        **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
+            it has a limit, or 100.
 
     Returns:
         The fitness of every generation, and the winners.
@@ -169,7 +170,7 @@ def resume(
     executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Evolved:
-    """Continue the runs in a folder; runs that are finished are only read.
+    """Continue the runs in a folder; runs that are finished are only read, without their environment.
 
     Args:
         out: The folder that `evolve` kept the runs in.
@@ -195,13 +196,15 @@ def resume(
         generations = integer("generations", generations, 0, MAX_COUNT)
     with RunFolder.open(path("out", out)) as kept:
         config, searches, winners = _restored(kept.path, kept.config, kept.state)
-        config = replace(config, task=_again(config.task, task))
         history = kept.history()
         if generations is not None and generations != config.generations:
             integer("generations", generations, max(searches[0].generation, 0), MAX_COUNT)
             config = replace(config, generations=generations)
+        finished = winners is not None and config.generations == kept.config["generations"]
+        if task is not None or not finished:  # what is only read needs no environment
+            config = replace(config, task=_again(config.task, task))
         estimate(config).check()
-        if winners is None or config.generations != kept.config["generations"]:
+        if not finished:
             _check_engine(config, run)
         kept.recover()  # all is well: from here on the folder may be changed
         if config.generations != kept.config["generations"]:

@@ -145,7 +145,7 @@ class EnvTask:
         self.no_table: str | None = None  # why, where one was tried
         self.goals = tuple(map(str, range(self.starts or len(self.options))))
         made = self.env
-        self.name = _name(env, made)
+        self.name = name_of(made, env)
         self.outputs, self.first_action = _acting(made.action_space)
         self.encoder: AnyEncoder = encoder_of(encode, made.observation_space, self._look)
         self.inputs = self.encoder.bits
@@ -202,14 +202,14 @@ class EnvTask:
             seed, self._seed = self._seed, None
             options = self.options[goal]
         env = self.env
-        with _named(self.name, "reset"):
+        with named(self.name, "reset"):
             observation, info = env.reset(seed=seed, options=dict(options) or None)
         return observation, info
 
     def step(self, action: int, copied: Any = None) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one step in the environment, or in a copy of it."""
         env = self.env if copied is None else copied
-        with _named(self.name, "step"):
+        with named(self.name, "step"):
             observation, reward, terminated, truncated, info = env.step(self.first_action + action)
         if not isinstance(reward, int | float | np.number | np.bool_ | np.ndarray) or not np.isfinite(reward):
             raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the environment")
@@ -329,7 +329,7 @@ class EnvError(InputError):
 
 
 @contextmanager
-def _named(name: str, what: str) -> Iterator[None]:
+def named(name: str, what: str) -> Iterator[None]:
     """Turn what an environment raises into one line."""
     try:
         yield
@@ -471,7 +471,8 @@ def _checked_options(options: object) -> tuple[Mapping[str, Any], ...]:
     return every
 
 
-def _name(given: object, env: Any) -> str:
+def name_of(env: Any, given: object = None) -> str:
+    """Return what an environment is called: its id, the id that was given, or its class."""
     spec = getattr(env, "spec", None)
     if spec is not None:
         return str(spec.id)

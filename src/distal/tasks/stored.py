@@ -108,16 +108,15 @@ def restored(kept: StoredTask, given: AnyTask = None) -> Task[Any]:
 def _check_same(kept: StoredTask, task: Task[Any]) -> None:
     before, now = _identity(kept), _identity(task)
     for name, value in before.items():
-        if now[name] != value:
-            raise InputError(
-                f"the runs are of another task: {name} is {shown(value)} there, {shown(now[name])} here"
-            )
+        if name not in now or now[name] != value:
+            here = shown(now.get(name))
+            raise InputError(f"the runs are of another task: {name} is {shown(value)} there, {here} here")
 
 
 def _identity(task: Task[Any]) -> dict[str, Any]:
     """Return what makes a task the same one: of a table what it holds, wherever it came from."""
     content = dict(stored(task))
-    found = content["recipe"]
-    if isinstance(found, dict) and "digest" in found:
-        content["recipe"] = found["digest"]
-    return content
+    found = content.pop("recipe")
+    if not isinstance(found, dict):
+        return {**content, "recipe": found}
+    return content | ({"digest": found["digest"]} if "digest" in found else found)

@@ -1,0 +1,357 @@
+"""Agents: what a trial learned acts on its own, is kept in a file, and is measured beside chance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from distal import Agent, EnvTask, HillClimbing, InputError, Result, Settings, evaluate, learn, task_of
+from distal.evaluation.agents import Evaluation
+from distal.model import network
+from distal.model.network import Weights
+from distal.tasks.environment import MazeEnv
+from tests.mazes import T
+
+gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+
+DRY = {"is_slippery": False}
+SHORT: Any = {"trials": 3, "episodes": 20, "hidden": 5, "seed": 4, "keep_weights": True, "chance": False}
+
+
+class Turns(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
+    """Seven places with actions from −1 on, rewards of its own for each; no chance."""
+
+    def __init__(self, mood: str = "calm") -> None:
+        self.observation_space = gymnasium.spaces.Discrete(7, start=3)
+        self.action_space = gymnasium.spaces.Discrete(3, start=-1)
+        self.mood = mood
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        super().reset(seed=seed)
+        if options:
+            raise LookupError("no options here\nat all")
+        self.place = 0
+        return 3, {}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        assert action in self.action_space
+        self.place = (2 * self.place + int(action) + 3) % 7
+        reward: Any = float(self.place * 5 % 7) - 2.5
+        if self.mood == "nan":
+            reward = float("nan")
+        elif self.mood == "text":
+            reward = "much"
+        return 3 + self.place, reward, self.place == 6, False, {}
+
+
+def high(observation: Any) -> list[int]:
+    return [int(observation > 5), int(observation % 2)]
+
+
+def returned(agent: Agent, env: Any, options: Any = None) -> float:
+    """Return what an agent gets in one episode, counted here."""
+    agent.reset()
+    observation, _ = env.reset(seed=0, options=options)
+    total, steps, over = 0.0, 0, False
+    while not over and steps < agent.settings.steps:
+        observation, reward, terminated, truncated, _ = env.step(agent.act(observation))
+        total, steps, over = total + float(reward), steps + 1, terminated or truncated
+    return total
+
+
+# ---------------------------------------------------------------- it acts as it did
+
+
+@pytest.mark.parametrize("outputs", ["winner", "binary", "random"])
+@pytest.mark.parametrize("trial", range(6))
+def test_in_a_maze_an_agent_acts_as_in_the_best_episode_of_its_trial(outputs: str, trial: int) -> None:
+    result = learn("evolved:1", maze=T, **SHORT, steps=9, outputs=outputs)
+    env = MazeEnv(T, goal=trial % 2, max_steps=9)
+    assert returned(result.agent(trial), env) == -result.final[trial]
+
+
+@pytest.mark.parametrize("outputs", ["winner", "random"])
+@pytest.mark.parametrize("trial", range(3))
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: EnvTask(Turns),
+        lambda: EnvTask(Turns, encode="one-hot"),
+        lambda: EnvTask(Turns, encode=high),
+        lambda: task_of("FrozenLake-v1", args=DRY),
+    ],
+)
+def test_in_an_environment_and_in_a_table_likewise(make: Callable[[], Any], trial: int, outputs: str) -> None:
+    task = make()
+    result = learn(HillClimbing(0.5, 0.3, 0.2), task=task, **SHORT, outputs=outputs)
+    env = Turns() if isinstance(task, EnvTask) else gymnasium.make("FrozenLake-v1", **DRY)
+    assert returned(result.agent(trial), env) == -result.final[trial]
+
+
+def test_without_a_number_it_is_the_best_trial() -> None:
+    result = learn("evolved:1", task=Turns, **SHORT)
+    best = int(result.final.argmin())
+    assert result.agent().name == f"evolved:1, trial {best}"
+    assert result.agent().weights.hidden.tobytes() == result.weights(best).hidden.tobytes()
+    with pytest.raises(InputError, match="trial is 3, expected a whole number from 0 to 2"):
+        result.agent(3)
+    with pytest.raises(InputError, match="no weights were kept; run again with keep_weights=True"):
+        learn("evolved:1", task=Turns, **{**SHORT, "keep_weights": False}).agent()
+
+
+def test_an_agent_forgets_with_its_reset_and_draws_other_actions_in_every_episode() -> None:
+    result = learn("evolved:1", task=Turns, **SHORT, outputs="random")
+    agent, env = result.agent(0), Turns()
+    first = [returned(agent, env) for _ in range(8)]
+    assert len(set(first)) > 1
+    again = result.agent(0)
+    again.reset()
+    again.reset()  # nothing was done in between
+    assert [returned(again, env) for _ in range(8)] == first
+
+
+def test_observations_that_it_was_not_made_for_are_refused() -> None:
+    agent = learn("evolved:1", maze=T, **SHORT, steps=9).agent()
+    for wrong in ([1, 0], [1, 0, 2], 3, "101", None, [0.0, 1.0, 1.0], [[1], [0, 1]]):
+        with pytest.raises(InputError, match=r"an observation is .*, expected 3 bits"):
+            agent.act(wrong)
+    agent = learn("evolved:1", task=Turns, **SHORT).agent()
+    with pytest.raises(InputError, match=r"an observation is 2, which is not in Discrete\(7, start=3\)"):
+        agent.act(2)
+
+
+# ---------------------------------------------------------------- files
+
+
+def agents() -> dict[str, tuple[Agent, dict[str, Any]]]:
+    """Return agents, and what their files are read with."""
+    small: Any = {**SHORT, "outputs": "random"}
+    return {
+        "a maze": (learn("evolved:1", maze=T, **SHORT).agent(1), {}),
+        "a table": (learn("hc", task=Turns, **small).agent(), {"env": Turns}),
+        "an environment": (learn("hc", task=EnvTask(Turns), **small).agent(), {"env": Turns()}),
+        "bins": (learn("hc", task="CartPole-v1", **small).agent(), {"env": "CartPole-v1"}),
+        "a function": (learn("hc", task=EnvTask(Turns, encode=high), **small).agent(), {"encode": high}),
+    }
+
+
+@pytest.mark.parametrize("kind", ["a maze", "a table", "an environment", "bins", "a function"])
+def test_a_file_holds_all_of_an_agent(kind: str, tmp_path: Path) -> None:
+    agent, needs = agents()[kind]
+    agent.save(tmp_path / "agent.json")
+    again = Agent.load(tmp_path / "agent.json", **needs)
+    assert again.weights.hidden.tobytes() == agent.weights.hidden.tobytes()
+    assert again.weights.output.tobytes() == agent.weights.output.tobytes()
+    assert again.to_dict() == agent.to_dict()
+    assert again.settings == agent.settings
+    if kind != "a maze":
+        env = gymnasium.make("CartPole-v1") if kind == "bins" else Turns()
+        one, other = (evaluate(each, env, episodes=4).to_dict() for each in (agent, again))
+        assert one == other
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "agent.json").read_bytes()
+
+
+def test_the_largest_network_can_be_read_again(tmp_path: Path) -> None:
+    weights = network.fresh_weights(256, 1, 0, 256, 256)
+    agent = Agent(weights, 0.5, 0.5, Settings(hidden=256))
+    agent.save(tmp_path / "agent.json")
+    assert Agent.load(tmp_path / "agent.json").weights.hidden.tobytes() == weights.hidden.tobytes()
+
+
+def test_a_file_is_read_only_with_what_it_needs(tmp_path: Path) -> None:
+    for kind, problem in (
+        ("an environment", r"it acts on observations of an environment; name it: Agent.load\(path, env\)"),
+        (
+            "a function",
+            r"observations became bits by the function high; pass it: Agent.load\(path, encode=…\)",
+        ),
+    ):
+        agents()[kind][0].save(tmp_path / "agent.json")
+        with pytest.raises(InputError, match=problem):
+            Agent.load(tmp_path / "agent.json")
+    agents()["an environment"][0].save(tmp_path / "agent.json")
+    with pytest.raises(InputError, match="encoder 'binary' of 3 bits was not made for Discrete"):
+        Agent.load(tmp_path / "agent.json", "FrozenLake-v1")
+    with pytest.raises(InputError, match="no function turned its observations into bits; leave encode out"):
+        Agent.load(tmp_path / "agent.json", Turns, encode=high)
+
+
+DAMAGED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "another format": lambda data: data.update(format="distal-rule"),
+    "a later version": lambda data: data.update(version=2),
+    "a field less": lambda data: data.pop("seed"),
+    "a field more": lambda data: data.update(code="x"),
+    "weights that are text": lambda data: data.update(hidden="abc"),
+    "numbers that are text": lambda data: data["hidden"][0].__setitem__(0, "0.5"),
+    "truths": lambda data: data.update(output=[[True] * 6] * 4),
+    "a number too large": lambda data: data["hidden"][0].__setitem__(0, 1e300),
+    "a whole number too large": lambda data: data["hidden"][0].__setitem__(0, 10**400),
+    "a row too short": lambda data: data["hidden"][0].pop(),
+    "a row less": lambda data: data["output"].pop(),
+    "other inputs": lambda data: data.update(inputs=4),
+    "no rows": lambda data: data.update(hidden=[], output=[]),
+    "settings that are text": lambda data: data.update(settings="x"),
+    "a setting less": lambda data: data["settings"].pop("steps"),
+    "a setting more": lambda data: data["settings"].update(colour="red"),
+    "other hidden neurons": lambda data: data["settings"].update(hidden=6),
+    "a reading that is none": lambda data: data["settings"].update(outputs="often"),
+    "a scale out of range": lambda data: data.update(alpha_h=1.5),
+    "a scale that is a truth": lambda data: data.update(alpha_o=True),
+    "an encoder that is text": lambda data: data.update(encoder="bits"),
+    "a first action without end": lambda data: data.update(first_action=10**30),
+    "a negative seed": lambda data: data.update(seed=-1),
+    "a negative episode": lambda data: data.update(episode=-1),
+    "a name that is a number": lambda data: data.update(name=0),
+    "a name that colours the terminal": lambda data: data.update(name="\x1b[31m"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_is_refused_in_one_line(damage: str, tmp_path: Path) -> None:
+    agent = learn("evolved:1", maze=T, **{**SHORT, "trials": 1, "episodes": 1}).agent(0)
+    data = json.loads(json.dumps(agent.to_dict()))
+    DAMAGED[damage](data)
+    (tmp_path / "agent.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match=r"agent file .*agent\.json'") as refused:
+        Agent.load(tmp_path / "agent.json", Turns if damage.startswith("an encoder") else None)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", "5", '{"format": NaN}', "\x00"])
+def test_a_file_that_is_no_agent_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "agent.json").write_text(text)
+    with pytest.raises(InputError, match="agent file ") as refused:
+        Agent.load(tmp_path / "agent.json")
+    assert "\n" not in str(refused.value)
+
+
+# ---------------------------------------------------------------- measured
+
+
+@pytest.fixture(scope="module")
+def balancing() -> Result:
+    return learn("hc", task="CartPole-v1", **{**SHORT, "chance": False})
+
+
+def test_the_same_seeds_give_the_same_numbers_with_chance_beside_them(balancing: Result) -> None:
+    agent = balancing.agent()
+    one = evaluate(agent, "CartPole-v1", episodes=12, seed=7)
+    other = evaluate(agent, "CartPole-v1", episodes=12, seed=7)
+    assert one.to_dict() == other.to_dict()
+    assert one.returns.tolist() == other.returns.tolist()
+    assert one.chance is not None
+    assert one.returns.tolist() == one.lengths.tolist()  # a pole gives 1 a step
+    more = evaluate(agent, "CartPole-v1", episodes=6, seed=10, chance=False)
+    assert more.returns.tolist() == one.returns[3:9].tolist()  # episode k resets with seed + k
+    assert (more.chance, more.p, more.to_dict()["chance"]) == (None, None, None)
+    assert evaluate(agent, "CartPole-v1", episodes=12, seed=8).returns.tolist() != one.returns.tolist()
+    assert one.p == pytest.approx(stats.ttest_rel(one.returns, one.chance).pvalue)
+    low, high = one.interval
+    assert low < one.mean < high
+    assert "12 episodes, seed 7" in one.summary()
+    assert "chance  " in one.summary()
+
+
+def test_so_do_actions_that_are_drawn_whatever_the_agent_did_before() -> None:
+    agent = learn("evolved:1", task=Turns, **SHORT, outputs="random").agent(0)
+    one = evaluate(agent, Turns, episodes=6)
+    returned(agent, Turns())
+    other = evaluate(agent, Turns, episodes=6)
+    assert one.returns.tolist() == other.returns.tolist()
+    assert one.chance is not None
+    assert other.chance is not None
+    assert one.chance.tolist() == other.chance.tolist()
+    assert len(set(one.returns.tolist())) > 1
+
+
+def test_chance_is_a_network_with_fresh_weights_in_every_episode(balancing: Result) -> None:
+    agent = balancing.agent()
+    found = evaluate(agent, "CartPole-v1", episodes=3, seed=5)
+    assert found.chance is not None
+    env = gymnasium.make("CartPole-v1")
+    hidden, inputs, outputs = agent.weights.shape
+    for k in range(3):
+        weights = network.fresh_weights(hidden, 5, k, inputs, outputs)
+        random = Agent(weights, agent.alpha_h, agent.alpha_o, agent.settings, agent.encoder)
+        observation, _ = env.reset(seed=5 + k)
+        total, over = 0.0, False
+        while not over:
+            observation, reward, terminated, truncated, _ = env.step(random.act(observation))
+            total, over = total + float(reward), terminated or truncated
+        assert found.chance[k] == total
+
+
+def test_wrapped_environments_are_measured_as_they_are(balancing: Result) -> None:
+    agent, wrappers = balancing.agent(), gymnasium.wrappers
+    plain = evaluate(agent, "CartPole-v1", episodes=4)
+    counted = wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1"))
+    assert evaluate(agent, counted, episodes=4).returns.tolist() == plain.returns.tolist()
+    assert plain.chance is not None
+    assert sum(counted.length_queue) == plain.lengths.sum() + plain.chance.sum()
+    double = wrappers.TransformReward(gymnasium.make("CartPole-v1"), lambda reward: 2 * float(reward))
+    assert evaluate(agent, double, episodes=4).returns.tolist() == (2 * plain.returns).tolist()
+    brief = wrappers.TimeLimit(gymnasium.make("CartPole-v1"), 5)
+    assert evaluate(agent, brief, episodes=4).lengths.tolist() == [5] * 4
+
+
+def test_episodes_that_do_not_end_are_cut_off_and_counted() -> None:
+    agent = learn("evolved:1", task=Turns, **SHORT, steps=1).agent()
+    found = evaluate(agent, Turns, episodes=3)
+    assert (found.cut, found.lengths.tolist()) == (3, [1, 1, 1])
+    assert "3 episodes were cut off" in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"agent": "evolved:1"}, "agent is 'evolved:1', expected an Agent, as Result.agent returns"),
+        ({"env": "CliffWalking-v1"}, "the agent has 3 actions, from -1 on, the environment Discrete(4)"),
+        ({"env": "Acrobot-v1"}, "the agent has 3 actions, from -1 on, the environment Discrete(3)"),
+        ({"env": "Pendulum-v1"}, "the agent has 3 actions, from -1 on, the environment Box("),
+        ({"env": "CartPol-v1"}, "cannot make environment 'CartPol-v1': "),
+        ({"episodes": 0}, "episodes is 0, expected a whole number"),
+        ({"seed": 2**31}, "seed is 2147483648, expected a whole number from 0 to 2147483647"),
+        ({"options": 3}, "options is 3, expected a dictionary for reset"),
+        ({"options": {"a": 1}}, "Turns failed in reset: LookupError: no options here"),
+        ({"env": lambda: Turns("nan")}, "the return of an episode is nan, expected a number; mend the env"),
+        ({"env": lambda: Turns("text")}, "Turns failed in step: ValueError: could not convert string to fl"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_in_one_line(given: dict[str, Any], problem: str) -> None:
+    agent = learn("evolved:1", task=EnvTask(Turns), **SHORT).agent()
+    with pytest.raises(InputError) as refused:
+        evaluate(**{"agent": agent, "env": Turns, "episodes": 2, **given})
+    assert str(refused.value).startswith(problem)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_single_episode_has_no_interval_to_speak_of() -> None:
+    alone = Evaluation(np.array([3.0]), np.array([2]), np.array([1.0]), 0)
+    assert (alone.mean, alone.interval, alone.p) == (3, (3, 3), 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"weights": None}, "weights is None, expected the Weights of a network"),
+        ({"alpha_h": 2}, "alpha_h is 2, expected a number from 0 to 1"),
+        ({"settings": Settings(hidden=9)}, "the weights have 2 hidden neurons, the settings 9"),
+        ({"encoder": high}, "encoder is <function high"),
+        ({"encoder": EnvTask(Turns).encoder}, "the weights have 4 inputs, the encoder gives 3 bits"),
+        ({"name": "a\nb"}, "name is 'a\\nb', expected text without control characters"),
+        ({"episode": -1}, "episode is -1, expected a whole number"),
+    ],
+)
+def test_parts_that_do_not_go_together_make_no_agent(given: dict[str, Any], problem: str) -> None:
+    weights: Weights = network.fresh_weights(2, 0, 0, 4, 3)
+    parts: Any = {"weights": weights, "alpha_h": 0.5, "alpha_o": 0.5, "settings": Settings(hidden=2)}
+    with pytest.raises(InputError) as refused:
+        Agent(**{**parts, **given})
+    assert str(refused.value).startswith(problem)

@@ -1,0 +1,299 @@
+"""Environments on the command line: `distal env`, and `--env` of learn, climb and evolve."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal import TableTask
+from distal.base import memory
+from distal.cli import main
+from distal.engines import registry
+from distal.search import evolve as evolving
+from tests.command_line import output, output_json, refusal
+
+gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+
+DRY = ["--env-arg", "is_slippery=false"]
+SHORT = ["--trials", "2", "--episodes", "4", "--hidden", "3"]
+TINY = ["--runs", "1", "--generations", "1", "--population", "3", "--elite-count", "1", *SHORT]
+
+
+class Odd(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
+    """One that has something wrong with it, by its argument."""
+
+    def __init__(self, wrong: str = "") -> None:
+        self.observation_space = gymnasium.spaces.MultiBinary(300 if wrong == "bits" else 3)
+        self.action_space = gymnasium.spaces.Discrete(2)
+        self.wrong = wrong
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        super().reset(seed=seed)
+        return np.ones(3, np.int8), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        reward = float("nan") if self.wrong == "nan" else float(self.np_random.normal())
+        return np.ones(3, np.int8), reward, bool(self.np_random.integers(2)), False, {}
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make the environment known by an id, winners be measured quickly, and what was told be told again."""
+    monkeypatch.setattr(evolving, "REMEASURED", 4)
+    registry.say_instead.cache_clear()
+    gymnasium.register("tests/Odd-v0", entry_point=Odd, disable_env_checker=True)  # it would warn
+    yield
+    del gymnasium.registry["tests/Odd-v0"]
+
+
+# ---------------------------------------------------------------- distal env
+
+
+def test_a_table_is_shown_with_what_a_network_senses_and_what_chance_scores(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = output(capsys, "env", "FrozenLake-v1", *DRY, *SHORT)
+    for line in (
+        r"^FrozenLake-v1$",
+        r"^observations +Discrete\(16\)$",
+        r"^inputs +4 bits, binary$",
+        r"^outputs +4 actions$",
+        r"^steps +100 per episode$",
+        r"^table +16 states; all engines run it$",
+        r"^reached +at an EP of -0\.7 or less$",
+        r"chance, 2 trials of 4 episodes",
+        r"mean best EP +-?\d",
+    ):
+        assert re.search(line, text, re.MULTILINE), line
+    data = output_json(capsys, "env", "FrozenLake-v1", *DRY, *SHORT)
+    assert (data["inputs"], data["outputs"], data["states"], data["table"]) == (4, 4, 16, True)
+    assert (data["name"], data["encoder"], data["why_no_table"]) == ("FrozenLake-v1", "binary", None)
+    task = distal.task_of("FrozenLake-v1", args={"is_slippery": False})
+    right = distal.learn("chance", task=task, trials=2, episodes=4, hidden=3, keep_ep=True)
+    assert data["chance"]["best"] == right.final.tolist()
+
+
+def test_what_is_no_table_is_shown_with_the_reason(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    text = output(capsys, "env", "tests/Odd-v0", *SHORT)
+    assert re.search(r"^table +none, so engine reference runs it: chance decides what", text, re.MULTILINE)
+    (told,) = caplog.messages
+    assert told.startswith("engine reference is used; tests/Odd-v0 has no table")
+    data = output_json(capsys, "env", "CartPole-v1", *SHORT, "--encode", "bins:3:quantiles", "--starts", "2")
+    assert (data["inputs"], data["table"], data["states"]) == (8, False, None)
+    assert data["goals"] == ["0", "1"]
+    assert data["why_no_table"].startswith("observations hold a Box")
+    assert (data["observations"][:4], data["actions"]) == ("Box(", "Discrete(2)")
+
+
+def test_a_table_that_was_saved_is_a_task_like_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "table: lake.npz" in output(capsys, "env", "FrozenLake-v1", *DRY, *SHORT, "--save", "lake.npz")
+    assert TableTask.load("lake.npz").states == 16
+    there = output_json(capsys, "learn", "evolved:1", "--env", "FrozenLake-v1", *DRY, *SHORT)
+    here = output_json(capsys, "learn", "evolved:1", "--env", "lake.npz", *SHORT)
+    assert (here["best"], here["chance"], here["engine"]) == (there["best"], there["chance"], "cpu")
+    assert output_json(capsys, "env", "lake.npz", *SHORT)["states"] == 16
+
+
+# ---------------------------------------------------------------- learn, climb, evolve
+
+
+def test_learn_and_climb_are_those_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options: Any = {"trials": 2, "episodes": 4, "hidden": 3, "keep_ep": True}
+    task = distal.task_of("CliffWalking-v1", encode="one-hot", starts=2)
+    chosen = ["--env", "CliffWalking-v1", "--encode", "one-hot", "--starts", "2", *SHORT]
+    rows = tmp_path / "rows.csv"
+    data = output_json(capsys, "learn", "evolved:1", *chosen, "--csv", str(rows))
+    right = distal.learn("evolved:1", task=task, **options)
+    assert (data["best"], data["task"]["inputs"]) == (right.final.tolist(), 48)
+    found = list(csv.DictReader(rows.read_text().splitlines()))
+    assert [row["goal"] for row in found] == 2 * [*"00001111"]
+    assert right.ep is not None
+    assert [int(row["ep"]) for row in found] == right.ep.ravel().tolist()
+    climbed = output_json(capsys, "climb", *chosen)
+    assert climbed["best"] == distal.learn("hc", task=task, **options).final.tolist()
+    text = output(capsys, "learn", "evolved:1", *chosen)
+    assert "4 trials (2 for each of 2 goals) in CliffWalking-v1, 4 episodes" in text
+    assert "final position" not in text
+    assert "perfect agent" not in text
+
+
+def test_an_environment_without_a_target_has_no_success_to_speak_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = output(capsys, "learn", "evolved:1", "--env", "tests/Odd-v0", *SHORT)
+    assert "reached" not in text
+    assert "Keeps what it found" not in text
+    assert "Beats chance: " in text
+
+
+def test_evolve_in_an_environment_is_continued_from_its_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    chosen = ["--env", "CartPole-v1", "--env-arg", "sutton_barto_reward=true", "--starts", "2"]
+    assert main(["evolve", *chosen, *TINY, "--out", one]) == 0
+    assert main(["evolve", "--resume", one, "--generations", "2", "--workers", "2"]) == 0
+    assert main(["evolve", *chosen, *TINY, "--generations", "2", "--out", two]) == 0
+    for name in ("config.json", "state.json", "generations.csv", "winners.csv", "winners/run-01.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    config = json.loads((tmp_path / "one" / "config.json").read_text())
+    assert config["task"]["recipe"]["arguments"] == {"sutton_barto_reward": True}
+    assert config["steps"] == 500
+    capsys.readouterr()
+    winner = str(tmp_path / "one" / "winners" / "run-01.json")
+    data = output_json(capsys, "learn", winner, *chosen, *SHORT)
+    assert data["task"]["name"] == "CartPole-v1"
+
+
+# ---------------------------------------------------------------- refused
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "an unknown id": (["--env", "FrozenLak-v1"], "did you mean 'FrozenLake-v1'?"),
+    "a package that is missing": (
+        ["--env", "MiniGrid-Empty-5x5-v0"],
+        "pip install minigrid, and write 'minigrid:MiniGrid-Empty-5x5-v0'",
+    ),
+    "a module that is missing": (["--env", "nosuch:Foo-v0"], "pip install nosuch"),
+    "a file that is missing": (["--env", "none.npz"], "cannot read table 'none.npz': No such file"),
+    "actions that are no choice": (
+        ["--env", "Pendulum-v1"],
+        "actions are Box(-2.0, 2.0, (1,), float32), expected Discrete",
+    ),
+    "too many bits": (
+        ["--env", "tests/Odd-v0", "--env-arg", "wrong=bits"],
+        "observations become 300 bits, at most 256 are allowed",
+    ),
+    "a reward that is no number": (
+        ["--env", "tests/Odd-v0", "--env-arg", "wrong=nan"],
+        "a reward is nan, expected a finite number; mend the environment",
+    ),
+    "an argument that it does not take": (
+        ["--env", "CartPole-v1", "--env-arg", "colour=red"],
+        "cannot make environment 'CartPole-v1': TypeError",
+    ),
+    "an argument without a value": (
+        ["--env", "CartPole-v1", "--env-arg", "is_slippery"],
+        "'is_slippery' should be NAME=VALUE, as is_slippery=false",
+    ),
+    "no starts": (["--env", "CartPole-v1", "--starts", "0"], "starts is 0, expected a whole number from 1"),
+    "a word that is none": (
+        ["--env", "CartPole-v1", "--encode", "bin:3"],
+        "encode holds 'bin:3', expected binary, one-hot, bits, bins:N",
+    ),
+    "a word of no use": (
+        ["--env", "CartPole-v1", "--encode", "one-hot"],
+        "encode holds 'one-hot', which Box(",
+    ),
+    "an engine that cannot run it": (
+        ["--env", "CartPole-v1", "--engine", "cpu"],
+        "CartPole-v1 has no table, which engines cpu and gpu need; ",
+    ),
+}
+TWO_TASKS: dict[str, tuple[list[str], str]] = {
+    "a maze beside it": (
+        ["--env", "CartPole-v1", "--maze", "maze.txt"],
+        "--maze and --env are both given; leave one out",
+    ),
+    "a heading beside it": (
+        ["--env", "CartPole-v1", "--heading", "south"],
+        "--heading is for a maze; leave it out",
+    ),
+    "a word without an environment": (
+        ["--encode", "binary"],
+        "--encode is for an environment; name one with --env ID, or leave it out",
+    ),
+    "starts without an environment": (["--starts", "2"], "--starts is for an environment; name one with"),
+    "an argument without an environment": (["--env-arg", "a=1"], "--env-arg is for an environment; name one"),
+}
+COMMANDS = {
+    "learn": ["learn", "evolved:1", *SHORT, "--csv", "new.csv"],
+    "climb": ["climb", *SHORT, "--csv", "new.csv"],
+    "evolve": ["evolve", *TINY, "--out", "new"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("what", [*WRONG, *TWO_TASKS])
+def test_a_wrong_environment_is_refused_in_one_line_and_nothing_is_written(
+    what: str,
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given, problem = {**WRONG, **TWO_TASKS}[what]
+    assert problem in refusal(capsys, *COMMANDS[command], *given)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_so_it_is_by_the_command_that_shows_it(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (_, name, *given), problem = WRONG[what]
+    assert problem in refusal(capsys, "env", name, *given, *SHORT)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (["CartPole-v1", "--save", "new.npz"], "--save needs a table: observations hold a Box"),
+        (["CliffWalking-v1", "--save", "new.txt"], "--save is 'new.txt', expected a name that ends in .npz"),
+        (["CliffWalking-v1", "--save", "no/new.npz"], "cannot write 'no/new.npz'"),
+        (
+            ["CliffWalking-v1", "--save", "new.npz", "--episodes", "0"],
+            "episodes is 0, expected a whole number",
+        ),
+        (["CliffWalking-v1", "--save", "new.npz", "--hidden", "0"], "hidden is 0, expected a whole number"),
+        (["CliffWalking-v1", "--save", "new.npz", "--steps", "0"], "steps is 0, expected a whole number"),
+        (["FrozenLake-v1", *DRY, "--save", "new.npz", "--steps", "101"], "ends an episode after 100"),
+    ],
+)
+def test_what_cannot_be_shown_or_saved_leaves_no_file(
+    given: list[str],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert problem in refusal(capsys, "env", *given)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_gymnasium_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "gymnasium", None)
+    for line in (["env", "CartPole-v1"], ["learn", "hc", "--env", "CartPole-v1"]):
+        said = refusal(capsys, *line)
+        assert said == "distal: error: Gymnasium is not installed: pip install 'distal[gym]'\n"
+
+
+def test_curves_of_fractions_need_more_memory(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    curves = ["learn", "hc", "--no-chance", "--trials", "1", "--episodes", "2000", "--steps", "1", "--curves"]
+    whole = memory.evaluation(1, 2000, curves=2, listed=memory.LISTED, instead="").total
+    monkeypatch.setenv(memory.SETTING, str(whole))
+    assert main([*curves, "--json", "--env", "CliffWalking-v1"]) == 0
+    capsys.readouterr()
+    said = refusal(capsys, *curves, "--json", "--env", "tests/Odd-v0")
+    assert "1 trial of 2,000 episodes needs" in said
+    assert "most of it for JSON" in said
