@@ -45,6 +45,7 @@ def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outp
     for scene in film.scenes(batch, [1, 15, 40]):
         assert scene.kind == learner.kind
         best = min(episodes[: scene.after], key=lambda episode: episode.ep)  # min keeps the first
+        assert isinstance(scene.walk, MazeWalk)
         assert scene.walk.cells == best.walk.cells
         assert scene.walk.headings == best.walk.headings
         assert scene.walk.ep == best.ep

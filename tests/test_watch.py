@@ -723,20 +723,20 @@ def test_many_numbers_of_a_learner_are_cut_short(opened: Opened) -> None:
 
 def test_the_states_of_a_walk_are_those_of_the_mazes_table() -> None:
     (batch,) = watch.trials("paper:1", episodes=3, maze=RING, steps=30, hidden=6, blocked="turn")
-    table = MazeTask(RING).table(batch.settings)
+    table, columns = MazeTask(RING).table(batch.settings), RING.shape[1]
     for episode in reference.episodes(batch, 0):
-        states = states_of(episode.walk)
-        assert states[0] == table.start
-        assert states[1:] == table.following[states[:-1], episode.actions].tolist()
-        assert len(set(states)) > 1
+        places = zip(episode.walk.cells, episode.walk.headings, strict=True)
+        walked = [(row * columns + column) * 4 + heading for (row, column), heading in places]
+        assert states_of(table, int(batch.goal[0]), episode.actions) == walked
+        assert len(set(walked)) > 1
 
 
 def test_more_episodes_than_a_page_can_hold_are_refused_for_recordings_alone(jumps: Jumps) -> None:
     step = 4 + 1 + 4  # state, action, 28 bits
     most = MAX_BYTES // (100 * step + 4)
     assert 1_000 < most < watch.MAX_EPISODES
-    watch.check_recordings(watch.trials(jumps, episodes=most))
-    watch.check_recordings(watch.trials("paper:1", episodes=watch.MAX_EPISODES))
+    watch.check_page(watch.trials(jumps, episodes=most))
+    watch.check_page(watch.trials("paper:1", episodes=watch.MAX_EPISODES))
     says = f"episodes is {most + 1}, expected {most} at most: .* kind 'jumps' .* fewer episodes or steps"
     for learners in ((jumps,), ("hc", jumps)):
         with pytest.raises(InputError, match=says):
@@ -768,7 +768,7 @@ def test_a_network_of_another_size_cannot_be_recorded() -> None:
     episode = next(reference.episodes(batch, 0))
     recording = Recording((4, 5, 4))
     with pytest.raises(InputError, match=r"episode 1 has \(4, 3, 4\) inputs .* expected \(4, 5, 4\)"):
-        recording.add(episode)
+        recording.add(episode, [0] * (episode.steps + 1))
     assert recording.steps == []
 
 

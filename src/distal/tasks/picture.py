@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError, integer, sequence, shown
 
-WALL, FLOOR, GOAL, PIT = "#", ".", "G", "H"
+WALL, FLOOR, GOAL, PIT, START = "#", ".", "G", "H", "S"
 NOWHERE = -1
 MAX_CELLS = 2**16
 
@@ -57,7 +57,12 @@ class Picture:
     def __post_init__(self) -> None:
         rows = sequence("rows of the picture", self.rows, "a list of strings")
         for row in rows:
-            if not isinstance(row, str) or not row or not all(map(_is_symbol, row)) or len(row) != len(rows[0]):
+            if (
+                not isinstance(row, str)
+                or not row
+                or not all(map(_is_symbol, row))
+                or len(row) != len(rows[0])
+            ):
                 raise InputError(
                     f"rows of the picture holds {shown(row)}, expected strings of one length, "
                     f"of {WALL} {FLOOR} {GOAL} {PIT}, small letters and digits"
@@ -84,6 +89,15 @@ class Picture:
         """Return where everything is in a state."""
         lists: Any = (self.cells, self.headings, self.things, self.goals)
         return Spot(*(int(one[state]) for one in lists))
+
+    def rows_from(self, state: int) -> tuple[str, ...]:
+        """Return the rows with S where an episode begins that begins in this state, and its goal as G."""
+        spot, columns = self.spot(state), self.shape[1]
+        symbols = list("".join(self.rows))
+        symbols[spot.cell] = START
+        if spot.goal != NOWHERE:
+            symbols[spot.goal] = GOAL
+        return tuple("".join(symbols[at : at + columns]) for at in range(0, len(symbols), columns))
 
 
 class Spot(NamedTuple):
@@ -166,7 +180,7 @@ def _cliff(env: Any) -> Grid:
 
 
 def _taxi(env: Any) -> Grid:
-    """A wall between two squares is a cell of its own, as in the map that Taxi prints."""
+    """Return its map; a wall between two squares is a cell of its own there."""
     symbols = {"+": WALL, "-": WALL, "|": WALL, ":": FLOOR, " ": FLOOR}
     rows = ["".join(symbols.get(one, one.lower()) for one in row) for row in _text(env.desc)]
 
@@ -186,7 +200,7 @@ def _text(desc: Any) -> list[str]:
 
 
 def _minigrid(env: Any) -> Grid:
-    """The walls and goals as they stand now; what is carried and opened is not drawn."""
+    """Return the walls and goals as they stand now; what is carried or opened is not drawn."""
     kinds = {"wall": WALL, "goal": GOAL, "lava": PIT}
     columns = int(env.width)
 
