@@ -88,6 +88,12 @@ class Scene:
         return self.walk.picture.shape if isinstance(self.walk, GridWalk) else self.walk.maze.shape
 
     @property
+    def roles(self) -> list[str]:
+        """What the colours of the grid stand for."""
+        symbols = "".join(self.walk.picture.rows) if isinstance(self.walk, GridWalk) else grid.PIT
+        return ["start", "goal", *(["pit"] if grid.PIT in symbols else [])]
+
+    @property
     def colour(self) -> str:
         """The colour of the learner."""
         return LIGHT.get(self.kind, LIGHT["other"])
@@ -214,14 +220,17 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
             for line, text in enumerate(scene.caption(now)):
                 pen.text((left, (0.4 + 1.7 * line) * scale), text, LIGHT["wall"], font)
             whole.paste(Image.fromarray(scene.draw(now, cell)), (left, band))
-        _key(pen, gap, band + height + 0.7 * scale, scale, font)
+        _key(pen, (gap, band + height + 0.7 * scale), scale, font, shown[0].roles)
         frames.append(np.asarray(whole))
     return frames
 
 
-def _key(pen: ImageDraw.ImageDraw, x: float, y: float, scale: int, font: Font) -> None:
-    """Write what the colours of the maze mean."""
-    for role in ("start", "goal", "pit"):
+def _key(
+    pen: ImageDraw.ImageDraw, at: tuple[float, float], scale: int, font: Font, roles: Sequence[str]
+) -> None:
+    """Write what the colours of the grid mean."""
+    x, y = at
+    for role in roles:
         pen.rectangle((x, y + 0.3 * scale, x + scale - 1, y + 1.3 * scale - 1), LIGHT[role])
         pen.text((x + 1.4 * scale, y), role, LIGHT["wall"], font)
         x += 2.6 * scale + font.getlength(role)

@@ -393,7 +393,9 @@ def _check_table(task: Task[Any], settings: Settings) -> None:
     if task.table(settings) is None:
         reason = why_not_table(task)
         why = "" if reason is None else f" ({reason})"
-        raise InputError(f"{task_name(task)} is no table, and nothing else can be watched{why}; use distal learn")
+        raise InputError(
+            f"{task_name(task)} is no table, and nothing else can be watched{why}; use distal learn"
+        )
 
 
 def _table_of(batch: Batch) -> Table:

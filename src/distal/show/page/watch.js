@@ -98,8 +98,8 @@ window.distal = (() => {
   function numbersOf(learner) {
     if (!learner.recording) return [...KINDS[learner.kind].numbers, ...SCALES].map(([name, symbol, key]) => [name, symbol, learner[key]]);
     return Object.entries(learner.numbers).map(([key, value]) => {
-      const scale = SCALES.find((one) => one[2] === key);
-      return scale ? [scale[0], scale[1], value] : ["", key, value];
+      const known = [...(KINDS[learner.kind]?.numbers ?? []), ...SCALES].find((one) => one[2] === key);
+      return known ? [known[0], known[1], value] : ["", key, value];
     });
   }
 
@@ -160,6 +160,7 @@ window.distal = (() => {
     const senses = TASK ? SENSES.slice(0, -1).map((bit) => `bit ${bit} of the observation`) : ["wall to the left", "wall in front", "wall to the right"];
     fill("inputs", SENSES, [...senses, "the bias is always active"]).classList.toggle("many", SENSES.length > 16);
     if (TASK) {
+      panel.root.querySelector(".neurons").classList.add("of-table");
       text(panel["$senses-name"], `${plural(TASK.bits, "bit")} sensed${TASK.encoder ? `: ${TASK.encoder}` : ""}`);
       text(panel["$pits-name"], "State");
     }
@@ -638,14 +639,15 @@ window.distal = (() => {
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.lineCap = "butt";
-    const mark = Math.max(size, Math.min(1.5 * size, 12), 5), inset = (size - mark) / 2; // in a large maze, larger than a cell
+    const whole = Math.max(size, Math.min(1.5 * size, 12), 5); // in a large maze, larger than a cell
     context.strokeStyle = palette.start;
     context.lineWidth = Math.min(Math.max(1.5, size * 0.16), 7);
     context.beginPath();
-    context.arc(x(grid.start) + half, y(grid.start) + half, mark * 0.3, 0, 7);
+    context.arc(x(grid.start) + half, y(grid.start) + half, whole * 0.3, 0, 7);
     context.stroke();
     for (const { symbol, cell, role } of grid.marks) {
-      const isGoal = role === "goal", left = x(cell) + inset, top = y(cell) + inset;
+      const isGoal = role === "goal", within = isGoal && TASK; // the ring of a maze's goal is larger than its cell
+      const mark = within ? size * 0.56 : whole, left = x(cell) + (size - mark) / 2, top = y(cell) + (size - mark) / 2;
       if (role === "place") {
         context.fillStyle = palette.soft;
         context.font = font(Math.min(size * 0.7, 18), 700);
@@ -666,7 +668,7 @@ window.distal = (() => {
         context.globalAlpha = entered ? 0.75 : 0.28;
         context.fillRect(left, top, mark, mark);
         context.globalAlpha = 1;
-        context.lineWidth = Math.max(1, mark * 0.08);
+        context.lineWidth = Math.min(Math.max(1, mark * 0.08), 3.2);
         context.strokeRect(left + 0.5, top + 0.5, mark - 1, mark - 1);
         context.globalAlpha = 0.6;
         context.beginPath();
@@ -694,7 +696,7 @@ window.distal = (() => {
     const agent = Math.max(size * (TASK ? 0.36 : 0.8), 7);
     if (heading < 0) drawDisc(context, x(cell) + half, y(cell) + half, agent, mine);
     else drawAgent(context, x(cell) + half, y(cell) + half, agent, heading, mine);
-    if (thing >= 0) drawDisc(context, x(thing) + half, y(thing) + half, Math.max(size * 0.16, 3), palette.ink);
+    if (thing >= 0) drawDisc(context, x(thing) + size * 0.76, y(thing) + size * 0.76, Math.max(size * 0.15, 3), palette.ink);
 
     const row = Math.floor(cell / grid.columns), column = cell % grid.columns, ahead = heading < 0 ? "" : `, heading ${HEADINGS[heading]}`;
     panel.$maze.setAttribute("aria-label", `${TASK ? `${TASK.name}:` : `The maze: goal ${data.goal},`} the agent at row ${row}, column ${column}${ahead}, step ${step} of ${episode.steps}`);
@@ -1031,7 +1033,8 @@ window.distal = (() => {
   function activityLayout(panel, episode) {
     const width = panel.root.querySelector(".network").clientWidth, columns = breadth(panel);
     const layers = [[TASK ? "bits" : "walls", episode.inputs, SENSES.slice(0, -1)], ["hidden", episode.hidden, new Array(H).fill("")], ["outputs", episode.outputs, ACTIONS]];
-    const rows = layers.reduce((sum, [, , names]) => sum + names.length, 0), rest = [0, 0, 340, 220][columns];
+    const rows = layers.reduce((sum, [, , names]) => sum + names.length, 0), neurons = panel.root.querySelector(".neurons").offsetHeight;
+    const rest = TASK ? [0, 0, 250, 130][columns] + neurons : [0, 0, 340, 220][columns];
     const row = Math.min(Math.max(columns === 1 ? 9 : (roomFor() - rest) / rows, rows > 56 ? 2 : 6), 14);
     let y = ACTIVITY.top;
     const blocks = layers.map(([name, active, names]) => {
@@ -1532,7 +1535,7 @@ window.distal = (() => {
     find("help-states").hidden = Boolean(TASK.picture);
     find("help-grid").hidden = !TASK.picture;
     text(find("help-grid-name"), "Grid");
-    text(find("help-agent"), "a disc, or a triangle where it looks one way");
+    text(find("help-agent"), "a disc, or a triangle where it looks one way; a small disc is what it fetches or carries");
   }
 
   window.addEventListener("error", (event) => complain(`This page has failed: ${event.message}`));
