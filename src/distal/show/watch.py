@@ -379,11 +379,10 @@ def check_page(batches: Sequence[Batch]) -> None:
     for batch in batches:
         most = MAX_BYTES // episode_bytes(_layers(batch), batch.settings.steps)
         if not _is_computed(batch) and batch.episodes > most:
-            in_maze = isinstance(task, MazeTask)
-            kind = f"has no code for learners of kind {batch.learners[0].kind!r}"
+            kind = f"has no code for learners of kind {batch.learners[0].kind!r} and records them"
+            why = kind if isinstance(task, MazeTask) else "computes mazes alone and records other tasks"
             raise InputError(
-                f"episodes is {batch.episodes}, expected {most} at most: the page "
-                f"{kind if in_maze else 'computes nothing but mazes'} and records them; "
+                f"episodes is {batch.episodes}, expected {most} at most: the page {why}; "
                 "ask for fewer episodes or steps"
             )
 

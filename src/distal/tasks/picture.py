@@ -87,6 +87,7 @@ class Picture:
 
     def spot(self, state: int) -> Spot:
         """Return where everything is in a state."""
+        state = integer("state", state, 0, self.states - 1)
         lists: Any = (self.cells, self.headings, self.things, self.goals)
         return Spot(*(int(one[state]) for one in lists))
 
