@@ -50,6 +50,7 @@ from distal.show import film, watch
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.picture import Picture
 from distal.tasks.sources import rebuilt, task_of, why_not_table
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.tabulation import tabulate
@@ -544,6 +545,7 @@ WATCHING: Rows = {
     **{name: NUMBERS[name] for name in ("episodes", "resample", "seed")},
     **SETTINGS,
     "maze": row(SMALL, lambda maze: EITHER if isinstance(maze, Maze) else MAZE[1](maze)),  # has it a goal 0?
+    "task": row(None, none_or(never)),  # beside a maze
 }
 WALKING: Rows = {
     "maze": MAZE,
@@ -804,6 +806,7 @@ def machinery() -> list[Door]:
     """Return the doors of engines and executors, and of what is inside a trial."""
     maze, goal, settings = row(SMALL, one(Maze)), row(0, whole(0, 1)), BATCH["settings"]
     table = Table(**{name: make() for name, (make, _) in TABLE.items()})
+    picture = Picture(["G.", "#H"], [0, 1])
     return [
         Door("distal.engines.Batch", Batch, BATCH),
         Door("distal.engines.Batch", Batch, {**BATCH, **MANY_RULES}),
@@ -845,8 +848,19 @@ def machinery() -> list[Door]:
             "name": row("rooms", lambda name: EITHER if isinstance(name, str) else WRONG),
             "steps": row(None, none_or(whole(1, 10_000))), "target": row(None, none_or(finite)),
             "limit": row(None, none_or(whole(1, 10_000))),
+            "actions": row(None, none_or(never)), "picture": row(None, none_or(never)),
         }),
         Door("distal.TableTask.target", TableTask(table).target, {
+        Door("distal.tasks.picture.Picture", Picture, {
+            "rows": row(["G.", "#H"], never), "cells": row([0, 1], some(np.ndarray)),
+            **{
+                name: row([-1, 0], lambda at: EITHER if isinstance(at, np.ndarray) else whole(-1, 3)(at))
+                for name in ("headings", "things", "goals")
+            },
+        }),
+        Door("distal.tasks.picture.Picture.spot", picture.spot, {"state": row(0, whole(0, 1))}),
+        Door("distal.tasks.picture.Picture.rows_from", picture.rows_from, {"state": row(0, whole(0, 1))}),
+        Door("distal.tasks.tables.TableTask.target", TableTask(table).target, {
             "settings": row(SHORT, either),
         }),
         Door("distal.TableTask.save", TableTask(table).save, {"path": row("new.npz", never)}),
@@ -919,6 +933,7 @@ NO_DOOR = {
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
             "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.Scene.caption",
+            "distal.show.film.Scene.draw", "distal.show.film.GridWalk",
             "distal.model.network.Weights",
             "distal.tasks.encoders.Encoder",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,12 @@ from distal.learners import Learner
 from distal.learners.chance import Chance
 from distal.model.draws import child_seed
 from distal.model.maze import LEFT, STOP, STRAIGHT
-from distal.show import film
-from distal.show.film import Scene
+from distal.show import film, watch
+from distal.show.film import GridWalk, Scene
+from distal.tasks.picture import Picture
 from distal.tasks.pixels import SCALE
+from distal.tasks.sources import task_of
+from distal.tasks.tables import Table, TableTask
 from distal.tasks.walk import MazeTask, MazeWalk
 from tests.mazes import T
 
@@ -45,6 +49,7 @@ def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outp
     for scene in film.scenes(batch, [1, 15, 40]):
         assert scene.kind == learner.kind
         best = min(episodes[: scene.after], key=lambda episode: episode.ep)  # min keeps the first
+        assert isinstance(scene.walk, MazeWalk)
         assert scene.walk.cells == best.walk.cells
         assert scene.walk.headings == best.walk.headings
         assert scene.walk.ep == best.ep
@@ -99,6 +104,82 @@ def test_a_film_has_the_colours_of_every_other_picture(kind: str) -> None:
     assert colour(1, 2) == LIGHT[kind]  # the agent, at the junction
     corner = inside[3 * scale, 2 * scale]  # of the start, beside the trail
     assert "#" + "".join(f"{part:02x}" for part in corner) == LIGHT["start"]
+
+
+# ------------------------------------------------------------------ tables
+
+
+def lake_trial(task: Any = None) -> Batch:
+    pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+    dry = task_of("FrozenLake-v1", args={"is_slippery": False}) if task is None else task
+    (batch,) = watch.trials("chance", task=dry, episodes=40, seed=2, hidden=6)
+    return batch
+
+
+def test_in_a_table_a_scene_is_the_first_of_the_best_episodes_so_far() -> None:
+    batch = lake_trial()
+    episodes = list(reference.episodes(batch, 0))
+    moves = {0: (0, -1), 1: (1, 0), 2: (0, 1), 3: (-1, 0)}
+    found = film.scenes(batch, [1, 40])
+    for scene in found:
+        best = min(episodes[: scene.after], key=lambda episode: episode.ep)
+        row, column, cells = 0, 0, [0]
+        for action in best.actions:
+            down, across = moves[action]
+            row, column = min(max(row + down, 0), 3), min(max(column + across, 0), 3)
+            cells.append(4 * row + column)
+        assert isinstance(scene.walk, GridWalk)
+        assert [scene.walk.picture.spot(state).cell for state in scene.walk.states] == cells
+        assert (scene.walk.ep, scene.walk.reached) == (best.ep, cells[-1] == 15)
+
+
+def test_a_film_of_a_table_draws_its_grid() -> None:
+    picture = Picture(["a#.", "H.G"], cells=[3, 4, 5, 2], headings=[-1, 1, -1, -1], things=[-1, -1, -1, 0])
+    seen = {}
+    for states in ((0, 1), (0, 1, 2), (0, 3)):
+        frame = film.film([Scene(5, GridWalk(picture, states, 7, None), "hc")])[-1]
+        size = 8 * SCALE  # a grid of three cells is as wide as a maze of 24
+        inside = frame[4 * SCALE :, SCALE:]
+        seen[states] = {
+            (row, column): "#" + "".join(f"{part:02x}" for part in inside[int(y), int(x)])
+            for row in range(2) for column in range(3)
+            for y, x in [((row + 0.5) * size, (column + 0.5) * size)]
+        }  # fmt: skip
+    assert seen[0, 1][1, 1] == seen[0, 1, 2][1, 2] == LIGHT["hc"]  # the agent, a triangle and a disc
+    assert seen[0, 1][0, 1] == LIGHT["wall"]
+    assert seen[0, 1][1, 2] == LIGHT["goal"]
+    assert seen[0, 1][0, 0] == seen[0, 1][0, 2] == LIGHT["floor"]
+    assert seen[0, 3][0, 0] == LIGHT["ink"]  # what is to be fetched
+    start = inside[size + 9, 9]
+    assert "#" + "".join(f"{part:02x}" for part in start) == LIGHT["start"]
+
+
+def test_a_caption_of_a_table_says_whether_its_target_is_reached() -> None:
+    picture = Picture(["..G"], cells=[0, 1, 2])
+    for reached, ending in ((True, "goal in 2 steps"), (False, "goal not reached"), (None, "2 steps")):
+        scene = Scene(3, GridWalk(picture, (0, 1, 2), -4, reached), "hc")
+        assert scene.caption(2) == ("best of 3 episodes", f"{ending}: EP -4")
+        assert scene.caption(1) == ("best of 3 episodes", "step 1")
+
+
+def test_a_key_names_the_colours_that_are_there() -> None:
+    for symbol, roles in ((".", ["start", "goal"]), ("H", ["start", "goal", "pit"])):
+        walk = GridWalk(Picture([f"{symbol}.G"], cells=[1, 2]), (0, 1), 1, True)
+        assert Scene(1, walk, "hc").roles == roles
+
+
+def test_a_table_without_a_picture_has_no_film(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = TableTask(Table.of([[0], [1]], [[0, 1]] * 2, [[1, 1]] * 2, [0, 1]), name="bare")
+    says = "bare has no picture that a film could show; write a page, without a film"
+    with pytest.raises(InputError, match=says):
+        film.scenes(lake_trial(bare), [1])
+    monkeypatch.chdir(tmp_path)
+    bare.save("bare.npz")
+    assert main(["watch", "hc", "--env", "bare.npz", "--gif", "a.gif", "--out", "a.html"]) == 2
+    assert capsys.readouterr().err == f"distal: error: {says}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["bare.npz"]
 
 
 def test_an_mp4_has_every_frame(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from distal.search.evolve import run_seed
 from distal.show import film, watch
 from distal.tasks.episode import Episode, run_episode
 from distal.tasks.task import Aim, W
-from distal.tasks.walk import MazeTask
+from distal.tasks.walk import MazeTask, MazeWalk
 from tests.doors import SameThread, contents
 from tests.mazes import T
 
@@ -308,6 +308,7 @@ def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Pat
     assert watched.eps[0].tolist() == [episode.ep for episode in reference.episodes(trial(), 0)]
     (scene,) = film.scenes(trial(), [6])
     best = min(reference.episodes(trial(), 0), key=lambda episode: episode.ep)
+    assert isinstance(scene.walk, MazeWalk)
     assert scene.walk.cells == best.walk.cells
     frames = film.film([scene], scale=4)
     assert len(frames) > 1

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, make_dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,9 @@ from distal.model.settings import READINGS, Settings
 from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.show.watch import Watched
+from distal.tasks.picture import Picture
+from distal.tasks.sources import task_of
+from distal.tasks.tables import Table, TableTask
 from distal.tasks.walk import MazeTask
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
@@ -723,20 +727,20 @@ def test_many_numbers_of_a_learner_are_cut_short(opened: Opened) -> None:
 
 def test_the_states_of_a_walk_are_those_of_the_mazes_table() -> None:
     (batch,) = watch.trials("paper:1", episodes=3, maze=RING, steps=30, hidden=6, blocked="turn")
-    table = MazeTask(RING).table(batch.settings)
+    table, columns = MazeTask(RING).table(batch.settings), RING.shape[1]
     for episode in reference.episodes(batch, 0):
-        states = states_of(episode.walk)
-        assert states[0] == table.start
-        assert states[1:] == table.following[states[:-1], episode.actions].tolist()
-        assert len(set(states)) > 1
+        places = zip(episode.walk.cells, episode.walk.headings, strict=True)
+        walked = [(row * columns + column) * 4 + heading for (row, column), heading in places]
+        assert states_of(table, int(batch.goal[0]), episode.actions) == walked
+        assert len(set(walked)) > 1
 
 
 def test_more_episodes_than_a_page_can_hold_are_refused_for_recordings_alone(jumps: Jumps) -> None:
     step = 4 + 1 + 4  # state, action, 28 bits
     most = MAX_BYTES // (100 * step + 4)
     assert 1_000 < most < watch.MAX_EPISODES
-    watch.check_recordings(watch.trials(jumps, episodes=most))
-    watch.check_recordings(watch.trials("paper:1", episodes=watch.MAX_EPISODES))
+    watch.check_page(watch.trials(jumps, episodes=most))
+    watch.check_page(watch.trials("paper:1", episodes=watch.MAX_EPISODES))
     says = f"episodes is {most + 1}, expected {most} at most: .* kind 'jumps' .* fewer episodes or steps"
     for learners in ((jumps,), ("hc", jumps)):
         with pytest.raises(InputError, match=says):
@@ -768,8 +772,262 @@ def test_a_network_of_another_size_cannot_be_recorded() -> None:
     episode = next(reference.episodes(batch, 0))
     recording = Recording((4, 5, 4))
     with pytest.raises(InputError, match=r"episode 1 has \(4, 3, 4\) inputs .* expected \(4, 5, 4\)"):
-        recording.add(episode)
+        recording.add(episode, [0] * (episode.steps + 1))
     assert recording.steps == []
+
+
+# ------------------------------------------------------------------ tables
+
+BY_HAND: dict[str, Any] = {"hidden": 4, "steps": 15, "episodes": 8, "seed": 1}
+
+
+def gym_task(name: str, **options: Any) -> Any:
+    pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+    return task_of(name, **options)
+
+
+def lake(**options: Any) -> Any:
+    return gym_task("FrozenLake-v1", args={"is_slippery": False}, **options)
+
+
+def ring(states: int, target: float | None = 6, stride: int = 1, **options: Any) -> TableTask:
+    """Return a ring of states: step on or stay, until the last state is entered; the EP is the steps."""
+    number = np.arange(states)
+    bits = number[:, None] >> np.arange(3) & 1
+    following = np.stack([number, (number + stride) % states, (number + 1) % states], axis=1)
+    table = Table.of(bits, following, np.ones((states, 3), np.int64), number == states - 1)
+    return TableTask(table, name="ring", target=target, **options)
+
+
+def test_in_a_table_the_page_shows_what_the_environment_itself_does(opened: Opened) -> None:
+    gymnasium = pytest.importorskip("gymnasium", reason="pip install 'distal[gym]'")
+    task = gym_task("CliffWalking-v1")
+    watched = watch.watch("evolved:1", CLIMBER, task=task, **{**BY_HAND, "seed": 32})
+    assert None not in watched.recordings
+    page, cells = opened(watched), set()
+    names = ("up", "right", "down", "left")
+    for number in range(8):
+        page.evaluate(f"distal.goto({number + 1})")
+        for batch, panel in zip(watched.batches, state(page)["panels"], strict=True):
+            env = gymnasium.make("CliffWalking-v1")
+            places, rewards = [env.reset()[0]], []
+            for action in panel["actions"]:
+                place, reward, *_ = env.step(names.index(action))
+                places.append(place)
+                rewards.append(reward)
+            assert panel["cells"] == places
+            assert panel["ep"] == -sum(rewards)
+            episode = next(islice(reference.episodes(batch, 0), number, None))
+            assert panel["actions"] == [names[action] for action in episode.actions]
+            assert task.picture.cells[panel["states"]].tolist() == places
+            cells.update(places)
+    assert len(cells) > 20  # falls among them
+
+
+def test_the_trial_in_a_table_is_the_one_that_learn_reports() -> None:
+    task = gym_task("Taxi-v4", starts=3)
+    watched = watch.watch("evolved:1", task=task, goal="2", episodes=12, seed=4, hidden=5)
+    result = distal.learn("evolved:1", task=task, episodes=12, trials=1, seed=4, hidden=5)
+    assert np.minimum.accumulate(watched.eps[0]).tolist() == result.best[2].tolist()
+    assert watched.batches[0].settings.steps == 200  # as Taxi itself
+    assert watched.title == "evolved:1 in Taxi-v4, goal 2"
+    assert watched.to_dict()["task"]["name"] == "Taxi-v4"
+
+
+def pixels(page: Page, points: list[tuple[float, float]]) -> list[str]:
+    """Return the colours of the picture at some places, in pixels of the page."""
+    found: list[str] = page.evaluate(
+        """points => {
+          const { width, height } = document.querySelector(".maze");
+          const { data } = document.querySelector(".maze").getContext("2d").getImageData(0, 0, width, height);
+          return points.map(([x, y]) => {
+            const at = 4 * (Math.floor(y) * width + Math.floor(x));
+            return "#" + [...data.subarray(at, at + 3)].map(c => c.toString(16).padStart(2, "0")).join("");
+          });
+        }""",
+        points,
+    )
+    return found
+
+
+@pytest.mark.parametrize(("scheme", "theme"), [("light", LIGHT), ("dark", DARK)])
+def test_a_grid_has_its_pits_its_goal_and_the_path_in_their_cells(
+    opened: Opened, scheme: str, theme: dict[str, str]
+) -> None:
+    watched = watch.watch("chance", task=lake(), episodes=120, seed=1)
+    page = opened(watched, scheme=scheme, place=f"#{int(watched.eps[0].argmin()) + 1}.3")
+    shown = state(page)["panels"][0]
+    assert shown["cells"][:4] == [0, 4, 8, 9]  # 0 is the start, 15 the goal; 5, 7, 11, 12 are holes
+    size = page.evaluate("document.querySelector('.maze').width") / 4
+
+    def at(cell: int, down: float, across: float) -> tuple[float, float]:
+        return (cell % 4 + across) * size, (cell // 4 + down) * size
+
+    places = [(0.5, 0.5), (0.5, 0.02), (0.12, 0.12), (0.5, 0.2)]
+    points = [at(cell, *place) for place in places for cell in range(16)]
+    middles, edges, corners, rims = np.reshape(pixels(page, points), (4, 16)).tolist()
+    assert middles[9] == theme["chance"]  # the agent
+    assert middles[15] == theme["goal"]
+    assert [cell for cell in range(16) if middles[cell] == theme["floor"]] == [1, 2, 3, 6, 10, 13, 14]
+    assert [cell for cell in range(16) if edges[cell] == theme["pit"]] == [5, 7, 11, 12]
+    assert [cell for cell in (0, 4, 8, 9, 1, 2, 13) if corners[cell] != theme["floor"]] == [0, 4, 8, 9]
+    assert [cell for cell in range(16) if rims[cell] == theme["start"]] == [0]
+
+
+@pytest.mark.parametrize(("to", "joined"), [(2, True), (8, False), (4, False)])
+def test_a_path_has_a_gap_where_the_agent_leaps_and_what_it_fetches_is_a_disc(
+    opened: Opened, to: int, joined: bool
+) -> None:
+    """In three rows of three cells, a step leads from cell 0 to another; something lies in cell 6."""
+    table = Table.of([[0], [1]], [[1], [1]], [[1], [1]], [0, 1])
+    task = TableTask(table, picture=Picture(["...", "...", "..."], cells=[0, to], things=6))
+    page = opened(watch.watch("chance", task=task, episodes=1, hidden=2), place="#1.1")
+    size = page.evaluate("document.querySelector('.maze').width") / 3
+    row, column = divmod(to, 3)
+    places = [(0.5 + 0.45 * column, 0.5 + 0.45 * row), (0.76, 2.76), (0.5 + column, 0.5 + row)]
+    between, thing, agent = pixels(page, [(x * size, y * size) for x, y in places])
+    assert (between == LIGHT["chance"]) is joined
+    assert (thing, agent) == (LIGHT["ink"], LIGHT["chance"])
+
+
+def test_the_page_says_what_the_task_is_and_whether_its_goal_is_reached(opened: Opened) -> None:
+    watched = watch.watch("chance", task=lake(encode="one-hot"), episodes=120, seed=3)
+    best = int(watched.eps[0].argmin()) + 1
+    assert watched.eps[0].min() == -1  # the target is −0.7
+    page = opened(watched, place=f"#{best}")
+    assert page.inner_text("h1") == page.title() == "chance in FrozenLake-v1"
+    assert "16 states · 16 bits sensed (one-hot)" in page.inner_text("#subtitle")
+    assert page.inner_text(".inputs h3") == "16 bits sensed: one-hot"
+    assert page.locator(".inputs .cells span").count() == 17
+    assert page.locator(".outputs .cells span").all_inner_texts() == ["left", "down", "right", "up"]
+    steps = state(page)["panels"][0]["steps"]
+    ends = f"Ends in state 15 after {steps} steps: EP −1. Goal reached: the target is −0.7 or less."
+    assert page.inner_text(".outcome") == ends
+    assert (page.inner_text(".ep"), page.inner_text(".pits")) == ("−1", "15 of 16")
+    assert page.inner_text(".pits-name") == "State"
+    assert state(page)["panels"][0]["reached"] is True
+    missed = int(watched.eps[0].argmax()) + 1
+    page.evaluate(f"distal.goto({missed})")
+    assert "EP 0. Goal not reached: the target is −0.7 or less." in page.inner_text(".outcome")
+    assert state(page)["panels"][0]["reached"] is False
+    assert "target: −0.7" in page.inner_text("#legend")
+    assert "this page computes mazes alone" in page.inner_text(".learner")
+    page.keyboard.press("?")
+    told = page.inner_text("#help")
+    assert "A network acts in FrozenLake-v1" in told
+    assert "maze to its goal" not in told
+    assert page.is_hidden("#help-states")
+
+
+def test_a_table_without_a_picture_is_a_row_of_its_states(opened: Opened) -> None:
+    watched = watch.watch(CLIMBER, task=ring(9, target=None), **BY_HAND)
+    (episode,) = islice(reference.episodes(watched.batches[0], 0), 2, 3)
+    page = opened(watched, place="#3.4", width=1280)
+    states = [0]
+    for action in episode.actions:  # 1 and 2 go on, 0 stays
+        states.append((states[-1] + (action > 0)) % 9)
+    shown = state(page)["panels"][0]
+    assert (shown["states"], shown["cells"], shown["reached"]) == (states, None, None)
+    assert shown["actions"] == [str(action) for action in episode.actions]
+    assert "The task has no target." in page.inner_text(".outcome")
+    assert page.inner_text(".inputs h3") == "3 bits sensed"
+    assert "target" not in page.inner_text("#legend")
+    boxes = pixels(page, [(34 * k + 6, 13) for k in range(9)])  # in a box, beside its number
+    assert [k for k in range(9) if boxes[k] == LIGHT["hc"]] == [states[4]]
+    plain = "#f5f6f8"
+    assert [k for k in range(9) if boxes[k] != plain] == sorted(set(states[:5]))
+    assert 1 < len(set(states[:5])) < 9
+    visited = " ".join(map(str, dict.fromkeys(states[:5])))
+    assert page.get_attribute(".maze", "aria-label") == (
+        f"9 states: the agent in state {states[4]}, step 4 of {len(states) - 1}; visited {visited}"
+    )
+
+
+def test_of_many_states_those_visited_in_the_trial_have_a_box_200_at_a_time(opened: Opened) -> None:
+    task = ring(100_000, stride=40)
+    watched = watch.watch("chance", task=task, hidden=4, steps=400, episodes=4)
+    recording = watched.recordings[0]
+    assert recording is not None
+    visited = recording.visited
+    assert len(visited) > 400
+    page = opened(watched)
+    for episode in range(1, 5):
+        page.evaluate(f"distal.goto({episode})")
+        at = visited.index(state(page)["panels"][0]["states"][-1])
+        first = at // 200 * 200
+        label = page.get_attribute(".maze", "aria-label") or ""
+        assert label.startswith(
+            f"{len(visited)} states visited in this trial, of 100,000, here {first + 1} to "
+            f"{min(first + 200, len(visited))}: the agent in state {visited[at]}, step 400 of 400"
+        )
+
+
+def test_a_page_of_a_large_table_is_small() -> None:
+    states = 60_000
+    picture = Picture(["." * 250] * 240, cells=np.arange(states))
+    text = watch.page("chance", task=ring(states, picture=picture), hidden=4, steps=50, episodes=20)
+    assert len(text.encode()) < 300_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["grid", "states"])
+def test_the_page_of_a_table_fits_a_phone_and_can_be_read(opened: Opened, kind: str, scheme: str) -> None:
+    task = lake(encode="one-hot") if kind == "grid" else ring(64)
+    watched = watch.watch("evolved:1", "hc", task=task, **BY_HAND)
+    page = opened(watched, width=360, height=740, scheme=scheme, place="#2.5")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    for what, ink, ground in page.evaluate(LOOK, TEXTS):
+        assert contrast(ink, ground) >= 4.5, (what, ink, ground)
+
+
+def test_the_line_of_chance_is_seen_where_eps_differ_by_one() -> None:
+    watched = watch.watch("chance", task=lake(), episodes=60, seed=1)
+    low, high = watched.chance.min(), watched.chance.max()
+    assert 0 < high - low < 1
+    at, values = zip(*watched.page_data()["chance"]["curve"], strict=True)
+    off = np.abs(np.interp(np.arange(60), at, values) - watched.chance)
+    assert off.max() <= 1 / 200 + 0.0001
+
+
+class Endless:
+    """A task that is no table, and does not say why."""
+
+    name, inputs, outputs, goals = "endless", 3, 4, ("0",)
+
+    def begin(self, goal: int, settings: Settings) -> Any:
+        """Begin."""
+
+    def table(self, settings: Settings) -> None:
+        """Return None."""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"task": Endless()}, "endless is no table, and nothing else can be watched; use distal learn"),
+        ({"task": ring(4), "maze": T}, "task and maze are both given; leave one out"),
+        ({"task": ring(4), "goal": "3"}, "goal is '3', expected a goal of ring: 0"),
+        (
+            {"task": ring(4), "steps": 10_000, "episodes": 900},
+            "episodes is 900, expected 186 at most: the page computes mazes alone and records other tasks;",
+        ),
+        (
+            {"task": TableTask(Table.of(np.zeros((2, 65), int), [[0, 1]] * 2, [[1, 1]] * 2, [0, 1]))},
+            "table has 65 inputs and 2 actions, a page takes at most 64 and 16: chance beside it needs",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_watched_is_refused_in_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        watch.watch("evolved:1", **options)
+    assert str(refusal.value).startswith(message)
+
+
+def test_of_many_goals_an_error_names_a_few() -> None:
+    many = np.zeros((100, 2), int)
+    table = Table.of([[0], [1]], [[0, 1], [0, 1]], np.ones((100, 2, 2), int), many)
+    with pytest.raises(InputError, match=r"expected a goal of table: 0, 1, .* 38, …, 99$"):
+        watch.trials("evolved:1", task=TableTask(table), goal="x")
 
 
 # ------------------------------------------------------------------ colours
@@ -944,6 +1202,22 @@ def test_watch_writes_a_page_and_tells_of_it(capsys: pytest.CaptureFixture[str],
     assert (data["goal"], data["resample"], data["steps"]) == ("0", 2, 9)
 
 
+def test_the_command_takes_an_environment_as_learn_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = str(tmp_path / "page.html")
+    words = ["watch", "hc", "--episodes", "4", "--hidden", "3", "--out", out]
+    told = output(capsys, *words, "--env", "FrozenLake-v1", "--env-arg", "is_slippery=false")
+    assert "FrozenLake-v1: 4 episodes, seed 0" in told
+    taxi = ["--env", "Taxi-v4", "--starts", "2", "--encode", "binary", "--goal", "1"]
+    assert "Taxi-v4, goal 1: 4 episodes" in output(capsys, *words, *taxi)
+    data = output_json(capsys, *words, *taxi)
+    eps = watch.watch("hc", task=gym_task("Taxi-v4", starts=2), goal="1", episodes=4, hidden=3).eps
+    assert data["learners"][0]["best_ep"] == eps.min()
+    assert (data["task"]["name"], data["goal"], data["steps"]) == ("Taxi-v4", "1", 200)
+    assert "maze" not in data
+
+
 def test_chance_can_be_watched_alone_and_beside_a_rule(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -990,6 +1264,13 @@ def test_the_goal_is_three_or_the_first_where_there_is_none() -> None:
         (["hc", "--sigma", "2"], ["sigma is 2.0"]),
         (["paper:1", "--resample", "0"], ["resample is 0"]),
         (["paper:1", "--episodes", "1", "--out", "/nowhere/page.html"], ["'/nowhere/page.html'"]),
+        (
+            ["paper:1", "--env", "FrozenLake-v1"],
+            ["FrozenLake-v1 is no table", "chance decides what action 0 does", "use distal learn"],
+        ),
+        (["paper:1", "--env", "CartPole-v1"], ["CartPole-v1 is no table", "use distal learn"]),
+        (["paper:1", "--env", "CliffWalking-v1", "--goal", "3"], ["expected a goal of CliffWalking-v1: 0"]),
+        (["paper:1", "--env-arg", "a=1"], ["--env-arg is for an environment"]),
         (["paper:1", "--hiden", "3"], ["did you mean '--hidden'?"]),
     ],
 )

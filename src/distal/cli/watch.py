@@ -13,7 +13,9 @@ from distal.base.checks import InputError
 from distal.base.files import check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
-from distal.cli.terminal import console, new_table, print_json, progress
+from distal.cli.terminal import console, new_table, print_json, progress, visible
+from distal.tasks.task import task_name
+from distal.tasks.walk import MazeTask
 
 if TYPE_CHECKING:
     from distal.show.film import Scene
@@ -36,8 +38,8 @@ def add(commands: Commands) -> None:
     )
     command.add_argument(
         "--goal",
-        metavar="SYMBOL",
-        help="final position to learn the way to (3, or the first if there is no 3)",
+        metavar="GOAL",
+        help="final position to learn the way to (3, or the first if there is no 3), or another task's goal",
     )
     command.add_argument("--out", metavar="FILE", help="the page (watch.html; none if a film is asked for)")
     command.add_argument("--open", action="store_true", help="show the page in the browser")
@@ -53,7 +55,8 @@ def add(commands: Commands) -> None:
     options.add_seed(command)
     options.add_resample(command)
     options.add_numbers(command)
-    options.add_settings(command)
+    options.add_task(command)
+    options.add_settings(command, environments=True)
 
 
 def _counts(text: str) -> tuple[int, ...]:
@@ -76,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     learners = options.learners(args, args.rule, args.against)
     asked: dict[str, Any] = {
         "goal": args.goal, "resample": args.resample, "seed": args.seed,
-        "maze": options.maze(args.maze, args.heading), **options.settings(args),
+        "task": options.task(args), **options.settings(args),
     }  # fmt: skip
     films = {kind: path for kind, path in (("gif", args.gif), ("mp4", args.mp4)) if path is not None}
     page = args.out if args.out is not None else "watch.html" if args.open or not films else None
@@ -85,8 +88,10 @@ def run(args: argparse.Namespace) -> None:
         film.check_mp4()
     episodes = 1_000 if args.episodes is None else args.episodes
     trials = watch.trials(*learners, episodes=episodes, **asked)
+    if films:
+        film.check_picture(trials[0])
     if page is not None:
-        watch.check_recordings(trials)
+        watch.check_page(trials)
 
     written: dict[str, Any] = {}
     if films:
@@ -129,7 +134,10 @@ def _show_watched(watched: Watched, page: str, size: int) -> None:
     """Print what a page replays, and where it is."""
     out = console()
     episodes = watched.eps.shape[1]
-    out.print(f"the way to {watched.goal}: {episodes:,} episodes, seed {watched.seed}")
+    in_maze = isinstance(watched.task, MazeTask)
+    goal = f", goal {watched.goal}" if len(watched.task.goals) > 1 else ""
+    what = f"the way to {watched.goal}" if in_maze else f"{visible(task_name(watched.task))}{goal}"
+    out.print(f"{what}: {episodes:,} episodes, seed {watched.seed}")
     table = new_table("learner", "first EP", "best EP", "in episode", "last EP")
     summary = watched.to_dict()
     for entry in summary["learners"]:
@@ -146,7 +154,7 @@ def _show_film(scenes: Sequence[Scene], files: Sequence[str]) -> None:
     out = console()
     table = new_table("after episodes", "best EP", "goal")
     for scene in scenes:
-        reached = "reached" if scene.walk.reached else "not reached"
+        reached = {True: "reached", False: "not reached", None: "–"}[scene.walk.reached]
         table.add_row(f"{scene.after:,}", str(scene.walk.ep), reached)
     out.print(table)
     for file in files:

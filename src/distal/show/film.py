@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -21,18 +21,45 @@ from distal.base.files import check_target, write_bytes
 from distal.engines import Batch
 from distal.learners import KINDS
 from distal.model.network import Weights
-from distal.tasks.episode import run_episode
-from distal.tasks.pixels import SCALE, Frame, draw
-from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk, maze_of
+from distal.show.recording import states_of
+from distal.tasks import picture as grid
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.picture import NOWHERE, Picture
+from distal.tasks.pixels import SCALE, Frame, draw, draw_grid
+from distal.tasks.task import Aim, target_of, task_name
+from distal.tasks.walk import MazeTask, MazeWalk
 
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
 HOLD = 18  # frames that the end stands still
 MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # side by side; episodes
 MAX_SCALE = 100  # pixels per cell
+WIDE = 24  # cells of a maze; the cells of a smaller grid are larger
+ROLES = {grid.WALL: "wall", grid.START: "start", grid.GOAL: "goal", grid.PIT: "pit"}
 
 Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+@dataclass(frozen=True, eq=False)
+class GridWalk:
+    """A walk through a table whose states lie on a grid.
+
+    Attributes:
+        picture: The grid.
+        states: The states, from the start on.
+        ep: The EP.
+        reached: Whether the EP is at or below the task's target; None if it has none.
+    """
+
+    picture: Picture
+    states: tuple[int, ...]
+    ep: int
+    reached: bool | None
+
+    @property
+    def steps(self) -> int:
+        """The number of steps."""
+        return len(self.states) - 1
 
 
 @dataclass(frozen=True)
@@ -46,13 +73,30 @@ class Scene:
     """
 
     after: int
-    walk: MazeWalk
+    walk: MazeWalk | GridWalk
     kind: str
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "after", integer("after", self.after, 1, MAX_LEARNED))
-        instance("walk", self.walk, MazeWalk, "a MazeWalk")
+        if not isinstance(self.walk, GridWalk):
+            instance("walk", self.walk, MazeWalk, "a MazeWalk, or a GridWalk")
         one_of("kind", self.kind, KINDS)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return self.walk.picture.shape if isinstance(self.walk, GridWalk) else self.walk.maze.shape
+
+    @property
+    def roles(self) -> list[str]:
+        """What the colours of the grid stand for."""
+        symbols = "".join(self.walk.picture.rows) if isinstance(self.walk, GridWalk) else grid.PIT
+        return ["start", "goal", *(["pit"] if grid.PIT in symbols else [])]
+
+    @property
+    def colour(self) -> str:
+        """The colour of the learner."""
+        return LIGHT.get(self.kind, LIGHT["other"])
 
     def caption(self, step: int) -> tuple[str, str]:
         """Return two lines: what is shown, and how far it is after a step or how it ended."""
@@ -60,17 +104,38 @@ class Scene:
         title = "the first episode" if self.after == 1 else f"best of {self.after:,} episodes"
         if step < walk.steps:
             return title, f"step {step}"
-        pits = {0: "", 1: ", 1 pit"}.get(walk.pits, f", {walk.pits} pits")
         steps = "1 step" if walk.steps == 1 else f"{walk.steps} steps"
-        ending = f"goal in {steps}" if walk.reached else "goal not reached"
+        ending = {True: f"goal in {steps}", False: "goal not reached", None: steps}[walk.reached]
+        many = 0 if isinstance(walk, GridWalk) else walk.pits
+        pits = {0: "", 1: ", 1 pit"}.get(many, f", {many} pits")
         return title, f"{ending}{pits}: EP {walk.ep}"
+
+    def draw(self, step: int, scale: int) -> Frame:
+        """Draw where the agent is after a step, and where it has been."""
+        walk = self.walk
+        if isinstance(walk, MazeWalk):
+            cells, heading = walk.cells[: step + 1], walk.headings[step]
+            return draw(walk.maze, walk.goal, cells, heading, scale, self.colour)
+        roles = [[ROLES.get(symbol, "") for symbol in row] for row in walk.picture.rows_from(walk.states[0])]
+        spots = [walk.picture.spot(state) for state in walk.states[: step + 1]]
+        now, columns = spots[-1], self.shape[1]
+        return draw_grid(
+            roles,
+            [divmod(spot.cell, columns) for spot in spots],
+            None if now.heading == NOWHERE else now.heading,
+            scale,
+            self.colour,
+            lines=True,
+            thing=None if now.thing == NOWHERE else divmod(now.thing, columns),
+        )
 
 
 def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> list[Scene]:
     """Return the walks of the best network that a trial had found after some numbers of episodes.
 
     Args:
-        batch: One trial; its own number of episodes does not matter.
+        batch: One trial in a maze, or in a table that has a picture; its own number of episodes
+            does not matter.
         after: The numbers of episodes, one for each walk.
         engine: What finds the networks; if left out, cpu, or reference for what cpu cannot run.
 
@@ -78,17 +143,19 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
         The walks, in the order of `after`.
 
     Raises:
-        InputError: If an argument is wrong, or the engine cannot run the trial.
+        InputError: If an argument is wrong, the task has no picture, or the engine cannot run
+            the trial.
     """
     if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
         raise InputError(f"batch has {len(batch)} trials, expected one; take it with Batch.part")
+    check_picture(batch)
     wanted = sequence("after", after, "a list of numbers of episodes")
     if not 1 <= len(wanted) <= MAX_SCENES:
         raise InputError(f"after has {len(wanted)} numbers of episodes, expected 1 to {MAX_SCENES}")
     wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
     alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
-    task = Aim(MazeTask(maze_of(batch.task)), int(batch.goal[0]))
+    task = Aim(batch.task, int(batch.goal[0]))
     curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
     memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
     found = []
@@ -102,8 +169,27 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
         weights = Weights(trials.hidden[0], trials.output[0])
         number = int(trials.best[0].argmin())  # the first that was the best
         episode = run_episode(weights, alpha_h, alpha_o, task, settings, int(batch.seed[0]), number)
-        found.append(Scene(episodes, episode.walk, learner.kind))
+        found.append(Scene(episodes, _walk(batch, episode), learner.kind))
     return found
+
+
+def check_picture(batch: Batch) -> None:
+    """Refuse a trial in a task that cannot be drawn."""
+    if not isinstance(batch.task, MazeTask) and getattr(batch.task, "picture", None) is None:
+        raise InputError(
+            f"{task_name(batch.task)} has no picture that a film could show; write a page, without a film"
+        )
+
+
+def _walk(batch: Batch, episode: Episode[Any]) -> MazeWalk | GridWalk:
+    """Return what a film shows of an episode."""
+    task, table = batch.task, batch.task.table(batch.settings)
+    picture: Picture | None = getattr(task, "picture", None)
+    if table is None or picture is None:
+        return instance("walk", episode.walk, MazeWalk, "a walk through a maze")
+    target = target_of(task, batch.settings)
+    states = states_of(table, int(batch.goal[0]), episode.actions)
+    return GridWalk(picture, tuple(states), int(episode.ep), None if target is None else episode.ep <= target)
 
 
 def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
@@ -112,14 +198,14 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
     if not shown or not all(isinstance(scene, Scene) for scene in shown):
         raise InputError("shown holds no scenes, or something else; make them with scenes")
     scale = integer("scale", scale, 1, MAX_SCALE)
-    maze, goal = shown[0].walk.maze, shown[0].walk.goal
-    rows, columns = maze.shape
+    rows, columns = shown[0].shape
+    cell = scale * (max(1, WIDE // max(rows, columns)) if isinstance(shown[0].walk, GridWalk) else 1)
     font = ImageFont.load_default(size=1.35 * scale)
     longest = max(scene.walk.steps for scene in shown)
     widest = max(font.getlength(line) for scene in shown for line in scene.caption(longest))
     band, gap = 4 * scale, scale
-    width = max(columns * scale, math.ceil(widest))
-    height = rows * scale
+    width = max(columns * cell, math.ceil(widest))
+    height = rows * cell
     size = (_even(len(shown) * (width + gap) + gap), _even(height + band + 3 * scale))
     count = longest + 1 + HOLD
     pixels = {"pixels": memory.PIXEL * count * size[0] * size[1]}
@@ -129,21 +215,22 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
         whole = Image.new("RGB", size, LIGHT["floor"])
         pen = ImageDraw.Draw(whole)
         for panel, scene in enumerate(shown):
-            walk, left = scene.walk, gap + panel * (width + gap)
-            now = min(step, walk.steps)
+            left = gap + panel * (width + gap)
+            now = min(step, scene.walk.steps)
             for line, text in enumerate(scene.caption(now)):
                 pen.text((left, (0.4 + 1.7 * line) * scale), text, LIGHT["wall"], font)
-            colour = LIGHT.get(scene.kind, LIGHT["other"])
-            picture = draw(maze, goal, walk.cells[: now + 1], walk.headings[now], scale, colour)
-            whole.paste(Image.fromarray(picture), (left, band))
-        _key(pen, gap, band + height + 0.7 * scale, scale, font)
+            whole.paste(Image.fromarray(scene.draw(now, cell)), (left, band))
+        _key(pen, (gap, band + height + 0.7 * scale), scale, font, shown[0].roles)
         frames.append(np.asarray(whole))
     return frames
 
 
-def _key(pen: ImageDraw.ImageDraw, x: float, y: float, scale: int, font: Font) -> None:
-    """Write what the colours of the maze mean."""
-    for role in ("start", "goal", "pit"):
+def _key(
+    pen: ImageDraw.ImageDraw, at: tuple[float, float], scale: int, font: Font, roles: Sequence[str]
+) -> None:
+    """Write what the colours of the grid mean."""
+    x, y = at
+    for role in roles:
         pen.rectangle((x, y + 0.3 * scale, x + scale - 1, y + 1.3 * scale - 1), LIGHT[role])
         pen.text((x + 1.4 * scale, y), role, LIGHT["wall"], font)
         x += 2.6 * scale + font.getlength(role)

@@ -2,13 +2,14 @@
 
 A recording holds the walk as a list of states, the action of every step and which neurons were
 active in it; `page/recording.js` reads it. Weights are not in it: they would be most of the
-page. The states of a maze are those of its table, cell · 4 + heading.
+page. States are those of the task's table; in a maze, cell · 4 + heading.
 """
 
 from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from distal.base.checks import InputError
 from distal.tasks.episode import Episode
-from distal.tasks.walk import MazeWalk
+from distal.tasks.tables import Table
 
 MAX_BYTES = 16 * 2**20  # of a recording before it is compressed, which makes it about ten times smaller
 STATE, ACTION = np.dtype("<u4"), np.dtype("u1")
@@ -32,8 +33,8 @@ class Recording:
     actions: bytearray = field(default_factory=bytearray)
     active: bytearray = field(default_factory=bytearray)  # for each step, one bit a neuron, in whole bytes
 
-    def add(self, episode: Episode[MazeWalk]) -> None:
-        """Record one more episode."""
+    def add(self, episode: Episode[Any], states: Sequence[int]) -> None:
+        """Record one more episode, which went through these states."""
         activations = (episode.inputs, episode.hidden, episode.outputs)
         widths = tuple(layer.shape[1] for layer in activations)
         if widths != self.layers:
@@ -42,9 +43,15 @@ class Recording:
                 f"outputs, expected {self.layers}; a page shows networks of one size"
             )
         self.steps.append(episode.steps)
-        self.states += np.array(states_of(episode.walk), STATE).tobytes()
+        self.states += np.array(states, STATE).tobytes()
         self.actions += np.array(episode.actions, ACTION).tobytes()
         self.active += np.packbits(np.hstack(activations), axis=1, bitorder="little").tobytes()
+
+    @property
+    def visited(self) -> list[int]:
+        """The states that the agent has been in, ascending."""
+        found: list[int] = np.unique(np.frombuffer(self.states, STATE)).tolist()
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the page holds of it."""
@@ -56,13 +63,12 @@ class Recording:
         }
 
 
-def states_of(walk: MazeWalk) -> list[int]:
-    """Return the states of a walk through a maze, from the start on."""
-    columns = walk.maze.shape[1]
-    return [
-        (row * columns + column) * 4 + heading
-        for (row, column), heading in zip(walk.cells, walk.headings, strict=True)
-    ]
+def states_of(table: Table, goal: int, actions: Sequence[int]) -> list[int]:
+    """Return the states that actions lead through, from the start on."""
+    states = [int(table.starts[goal])]
+    for action in actions:
+        states.append(int(table.following[states[-1], action]))
+    return states
 
 
 def episode_bytes(layers: tuple[int, int, int], steps: int) -> int:

@@ -3,9 +3,9 @@
 The page holds what decides the trial and the EP of every episode as the reference
 engine computed it. Its JavaScript (`page/simulate.js`) computes the trial again, bit
 for bit, and says where an EP differs. So a page is small however long the trial is.
-A learner of a kind that the script has no code for is recorded instead (`recording`), and
-`page/recording.js` plays what happened. Beside it stands chance: what the best of as many
-random networks comes to on average.
+A learner of a kind that the script has no code for is recorded instead (`recording`), and so is
+every learner in a task that is no maze; `page/recording.js` plays what happened. Beside it
+stands chance: what the best of as many random networks comes to on average.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import check_target, write_text
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import named_in_errors
-from distal.evaluation.learning import batch_of, checked_maze, checked_numbers
+from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule
@@ -38,15 +38,21 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
-from distal.show.recording import MAX_BYTES, Recording, episode_bytes
-from distal.tasks.walk import MazeTask, maze_of
+from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
+from distal.tasks.picture import Picture
+from distal.tasks.sources import AnyTask, why_not_table
+from distal.tasks.tables import COMPILED_INPUTS, COMPILED_OUTPUTS, Table
+from distal.tasks.task import Task, action_names, target_of, task_name
+from distal.tasks.walk import MazeTask
 
 DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
 CHANCE_TRIALS = 200
 CHANCE_COST = 0.001  # of an episode of the cpu engine, in episodes of the reference engine: about
 COMPUTED: tuple[type[Learner], ...] = (Rule, HillClimbing, Chance)  # the kinds that page/simulate.js knows
-VISIBLE = 0.5  # EP: less than a pixel of the page's curve
+VISIBLE = 0.5  # EP in a maze: less than a pixel of the page's curve
+MOST_NAMED = 40  # goals in an error
+PIXELS = 200  # of the height of a curve, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +79,28 @@ class Watched:
     recordings: tuple[Recording | None, ...]
 
     @property
+    def task(self) -> Task[Any]:
+        """What is to be learned."""
+        return self.batches[0].task
+
+    @property
     def goal(self) -> str:
-        """The symbol of the goal."""
-        return str(self.batches[0].task.goals[self.batches[0].goal[0]])
+        """What the goal is called; in a maze, the symbol of the final position."""
+        return str(self.task.goals[self.batches[0].goal[0]])
+
+    @property
+    def title(self) -> str:
+        """Who learns what."""
+        names = " against ".join(self.names)
+        if isinstance(self.task, MazeTask):
+            return f"{names}, learning the way to {self.goal}"
+        return f"{names} in {task_name(self.task)}" + (
+            f", goal {self.goal}" if len(self.task.goals) > 1 else ""
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a summary of the trial, ready for JSON."""
         batch = self.batches[0]
-        maze = maze_of(batch.task)
         return {
             "goal": self.goal,
             "seed": self.seed,
@@ -100,8 +120,7 @@ class Watched:
             ],
             "chance": {"mean_best_ep": float(self.chance[-1]), "trials": CHANCE_TRIALS},
             **asdict(batch.settings),
-            "maze": list(maze.picture),
-            "heading": maze.heading,
+            **task_fields(self.task),
         }
 
     def page_data(self) -> dict[str, Any]:
@@ -110,17 +129,17 @@ class Watched:
         Of a learner that the page cannot compute it holds a recording.
         """
         batch = self.batches[0]
-        maze = maze_of(batch.task)
         seed = int(batch.seed[0])
+        in_maze = isinstance(self.task, MazeTask)
         return {
+            "title": self.title,
             "goal": self.goal,
             "evaluation_seed": str(self.seed),  # 64 bits are more than a JavaScript number holds
             "seed": [seed & 0xFFFFFFFF, seed >> 32],
             "resample": batch.resample,
             "settings": asdict(batch.settings),
             "defaults": {name: default(name) for name in READINGS},
-            "maze": list(maze.picture),
-            "heading": maze.heading,
+            **(task_fields(self.task) if in_maze else {"task": self._table_data()}),
             "learners": [
                 {"kind": learner.kind, **_content(learner, recording), "name": name, "eps": eps.tolist()}
                 for name, learner, recording, eps in zip(
@@ -131,16 +150,48 @@ class Watched:
                     strict=True,
                 )
             ],
-            "chance": {"trials": CHANCE_TRIALS, "curve": visible_points(self.chance)},
+            "chance": {"trials": CHANCE_TRIALS, "curve": visible_points(self.chance, self._visible)},
         }
+
+    @property
+    def _visible(self) -> float:
+        """The difference between two EPs that can just be seen in the curve."""
+        if isinstance(self.task, MazeTask):
+            return VISIBLE
+        low, high = (float(find([find(self.eps), find(self.chance)])) for find in (np.min, np.max))
+        return (high - low) / PIXELS
+
+    def _table_data(self) -> dict[str, Any]:
+        """Return what the page says of a task that is no maze, and where its states lie."""
+        batch, task = self.batches[0], self.task
+        table = _table_of(batch)
+        start = int(table.starts[batch.goal[0]])
+        picture: Picture | None = getattr(task, "picture", None)
+        encoder = getattr(task, "encoder", None)
+        return {
+            "name": task_name(task),
+            "states": len(table.following),
+            "start": start,
+            "target": target_of(task, batch.settings),
+            "encoder": None if encoder is None else encoder.word,
+            "bits": task.inputs,
+            "actions": action_names(task),
+            "picture": None if picture is None else self._picture_data(picture, start),
+        }
+
+    def _picture_data(self, picture: Picture, start: int) -> dict[str, Any]:
+        """Return the grid, and where everything is in the states that were visited."""
+        recorded = (recording for recording in self.recordings if recording is not None)
+        visited = sorted({start}.union(*(recording.visited for recording in recorded)))
+        spots = {state: picture.spot(state)[:3] for state in visited}
+        return {"rows": picture.rows_from(start), "spots": spots}
 
     def to_html(self) -> str:
         """Return the page."""
-        title = f"{' against '.join(self.names)}, learning the way to {self.goal}"
         return _filled(
             _asset("watch.html"),
             {
-                "title": html.escape(title),
+                "title": html.escape(self.title),
                 "style": _filled(_asset("watch.css"), {"light": css(LIGHT), "dark": css(DARK)}),
                 "data": _for_script(self.page_data()),
                 "simulate": _asset("simulate.js"),
@@ -159,6 +210,7 @@ def trials(
     resample: int | None = None,
     seed: int = 0,
     maze: Maze | None = None,
+    task: AnyTask = None,
     **settings: Unpack[SettingsDict],
 ) -> tuple[Batch, ...]:
     """Return the trial of a learner, and the same trial of another one, as batches of one trial each.
@@ -168,28 +220,33 @@ def trials(
     Args:
         learner: A learner, or what `find_learner` takes.
         against: Another learner, to set beside it.
-        goal: The symbol of a final position; "3" if left out, or the first if there is no 3.
+        goal: What the goal is called, in a maze the symbol of a final position; "3" if left out,
+            or the first if there is no 3.
         episodes: Episodes in the trial.
         resample: Draw fresh weights after this many episodes.
         seed: The seed of the evaluation, as in `learn`.
-        maze: The maze; the triple T-maze if left out.
+        maze: Short for `task=maze`.
+        task: What is to be learned, as in `learn`: a maze, a table, or an environment that is a
+            table; the triple T-maze if left out.
         **settings: As in `Settings`.
 
     Returns:
         One batch, or two.
 
     Raises:
-        InputError: If an argument is wrong.
+        InputError: If an argument is wrong, or the task is no table.
     """
-    in_force = Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
-    maze = checked_maze(maze)
+    Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
+    world = chosen_task(task, maze)
+    in_force = settings_in(world, settings)
+    _check_table(world, in_force)
     episodes, _, seed, resample = checked_numbers(episodes, 1, seed, resample, MAX_EPISODES)
-    number = _goal(goal, maze)
+    number = _goal(goal, world)
     batches = []
     both = (learner,) if against is None else (learner, against)
     for one in map(checked_learner, both):
         all_goals = batch_of(
-            [one], np.array([seed], np.uint64), trials=1, episodes=episodes, task=MazeTask(maze),
+            [one], np.array([seed], np.uint64), trials=1, episodes=episodes, task=world,
             settings=in_force, resample=resample,
         )  # fmt: skip
         batches.append(all_goals.part(number, number + 1))
@@ -210,21 +267,21 @@ def by_chance(trial: Batch, seed: int) -> Batch:
     return replace(batch, learner=batch.learner[towards], goal=batch.goal[towards], seed=batch.seed[towards])
 
 
-def visible_points(curve: NDArray[np.float64]) -> list[tuple[int, float]]:
+def visible_points(curve: NDArray[np.float64], visible: float = VISIBLE) -> list[tuple[int, float]]:
     """Return (episode, from 0, and value) where a falling curve has moved as far as can be seen.
 
-    A line through these points is nowhere more than `VISIBLE` off.
+    A line through these points is nowhere more than `visible` off.
     """
     points = [(0, float(curve[0]))]
     for episode, value in enumerate(curve.tolist()):
-        if points[-1][1] - value >= VISIBLE:
+        if points[-1][1] - value >= max(visible, np.finfo(float).eps):
             before = episode - 1
             if before > points[-1][0]:
                 points.append((before, float(curve[before])))
             points.append((episode, value))
     if points[-1][0] < len(curve) - 1:
         points.append((len(curve) - 1, float(curve[-1])))
-    return [(episode, round(value, 2)) for episode, value in points]
+    return [(episode, round(value, 4)) for episode, value in points]
 
 
 def watch(
@@ -253,7 +310,7 @@ def watch(
     """
     function("progress", progress)
     batches = trials(learner, against, seed=seed, **options)
-    check_recordings(batches)
+    check_page(batches)
     _check_memory(batches)
     seed = integer("seed", seed, 0, MAX_SEED)
     chance = by_chance(batches[0], seed)
@@ -262,11 +319,12 @@ def watch(
     random = engines.runner("cpu").run(chance, progress=lambda episodes: report(CHANCE_COST * episodes))
     recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
     for curve, batch, recording in zip(eps, batches, recordings, strict=True):
+        table, goal = _table_of(batch), int(batch.goal[0])
         with named_in_errors(batch, 0):
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
                 if recording is not None:
-                    recording.add(episode)
+                    recording.add(episode, states_of(table, goal, episode.actions))
                 report(1)
     names = [name_of(batch.learners[0]) for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
@@ -310,20 +368,46 @@ def write_page(
     return watched
 
 
-def check_recordings(batches: Sequence[Batch]) -> None:
-    """Refuse more episodes than a page holds a recording of, where a learner has to be recorded."""
+def check_page(batches: Sequence[Batch]) -> None:
+    """Refuse what a page cannot show: tasks that are too wide, and recordings that are too long."""
+    task = batches[0].task
+    if task.inputs > COMPILED_INPUTS or task.outputs > COMPILED_OUTPUTS:
+        raise InputError(
+            f"{task_name(task)} has {task.inputs} inputs and {task.outputs} actions, a page takes at most "
+            f"{COMPILED_INPUTS} and {COMPILED_OUTPUTS}: chance beside it needs engine cpu; use fewer bits"
+        )
     for batch in batches:
         most = MAX_BYTES // episode_bytes(_layers(batch), batch.settings.steps)
         if not _is_computed(batch) and batch.episodes > most:
+            kind = f"has no code for learners of kind {batch.learners[0].kind!r} and records them"
+            why = kind if isinstance(task, MazeTask) else "computes mazes alone and records other tasks"
             raise InputError(
-                f"episodes is {batch.episodes}, expected {most} at most: the page has no code for learners "
-                f"of kind {batch.learners[0].kind!r} and records them; ask for fewer episodes or steps"
+                f"episodes is {batch.episodes}, expected {most} at most: the page {why}; "
+                "ask for fewer episodes or steps"
             )
+
+
+def _check_table(task: Task[Any], settings: Settings) -> None:
+    """Refuse a task that is no table: nobody knows its states."""
+    if task.table(settings) is None:
+        reason = why_not_table(task)
+        why = "" if reason is None else f" ({reason})"
+        raise InputError(
+            f"{task_name(task)} is no table, and nothing else can be watched{why}; use distal learn"
+        )
+
+
+def _table_of(batch: Batch) -> Table:
+    """Return the table of a trial, which `trials` has checked."""
+    table = batch.task.table(batch.settings)
+    if table is None:
+        raise AssertionError("a trial that is watched has a table")
+    return table
 
 
 def _is_computed(batch: Batch) -> bool:
     """Say whether the page computes the trial itself."""
-    return type(batch.learners[0]) in COMPUTED
+    return isinstance(batch.task, MazeTask) and type(batch.learners[0]) in COMPUTED
 
 
 def _layers(batch: Batch) -> tuple[int, int, int]:
@@ -366,16 +450,17 @@ def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[
     return report
 
 
-def _goal(goal: object, maze: Maze) -> int:
-    """Return the number of the final position with this symbol."""
+def _goal(goal: object, task: Task[Any]) -> int:
+    """Return the number of the goal with this name."""
+    goals = tuple(task.goals)
     if goal is None:
-        return max(maze.symbols.find(DEFAULT_GOAL), 0)
-    symbol = goal if isinstance(goal, str) else shown(goal.item() if isinstance(goal, np.integer) else goal)
-    if len(symbol) != 1 or symbol not in maze.symbols:
-        raise InputError(
-            f"goal is {shown(goal)}, expected a final position of the maze: {', '.join(maze.symbols)}"
-        )
-    return maze.symbols.index(symbol)
+        return goals.index(DEFAULT_GOAL) if isinstance(task, MazeTask) and DEFAULT_GOAL in goals else 0
+    name = goal if isinstance(goal, str) else shown(goal.item() if isinstance(goal, np.integer) else goal)
+    if name not in goals:
+        what = "final position of the maze" if isinstance(task, MazeTask) else f"goal of {task_name(task)}"
+        named = goals if len(goals) <= MOST_NAMED else (*goals[: MOST_NAMED - 1], "…", goals[-1])
+        raise InputError(f"goal is {shown(goal)}, expected a {what}: {', '.join(named)}")
+    return goals.index(name)
 
 
 def _asset(name: str) -> str:

@@ -27,6 +27,7 @@ from distal.base.checks import InputError, counted, fields, instance, integer, n
 from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder
+from distal.tasks.picture import Picture
 
 EVENT_BITS = 6
 EVENTS = 2**EVENT_BITS
@@ -349,9 +350,13 @@ class TableTask:
         target: The EP at or below which the goal counts as reached.
         limit: The most steps of an episode, where something other than the table ends it
             then; more are refused.
+        actions: What the actions are called, where they have names.
+        picture: Where the states lie, for pages and films; a file does not keep it, nor names of
+            actions.
 
     Raises:
-        InputError: If it is no table, or there are not as many names as goals.
+        InputError: If it is no table, or there are not as many names as goals or actions, or the
+            picture is of another number of states.
     """
 
     def __init__(
@@ -363,17 +368,21 @@ class TableTask:
         steps: int | None = None,
         target: float | None = None,
         limit: int | None = None,
+        actions: Sequence[str] | None = None,
+        picture: Picture | None = None,
     ) -> None:
         self._table = instance("table", table, Table, "a Table")
-        names = range(table.goals) if goals is None else sequence("goals", goals, "a list of names")
-        if len(names) != table.goals:
-            raise InputError(f"goals has {len(names)} names, the table has {table.goals} goals")
-        self.goals = tuple(str(k) if goals is None else text("goals", k, MAX_NAME) for k in names)
+        numbered = tuple(map(str, range(table.goals)))
+        self.goals = numbered if goals is None else _names("goals", goals, table.goals)
         self.inputs, self.outputs = table.inputs, table.outputs
         self.name = text("name", name, MAX_NAME)
         self.limit = None if limit is None else integer("limit", limit, 1, MAX_STEPS)
         self.steps = self.limit if steps is None else integer("steps", steps, 1, self.limit or MAX_STEPS)
         self._target = None if target is None else number("target", target)
+        self.actions = None if actions is None else _names("actions", actions, table.outputs)
+        self.picture = None if picture is None else instance("picture", picture, Picture, "a Picture")
+        if picture is not None and picture.states != self.states:
+            raise InputError(f"picture has {picture.states} states, the table has {self.states} states")
         self.source: Mapping[str, Any] | None = None  # what it was made from, if it can be made again
         self.encoder: AnyEncoder | None = None  # of an environment: how it is sensed, and
         self.first_action = 0  # the number of its first action
@@ -451,6 +460,14 @@ class TableTask:
             raise InputError(f"cannot read table {str(given)!r}: {error}") from None
         task.source = {"file": str(given.resolve())}
         return task
+
+
+def _names(what: str, given: object, count: int) -> tuple[str, ...]:
+    """Return the names of goals or actions, if there are as many as the table has."""
+    names = sequence(what, given, "a list of names")
+    if len(names) != count:
+        raise InputError(f"{what} has {len(names)} names, the table has {count} {what}")
+    return tuple(text(what, name, MAX_NAME) for name in names)
 
 
 def _stored(data: bytes) -> tuple[object, dict[str, NDArray[Any]]]:

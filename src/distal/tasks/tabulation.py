@@ -22,6 +22,7 @@ import numpy as np
 from distal.base.checks import InputError, function, instance, integer, shown
 from distal.model.settings import Settings
 from distal.tasks.gym import EnvTask, called, said, wrappers
+from distal.tasks.picture import actions_of, picture_of, position
 from distal.tasks.tables import MAX_COST, MAX_NAME, MAX_STATES, Table, TableTask
 
 LIMIT = 100_000
@@ -105,7 +106,10 @@ def table_task(
         starts = _by_exploring(task, graph, _state_of(key))
     table = Table.of(graph.bits, graph.following, graph.costs, graph.ends, start=starts)
     name, target = task.name[:MAX_NAME], task.target(Settings())
-    found = TableTask(table, task.goals, name=name, limit=task.steps, target=target)
+    found = TableTask(
+        table, task.goals, name=name, limit=task.steps, target=target,
+        actions=_actions(task), picture=picture_of(task.env, graph.positions),
+    )  # fmt: skip
     _compare(task, table)
     found.encoder, found.first_action = task.encoder, task.first_action
     found.source = {**task.to_dict(), "key": None if key is None else called(key)}
@@ -124,9 +128,10 @@ class _Graph:
     following: list[list[int]] = field(default_factory=list)
     costs: list[list[int]] = field(default_factory=list)
     ends: list[bool] = field(default_factory=list)
+    positions: list[Any] = field(default_factory=list)  # for a picture
 
     def place(
-        self, key: Hashable, bits: tuple[int, ...], cost: int = 0, ended: bool = False
+        self, key: Hashable, bits: tuple[int, ...], position: Any, cost: int = 0, ended: bool = False
     ) -> tuple[int, bool]:
         """Return the number of a state, and whether it is new and goes on."""
         known = self.number.get((key, ended))
@@ -144,6 +149,7 @@ class _Graph:
                 "or give a key that leaves out what does not matter"
             )
         self.bits.append(bits)
+        self.positions.append(position)
         # Nothing follows an end: one more of the step that led to it is a class that is there already.
         self.following.append([new] * self.task.outputs)
         self.costs.append([cost] * self.task.outputs)
@@ -173,6 +179,15 @@ def _harmless() -> tuple[type, ...]:
     return (known.OrderEnforcing, known.PassiveEnvChecker, known.RecordEpisodeStatistics, known.TimeLimit)
 
 
+def _actions(task: EnvTask) -> tuple[str, ...] | None:
+    """Return what the actions are called, unless a wrapper may have changed them."""
+    from gymnasium import ObservationWrapper, RewardWrapper  # noqa: PLC0415 - an extra
+
+    *outer, inner = wrappers(task.env)
+    kept = (*_harmless(), ObservationWrapper, RewardWrapper)
+    return actions_of(inner, task.outputs) if all(isinstance(one, kept) for one in outer) else None
+
+
 def _has_transitions(env: Any) -> bool:
     """Say whether an environment has a table of transitions between its observations."""
     from gymnasium.spaces import Discrete  # noqa: PLC0415 - an extra
@@ -198,7 +213,7 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
     starts = []
     waiting: deque[tuple[int, int]] = deque()
     for state in first:
-        number, new = graph.place(state, task.encoder(state))
+        number, new = graph.place(state, task.encoder(state), state)
         starts.append(number)
         if new:
             waiting.append((state, number))
@@ -210,10 +225,11 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
                 raise _chance_in_step(task, state, action)
             ((following, reward, ended),) = outcomes
             cost = _whole(task, reward, state, action)
-            to, new = graph.place(int(following), task.encoder(int(following)), cost, bool(ended))
+            at = int(following)
+            to, new = graph.place(at, task.encoder(at), at, cost, bool(ended))
             graph.following[number][action], graph.costs[number][action] = to, cost
             if new:
-                waiting.append((int(following), to))
+                waiting.append((at, to))
     return starts
 
 
@@ -238,7 +254,7 @@ def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
     waiting: deque[tuple[Any, int]] = deque()
     for goal in range(len(task.goals)):
         env, key, bits = _start(task, goal, state_of)
-        number, new = graph.place(key, bits)
+        number, new = graph.place(key, bits, position(env))
         starts.append(number)
         if new:
             waiting.append((env, number))
@@ -250,7 +266,7 @@ def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
             if one[1:] != other[1:]:
                 raise _chance_in_step(task, state, action)
             cost = _whole(task, one.reward, state, action)
-            to, new = graph.place(one.key, one.bits, cost, one.ended)
+            to, new = graph.place(one.key, one.bits, position(one.env), cost, one.ended)
             graph.following[number][action], graph.costs[number][action] = to, cost
             if new:
                 waiting.append((one.env, to))

@@ -39,7 +39,8 @@ class Task(Protocol[W_co]):
 
     A task may have more than what stands here; the functions below say what is assumed of
     one that has not: `name` (`task_name`), `whole` (`whole_eps`), `steps` (`own_steps`),
-    `target` (`target_of`), `for_trial` (`for_trial`), `to_dict` (`recipe`).
+    `target` (`target_of`), `for_trial` (`for_trial`), `to_dict` (`recipe`), `actions` or
+    `first_action` (`action_names`), `picture` (None: pages draw its states in a row).
     """
 
     @property
@@ -99,6 +100,13 @@ def for_trial(task: Task[W], seed: int) -> Task[W]:
     """Return the task of one trial, with its own seed where there is chance in it: `for_trial(seed)`."""
     prepare = getattr(task, "for_trial", None)
     return task if prepare is None else prepare(seed)
+
+
+def action_names(task: Task[Any]) -> tuple[str, ...]:
+    """Return what the actions are called: `actions`, or numbers from `first_action`, or from 0 on."""
+    names = getattr(task, "actions", None)
+    first = getattr(task, "first_action", 0)
+    return tuple(map(str, range(first, first + task.outputs) if names is None else names))
 
 
 def recipe(task: Task[Any]) -> dict[str, Any] | None:

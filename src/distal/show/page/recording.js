@@ -1,5 +1,6 @@
-/* A trial, played back: what the reference engine recorded of a learner that simulate.js has no
- * code for. To watch.js a Recording is what a Replay is: it gives any episode by its number.
+/* A trial, played back: what the reference engine recorded of a learner, or in a task, that
+ * simulate.js has no code for. To watch.js a Recording is what a Replay is: it gives any episode
+ * by its number.
  *
  * The packed bytes are, for all episodes in order: the states (32 bits each, one more than there
  * are steps), the actions (8 bits each), and for every step one bit for each input, the bias, each
@@ -22,9 +23,18 @@ const recording = (() => {
     return { cells, headings, pits: entered.length, reached: cells[cells.length - 1] === maze.goal };
   }
 
+  /** A walk through a table; where its states lie on a grid, also its cells, headings and things. */
+  function tableWalk({ picture, target }, states, ep) {
+    const walk = { states: Array.from(states), reached: target === null ? null : ep <= target };
+    if (!picture) return walk;
+    const [cells, headings, things] = [0, 1, 2].map((part) => walk.states.map((state) => picture.spots[state][part]));
+    return { ...walk, cells, headings, things };
+  }
+
   class Recording {
     constructor(data, learner) {
-      this.maze = simulate.makeMaze(data.maze, data.heading, data.goal);
+      this.task = data.task;
+      this.maze = data.task ? null : simulate.makeMaze(data.maze, data.heading, data.goal);
       this.settings = data.settings;
       this.eps = learner.eps;
       this.layers = learner.recording.layers;
@@ -60,10 +70,10 @@ const recording = (() => {
 
     *episode(number) {
       const first = this.first[number], steps = this.steps[number], [inputs, hidden, outputs] = this.layers;
-      const walk = mazeWalk(this.maze, this.states.subarray(first + number, first + number + steps + 1));
+      const states = this.states.subarray(first + number, first + number + steps + 1), ep = this.eps[number];
+      const walk = this.task ? tableWalk(this.task, states, ep) : mazeWalk(this.maze, states);
       const episode = {
-        number, ...walk, steps,
-        ep: this.eps[number],
+        number, ...walk, steps, ep,
         actions: Array.from(this.actions.subarray(first, first + steps)),
         inputs: this.layer(number, 0, inputs),
         hidden: this.layer(number, inputs, hidden),

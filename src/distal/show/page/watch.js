@@ -1,14 +1,17 @@
 /* What a person sees and does: panels, playback, curve, keys. What happened in the trial comes
- * from simulate.js, or from recording.js where that has no code for a learner. Episodes are numbered from 0 here and from 1 on the page. */
+ * from simulate.js, or from recording.js where that has no code for a learner, or for a task: the page computes mazes alone.
+ * Episodes are numbered from 0 here and from 1 on the page. */
 "use strict";
 
 window.distal = (() => {
   const data = JSON.parse(document.getElementById("trial").textContent);
-  const { ACTIONS, FEED, HEADINGS, OUTPUTS, Replay, counts } = simulate;
+  const { FEED, HEADINGS, OUTPUTS, Replay, counts } = simulate;
   const { Recording } = recording;
   const H = data.settings.hidden, COLUMNS = FEED + H + OUTPUTS;
   const EPISODES = data.learners[0].eps.length;
-  const SENSES = ["left", "front", "right", "bias"];
+  const TASK = data.task ?? null; // a table; null in a maze
+  const ACTIONS = TASK ? TASK.actions : simulate.ACTIONS;
+  const SENSES = TASK ? [...Array(TASK.bits).keys(), "bias"].map(String) : ["left", "front", "right", "bias"];
   const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
   const SLICE = 10; // milliseconds of computing before the page may breathe
   const END_PAUSE = 700; // milliseconds at the end of an episode, at most
@@ -19,7 +22,7 @@ window.distal = (() => {
   };
 
   const find = (id) => document.getElementById(id);
-  const grouped = (n) => n.toLocaleString("en");
+  const grouped = (n) => n.toLocaleString("en").replace("-", "−");
   const signed = (x, digits = 4) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(digits);
   const plain = (x, digits = 4) => (x < 0 ? "−" : "") + Math.abs(x).toFixed(digits);
   const plural = (n, one, many = `${one}s`) => `${grouped(n)} ${n === 1 ? one : many}`;
@@ -48,7 +51,7 @@ window.distal = (() => {
   function readPalette() {
     const style = getComputedStyle(document.documentElement);
     palette = {};
-    for (const name of ["ink", "soft", "line", "page", "card", "middle", "wall", "floor", "start", "goal", "on-goal", "pit", "negative", "positive", "chance", ...panels.map((panel) => panel.colour)]) {
+    for (const name of ["ink", "soft", "line", "page", "card", "middle", "wall", "floor", "start", "goal", "on-goal", "pit", "negative", "positive", "chance", ...panels.flatMap((panel) => [panel.colour, `on-${panel.colour}`])]) {
       palette[name] = style.getPropertyValue(`--${name}`).trim();
     }
     const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -95,8 +98,8 @@ window.distal = (() => {
   function numbersOf(learner) {
     if (!learner.recording) return [...KINDS[learner.kind].numbers, ...SCALES].map(([name, symbol, key]) => [name, symbol, learner[key]]);
     return Object.entries(learner.numbers).map(([key, value]) => {
-      const scale = SCALES.find((one) => one[2] === key);
-      return scale ? [scale[0], scale[1], value] : ["", key, value];
+      const known = [...(KINDS[learner.kind]?.numbers ?? []), ...SCALES].find((one) => one[2] === key);
+      return known ? [known[0], known[1], value] : ["", key, value];
     });
   }
 
@@ -111,6 +114,7 @@ window.distal = (() => {
       replay: recorded ? new Recording(data, learner) : new Replay(data, learner, learner.eps),
       best: new Int32Array(EPISODES), // the best EP so far, and the episode that had it first
       bestAt: new Int32Array(EPISODES),
+      grid: null, // what the agent walks on, unless its task has no picture
       result: null, // what is shown: {episode, update, fresh}
       layout: null,
     };
@@ -119,8 +123,9 @@ window.distal = (() => {
       panel.best[n] = better ? ep : panel.best[n - 1];
       panel.bestAt[n] = better ? n : panel.bestAt[n - 1];
     });
+    panel.grid = TASK ? TASK.picture && tableGrid(TASK.picture) : mazeGrid(panel.replay.maze);
     panel.check = recorded ? null : panel.replay.check();
-    for (const name of ["ep", "best", "signal", "signal-name", "step", "pits", "action", "maze", "outcome", "matrix", "matrix-title", "low", "high", "readout", "learner", "waiting"]) {
+    for (const name of ["ep", "best", "signal", "signal-name", "step", "pits", "pits-name", "senses-name", "action", "maze", "outcome", "matrix", "matrix-title", "low", "high", "readout", "learner", "waiting"]) {
       panel[`$${name}`] = root.querySelector(`.${name}`);
     }
     root.style.setProperty("--mine", `var(--${panel.colour})`);
@@ -152,7 +157,13 @@ window.distal = (() => {
       });
       return cells;
     };
-    fill("inputs", SENSES, ["wall to the left", "wall in front", "wall to the right", "the bias is always active"]);
+    const senses = TASK ? SENSES.slice(0, -1).map((bit) => `bit ${bit} of the observation`) : ["wall to the left", "wall in front", "wall to the right"];
+    fill("inputs", SENSES, [...senses, "the bias is always active"]).classList.toggle("many", SENSES.length > 16);
+    if (TASK) {
+      panel.root.querySelector(".neurons").classList.add("of-table");
+      text(panel["$senses-name"], `${plural(TASK.bits, "bit")} sensed${TASK.encoder ? `: ${TASK.encoder}` : ""}`);
+      text(panel["$pits-name"], "State");
+    }
     const indices = Array.from({ length: H }, (_, j) => j);
     const cells = fill("hidden", indices.map(String), indices.map((j) => `hidden neuron ${j}`));
     cells.classList.toggle("many", H > 40);
@@ -225,7 +236,7 @@ window.distal = (() => {
     if (numbers.length > MOST_NUMBERS.list) section.append(make("p", "key", `and ${plural(numbers.length - MOST_NUMBERS.list, "more number")}`));
     panel.$verdict = make("span", "verdict");
     panel.$why = make("p");
-    section.append(panel.$verdict, panel.$why, make("p", "key", `Recorded: this page has no code for learners of kind ${learner.kind}, so it plays what the engine recorded. A recording holds no weights.`));
+    section.append(panel.$verdict, panel.$why, make("p", "key", `Recorded: this page ${TASK ? "computes mazes alone" : `has no code for learners of kind ${learner.kind}`}, so it plays what the engine recorded. A recording holds no weights.`));
     panel["$signal-name"].textContent = "EP before";
     root.classList.add("recorded");
     root.querySelector(".segmented").remove();
@@ -308,7 +319,7 @@ window.distal = (() => {
   function summarise(panel) {
     const { episode, update } = panel.result;
     panel.pitsAt = new Int32Array(episode.steps + 1);
-    for (let t = 1; t <= episode.steps; t++) {
+    for (let t = 1; t <= episode.steps && !TASK; t++) {
       const entered = episode.cells[t] !== episode.cells[t - 1] && panel.replay.maze.pit[episode.cells[t]];
       panel.pitsAt[t] = panel.pitsAt[t - 1] + (entered ? 1 : 0);
     }
@@ -438,24 +449,35 @@ window.distal = (() => {
     const at = episode.number;
     html(panel.$best, grouped(panel.best[at]), ` ep. ${grouped(panel.bestAt[at] + 1)}`);
     html(panel.$step, grouped(step), ` / ${grouped(episode.steps)}`);
-    html(panel.$pits, grouped(panel.pitsAt[step]), ` / ${grouped(episode.pits)}`);
+    if (TASK) html(panel.$pits, String(episode.states[step]), ` of ${grouped(TASK.states)}`);
+    else html(panel.$pits, grouped(panel.pitsAt[step]), ` / ${grouped(episode.pits)}`);
     text(panel.$action, step ? ACTIONS[episode.actions[step - 1]] : "start");
     renderNeurons(panel, episode, step);
-    drawMaze(panel, episode, step);
+    if (panel.grid) drawGrid(panel, episode, step);
+    else drawStates(panel, episode, step);
     if (panel.dirty) {
       panel.dirty = false;
       panel.image = null;
-      const { settings, maze } = panel.replay;
-      const pits = episode.pits ? ` + 5 × ${plural(episode.pits, "pit entry", "pit entries")}` : "";
-      const last = maze.distance[episode.cells[episode.steps]];
-      text(panel.$outcome, episode.reached
-        ? `Ends at the goal: ${plural(episode.steps, "step")}${pits} = EP ${grouped(episode.ep)}`
-        : `Ends short of the goal: ${plural(settings.steps, "step")} + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`);
+      text(panel.$outcome, TASK ? tableOutcome(episode) : mazeOutcome(panel.replay, episode));
       panel.kind.render(panel, episode, update);
     }
     if (panel.recorded) return drawActivity(panel, episode, step);
     drawMatrix(panel, episode, step);
     return renderReadout(panel);
+  }
+
+  function mazeOutcome({ settings, maze }, episode) {
+    const pits = episode.pits ? ` + 5 × ${plural(episode.pits, "pit entry", "pit entries")}` : "";
+    const last = maze.distance[episode.cells[episode.steps]];
+    return episode.reached
+      ? `Ends at the goal: ${plural(episode.steps, "step")}${pits} = EP ${grouped(episode.ep)}`
+      : `Ends short of the goal: ${plural(settings.steps, "step")} + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`;
+  }
+
+  function tableOutcome(episode) {
+    const end = `Ends in state ${episode.states[episode.steps]} after ${plural(episode.steps, "step")}: EP ${grouped(episode.ep)}`;
+    if (episode.reached === null) return `${end}. The task has no target.`;
+    return `${end}. Goal ${episode.reached ? "" : "not "}reached: the target is ${grouped(TASK.target)} or less.`;
   }
 
   function html(element, strong, small) {
@@ -529,7 +551,23 @@ window.distal = (() => {
     else text(panel.$why, episode.ep === panel.best[at] ? `${best} already.` : `${best}.`);
   }
 
-  // ---------------------------------------------------------------- the maze
+  // ---------------------------------------------------------------- the grid: a maze, or the picture of a table
+
+  /** A grid has walls, a start, and marks: goals, pits, and places that have a name alone. */
+  function mazeGrid({ rows, columns, wall, start, goal, finals }) {
+    const marks = finals.map(({ symbol, cell }) => ({ cell, symbol, role: cell === goal ? "goal" : "pit" }));
+    return { rows, columns, wall, start, marks };
+  }
+
+  function tableGrid({ rows }) {
+    const symbols = [...rows.join("")], roles = { G: "goal", H: "pit" };
+    const named = (symbol) => (roles[symbol] ? "" : symbol.toUpperCase());
+    return {
+      rows: rows.length, columns: rows[0].length,
+      wall: symbols.map((symbol) => symbol === "#"), start: symbols.indexOf("S"),
+      marks: symbols.flatMap((symbol, cell) => ("#.S".includes(symbol) ? [] : [{ cell, symbol: named(symbol), role: roles[symbol] ?? "place" }])),
+    };
+  }
 
   /** In how many columns a panel stands, as watch.css decides by its width: 1, 2 or 3. */
   const breadth = (panel) => +getComputedStyle(panel.root.querySelector(".columns")).getPropertyValue("--breadth");
@@ -537,42 +575,45 @@ window.distal = (() => {
   /** The height left for a panel when header, curve and controls have theirs. */
   const roomFor = () => window.innerHeight - document.querySelector("header").offsetHeight - find("dock").offsetHeight;
 
-  function mazeSize(panel) {
-    const { rows, columns } = panel.replay.maze;
+  const LARGEST = TASK ? 64 : 40; // pixels of a cell
+
+  function cellSize(panel) {
+    const { rows, columns } = panel.grid;
     const width = panel.root.querySelector(".walk").clientWidth;
     // Below or beside the maze stands the rest of its panel; where it is not crowded, all of it is seen at once.
     const least = breadth(panel) === 2 ? 232 : 280, rest = [0, 150, 423, 145][breadth(panel)];
     const room = Math.max(least, Math.min(760, roomFor() - rest));
-    const size = Math.min(width / columns, room / rows, 40), ratio = window.devicePixelRatio || 1;
+    const size = Math.min(width / columns, room / rows, LARGEST), ratio = window.devicePixelRatio || 1;
     return Math.max(Math.floor(size * ratio), 1) / ratio; // whole pixels: no seams between cells
   }
 
-  /** The walls, the floor and the final positions: drawn once for a size and a theme. */
-  function mazePicture(panel, size) {
+  /** The walls and the floor: drawn once for a size and a theme. */
+  function gridPicture(panel, size) {
     const key = `${size} ${palette.page} ${window.devicePixelRatio}`;
     if (panel.picture && panel.picture.key === key) return panel.picture.canvas;
-    const { maze } = panel.replay, canvas = document.createElement("canvas");
-    const context = fit(canvas, maze.columns * size, maze.rows * size);
+    const { rows, columns, wall } = panel.grid, canvas = document.createElement("canvas");
+    const context = fit(canvas, columns * size, rows * size);
     context.fillStyle = palette.wall;
-    context.fillRect(0, 0, maze.columns * size, maze.rows * size);
+    context.fillRect(0, 0, columns * size, rows * size);
     context.fillStyle = palette.floor;
-    for (let cell = 0; cell < maze.wall.length; cell++) {
-      if (!maze.wall[cell]) {
-        context.fillRect((cell % maze.columns) * size, Math.floor(cell / maze.columns) * size, size, size);
-      }
+    context.strokeStyle = palette.line;
+    for (let cell = 0; cell < wall.length; cell++) {
+      const x = (cell % columns) * size, y = Math.floor(cell / columns) * size;
+      if (!wall[cell]) context.fillRect(x, y, size, size);
+      if (!wall[cell] && TASK) context.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1); // a floor without walls has no cells to see
     }
     panel.picture = { key, canvas };
     return canvas;
   }
 
-  function drawMaze(panel, episode, step) {
-    const { maze } = panel.replay, size = mazeSize(panel);
-    const width = maze.columns * size, height = maze.rows * size;
-    const picture = mazePicture(panel, size);
+  function drawGrid(panel, episode, step) {
+    const { grid } = panel, size = cellSize(panel);
+    const width = grid.columns * size, height = grid.rows * size;
+    const picture = gridPicture(panel, size);
     const context = fit(panel.$maze, width, height);
     context.clearRect(0, 0, width, height);
     context.drawImage(picture, 0, 0, width, height);
-    const x = (cell) => (cell % maze.columns) * size, y = (cell) => Math.floor(cell / maze.columns) * size;
+    const x = (cell) => (cell % grid.columns) * size, y = (cell) => Math.floor(cell / grid.columns) * size;
     const mine = palette[panel.colour], half = size / 2;
 
     // Cells visited, the path so far.
@@ -585,25 +626,34 @@ window.distal = (() => {
     }
     context.globalAlpha = 1;
     context.strokeStyle = mine;
-    context.lineWidth = Math.max(1, size * 0.16);
+    context.lineWidth = Math.min(Math.max(1, size * 0.16), 7);
     context.lineJoin = context.lineCap = "round";
     context.beginPath();
-    context.moveTo(x(episode.cells[0]) + half, y(episode.cells[0]) + half);
-    for (let t = 1; t <= step; t++) context.lineTo(x(episode.cells[t]) + half, y(episode.cells[t]) + half);
+    for (let t = 0; t <= step; t++) {
+      const cell = episode.cells[t], leapt = t === 0 || isLeap(grid, episode.cells[t - 1], cell);
+      context[leapt ? "moveTo" : "lineTo"](x(cell) + half, y(cell) + half);
+    }
     context.stroke();
 
     // The start, the goal and the pits, over the path so that they stay readable.
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.lineCap = "butt";
-    const mark = Math.max(size, Math.min(1.5 * size, 12), 5), inset = (size - mark) / 2; // in a large maze, larger than a cell
+    const whole = Math.max(size, Math.min(1.5 * size, 12), 5); // in a large maze, larger than a cell
     context.strokeStyle = palette.start;
-    context.lineWidth = Math.max(1.5, size * 0.16);
+    context.lineWidth = Math.min(Math.max(1.5, size * 0.16), 7);
     context.beginPath();
-    context.arc(x(maze.start) + half, y(maze.start) + half, mark * 0.3, 0, 7);
+    context.arc(x(grid.start) + half, y(grid.start) + half, whole * 0.3, 0, 7);
     context.stroke();
-    for (const { symbol, cell } of maze.finals) {
-      const isGoal = cell === maze.goal, left = x(cell) + inset, top = y(cell) + inset;
+    for (const { symbol, cell, role } of grid.marks) {
+      const isGoal = role === "goal", within = isGoal && TASK; // the ring of a maze's goal is larger than its cell
+      const mark = within ? size * 0.56 : whole, left = x(cell) + (size - mark) / 2, top = y(cell) + (size - mark) / 2;
+      if (role === "place") {
+        context.fillStyle = palette.soft;
+        context.font = font(Math.min(size * 0.7, 18), 700);
+        context.fillText(symbol, x(cell) + half, y(cell) + half + size * 0.05);
+        continue;
+      }
       context.fillStyle = context.strokeStyle = isGoal ? palette.goal : palette.pit;
       if (isGoal) {
         context.fillStyle = palette.card;
@@ -618,7 +668,7 @@ window.distal = (() => {
         context.globalAlpha = entered ? 0.75 : 0.28;
         context.fillRect(left, top, mark, mark);
         context.globalAlpha = 1;
-        context.lineWidth = Math.max(1, mark * 0.08);
+        context.lineWidth = Math.min(Math.max(1, mark * 0.08), 3.2);
         context.strokeRect(left + 0.5, top + 0.5, mark - 1, mark - 1);
         context.globalAlpha = 0.6;
         context.beginPath();
@@ -642,27 +692,99 @@ window.distal = (() => {
       }
     }
 
-    // The agent.
-    const agent = Math.max(size * 0.8, 7), cell = episode.cells[step];
+    const cell = episode.cells[step], heading = episode.headings[step], thing = TASK ? episode.things[step] : -1;
+    const agent = Math.max(size * (TASK ? 0.36 : 0.8), 7);
+    if (heading < 0) drawDisc(context, x(cell) + half, y(cell) + half, agent, mine);
+    else drawAgent(context, x(cell) + half, y(cell) + half, agent, heading, mine);
+    if (thing >= 0) drawDisc(context, x(thing) + size * 0.76, y(thing) + size * 0.76, Math.max(size * 0.15, 3), palette.ink);
+
+    const row = Math.floor(cell / grid.columns), column = cell % grid.columns, ahead = heading < 0 ? "" : `, heading ${HEADINGS[heading]}`;
+    panel.$maze.setAttribute("aria-label", `${TASK ? `${TASK.name}:` : `The maze: goal ${data.goal},`} the agent at row ${row}, column ${column}${ahead}, step ${step} of ${episode.steps}`);
+  }
+
+  /** Whether a step leads further than a wall is thick, as after a fall: then the path has a gap. */
+  function isLeap({ columns }, from, to) {
+    const down = Math.abs(Math.floor(to / columns) - Math.floor(from / columns)), across = Math.abs((to % columns) - (from % columns));
+    return Math.min(down, across) > 0 || Math.max(down, across) > 2;
+  }
+
+  function drawAgent(context, x, y, size, heading, colour) {
     context.save();
-    context.translate(x(cell) + half, y(cell) + half);
-    context.rotate((episode.headings[step] * Math.PI) / 2);
+    context.translate(x, y);
+    context.rotate((heading * Math.PI) / 2);
     context.beginPath();
-    context.moveTo(0, -agent);
-    context.lineTo(agent * 0.72, agent * 0.75);
-    context.lineTo(0, agent * 0.42);
-    context.lineTo(-agent * 0.72, agent * 0.75);
+    context.moveTo(0, -size);
+    context.lineTo(size * 0.72, size * 0.75);
+    context.lineTo(0, size * 0.42);
+    context.lineTo(-size * 0.72, size * 0.75);
     context.closePath();
-    context.fillStyle = mine;
+    outlined(context, size * 0.175, colour);
+    context.restore();
+  }
+
+  function drawDisc(context, x, y, radius, colour) {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 7);
+    outlined(context, radius * 0.25, colour);
+  }
+
+  /** Fill a path, with a rim of the ground's colour round it. */
+  function outlined(context, rim, colour) {
+    context.fillStyle = colour;
     context.strokeStyle = palette.card;
-    context.lineWidth = Math.max(2, size * 0.14);
+    context.lineWidth = Math.max(2, rim);
     context.lineJoin = "round";
     context.stroke();
     context.fill();
-    context.restore();
+  }
 
-    const row = Math.floor(cell / maze.columns), column = cell % maze.columns;
-    panel.$maze.setAttribute("aria-label", `The maze: goal ${maze.goalSymbol}, the agent at row ${row}, column ${column}, heading ${HEADINGS[episode.headings[step]]}, step ${step} of ${episode.steps}`);
+  // ---------------------------------------------------------------- the states of a table that has no picture
+
+  const BOX = { height: 26, gap: 4, most: 200 }; // pixels; boxes at a time
+
+  /** The states that have a box: all of a small table, of a large one those that were visited in the trial. */
+  function statesOf(panel) {
+    panel.listed ??= TASK.states <= BOX.most
+      ? Array.from({ length: TASK.states }, (_, state) => state)
+      : [...new Set(panel.replay.states)].sort((a, b) => a - b);
+    return panel.listed;
+  }
+
+  function drawStates(panel, episode, step) {
+    const all = statesOf(panel), here = episode.states[step], { height, gap, most } = BOX;
+    const first = Math.floor(all.indexOf(here) / most) * most, some = all.slice(first, first + most);
+    const width = panel.root.querySelector(".walk").clientWidth, box = Math.max(30, 12 + 8 * String(all[all.length - 1]).length);
+    const columns = Math.max(1, Math.floor((width + gap) / (box + gap))), rows = Math.ceil(some.length / columns);
+    const context = fit(panel.$maze, width, rows * (height + gap) + 20);
+    context.clearRect(0, 0, width, rows * (height + gap) + 20);
+    context.textBaseline = "middle";
+    context.textAlign = "center";
+    const visits = new Map();
+    for (let t = 0; t <= step; t++) visits.set(episode.states[t], (visits.get(episode.states[t]) || 0) + 1);
+    some.forEach((state, k) => {
+      const x = (k % columns) * (box + gap) + 1, y = Math.floor(k / columns) * (height + gap) + 1, times = visits.get(state) || 0;
+      context.beginPath();
+      context.roundRect(x, y, box - 2, height - 2, 4);
+      context.fillStyle = palette.page;
+      context.fill();
+      context.fillStyle = palette[panel.colour];
+      context.globalAlpha = state === here ? 1 : times ? Math.min(0.14 + 0.05 * times, 0.4) : 0;
+      context.fill();
+      context.globalAlpha = 1;
+      context.strokeStyle = state === TASK.start ? palette.start : palette.line;
+      context.lineWidth = state === TASK.start ? 2 : 1;
+      context.stroke();
+      context.font = font(12, state === here ? 700 : 400);
+      context.fillStyle = state === here ? palette[`on-${panel.colour}`] : times ? palette.ink : palette.soft;
+      context.fillText(String(state), x + box / 2 - 1, y + height / 2 - 0.5);
+    });
+    context.textAlign = "left";
+    context.font = font(11);
+    context.fillStyle = palette.soft;
+    const which = all.length === TASK.states ? plural(all.length, "state") : `${plural(all.length, "state")} visited in this trial, of ${grouped(TASK.states)}`;
+    const part = some.length < all.length ? `, here ${grouped(first + 1)} to ${grouped(first + some.length)}` : "";
+    context.fillText(which + part, 1, rows * (height + gap) + 12);
+    panel.$maze.setAttribute("aria-label", `${which}${part}: the agent in state ${here}, step ${step} of ${episode.steps}; visited ${[...visits.keys()].join(" ")}`);
   }
 
   // ---------------------------------------------------------------- the weights
@@ -910,9 +1032,10 @@ window.distal = (() => {
   /** Where the rows of neurons lie on the canvas: one block for each layer. */
   function activityLayout(panel, episode) {
     const width = panel.root.querySelector(".network").clientWidth, columns = breadth(panel);
-    const layers = [["walls", episode.inputs, SENSES.slice(0, 3)], ["hidden", episode.hidden, new Array(H).fill("")], ["outputs", episode.outputs, ACTIONS]];
-    const rows = layers.reduce((sum, [, , names]) => sum + names.length, 0), rest = [0, 0, 340, 220][columns];
-    const row = Math.min(Math.max(columns === 1 ? 9 : (roomFor() - rest) / rows, H > 40 ? 2 : 6), 14);
+    const layers = [[TASK ? "bits" : "walls", episode.inputs, SENSES.slice(0, -1)], ["hidden", episode.hidden, new Array(H).fill("")], ["outputs", episode.outputs, ACTIONS]];
+    const rows = layers.reduce((sum, [, , names]) => sum + names.length, 0), neurons = panel.root.querySelector(".neurons").offsetHeight;
+    const rest = TASK ? [0, 0, 250, 130][columns] + neurons : [0, 0, 340, 220][columns];
+    const row = Math.min(Math.max(columns === 1 ? 9 : (roomFor() - rest) / rows, rows > 56 ? 2 : 6), 14);
     let y = ACTIVITY.top;
     const blocks = layers.map(([name, active, names]) => {
       const block = { name, active, names, y, height: names.length * row };
@@ -997,8 +1120,10 @@ window.distal = (() => {
   function curveScales() {
     const width = curve.canvas.parentElement.clientWidth, height = curve.canvas.clientHeight || 128;
     const inner = width - curve.left - curve.right, tall = height - curve.top - curve.bottom;
-    const distance = panels[0].replay.maze.distance[panels[0].replay.maze.start];
-    let low = distance, high = Math.max(data.settings.steps, data.chance.curve[0][1]);
+    const { maze } = panels[0].replay, { curve: chance } = data.chance;
+    const wanted = TASK ? TASK.target : maze.distance[maze.start]; // the target, or the shortest way
+    let low = wanted ?? chance[chance.length - 1][1], high = Math.max(TASK ? low : data.settings.steps, chance[0][1]);
+    low = Math.min(low, chance[chance.length - 1][1]);
     for (const panel of panels) {
       for (const ep of panel.learner.eps) {
         if (ep < low) low = ep;
@@ -1006,13 +1131,13 @@ window.distal = (() => {
       }
     }
     const span = Math.max(high - low, 1);
-    low = Math.max(0, low - 0.06 * span);
+    low = TASK ? low - 0.06 * span : Math.max(0, low - 0.06 * span);
     high += 0.04 * span;
     const logSpan = Math.log(Math.max(EPISODES, 2));
     const share = (n) => (state.log ? Math.log(n + 1) / logSpan : EPISODES > 1 ? n / (EPISODES - 1) : 0);
     const back = (s) => (state.log ? Math.exp(s * logSpan) - 1 : s * (EPISODES - 1));
     return {
-      width, height, low, high, distance,
+      width, height, low, high, wanted,
       x: (n) => curve.left + share(n) * inner,
       y: (ep) => curve.top + ((high - ep) / (high - low)) * tall,
       episode: (x) => Math.min(Math.max(Math.round(back(Math.min(Math.max((x - curve.left) / inner, 0), 1))), 0), EPISODES - 1),
@@ -1055,7 +1180,7 @@ window.distal = (() => {
       context.lineTo(right, y);
       context.stroke();
       context.fillStyle = palette.soft;
-      context.fillText(String(mark), curve.left - 6, y);
+      context.fillText(String(mark).replace("-", "−"), curve.left - 6, y);
     }
     context.textBaseline = "top";
     const marks = episodeTicks(scales.width);
@@ -1069,15 +1194,16 @@ window.distal = (() => {
       context.textAlign = mark === 1 ? "left" : x > right - 20 ? "right" : "center";
       context.fillText(grouped(mark), Math.min(x, right), base + 6);
     });
-    // The shortest way: no EP can be lower.
-    context.setLineDash([5, 4]);
-    context.strokeStyle = palette.goal;
-    const shortest = Math.round(scales.y(scales.distance)) + 0.5;
-    context.beginPath();
-    context.moveTo(curve.left, shortest);
-    context.lineTo(right, shortest);
-    context.stroke();
-    context.setLineDash([]);
+    if (scales.wanted !== null) {
+      context.setLineDash([5, 4]);
+      context.strokeStyle = palette.goal;
+      const y = Math.round(scales.y(scales.wanted)) + 0.5;
+      context.beginPath();
+      context.moveTo(curve.left, y);
+      context.lineTo(right, y);
+      context.stroke();
+      context.setLineDash([]);
+    }
     for (const panel of panels) {
       const eps = panel.learner.eps;
       context.fillStyle = context.strokeStyle = palette[panel.colour];
@@ -1365,9 +1491,10 @@ window.distal = (() => {
     const names = data.learners.map((learner) => learner.name);
     find("panels").classList.toggle("two", names.length > 1);
     document.body.classList.toggle("one", names.length === 1);
-    text(find("title"), `${names.join(" against ")}, learning the way to ${data.goal}`);
+    text(find("title"), data.title);
     const readings = Object.keys(data.defaults).filter((name) => settings[name] !== data.defaults[name]).map((name) => `${name} ${settings[name]}`);
     const parts = [plural(EPISODES, "episode"), `seed ${data.evaluation_seed}`, `${plural(H, "hidden neuron")}`, plural(settings.steps, "step")];
+    if (TASK) parts.push(plural(TASK.states, "state"), `${plural(TASK.bits, "bit")} sensed${TASK.encoder ? ` (${TASK.encoder})` : ""}`);
     // What a recorded learner makes of resampling is its own affair.
     if (resample !== null && computed.some((panel) => panel.learner.kind !== "chance")) parts.push(`fresh weights every ${grouped(resample)} episodes`);
     else if (resample !== null && computed.length < panels.length) parts.push(`resample ${grouped(resample)}`);
@@ -1376,6 +1503,7 @@ window.distal = (() => {
       find("title").after(panels[0].root.querySelector(".numbers"));
       panels[0].root.querySelector("h2").remove();
     }
+    if (TASK) describeTask();
     find("ties").hidden = settings.m_ties !== "punish";
     find("help-activity").hidden = computed.length === panels.length;
     find("help-other").hidden = !panels.some((panel) => panel.colour.startsWith("other"));
@@ -1392,10 +1520,22 @@ window.distal = (() => {
     };
     for (const panel of panels) entry(panel.colour, "3px solid", `${panel.learner.name}: best so far`);
     entry("chance", "2px dotted", `chance: best so far, mean of ${data.chance.trials} trials`);
-    entry("goal", "2px dashed", "shortest way");
+    if (!TASK) entry("goal", "2px dashed", "shortest way");
+    else if (TASK.target !== null) entry("goal", "2px dashed", `target: ${grouped(TASK.target)}`);
     const dots = make("div");
     text(dots, "dots: EP of each episode");
     find("legend").append(dots);
+  }
+
+  /** What the help says of a task that is no maze. */
+  function describeTask() {
+    text(find("help-task"), `A network acts in ${TASK.name}, in one episode after another. Its weights stay as they are in an episode. Only when an episode is over is it told how well that went.`);
+    const reached = TASK.target === null ? "" : ` The goal counts as reached at an EP of ${grouped(TASK.target)} or less.`;
+    text(find("help-ep"), `It is what the steps of an episode cost, all together: minus the return of an environment.${reached}`);
+    find("help-states").hidden = Boolean(TASK.picture);
+    find("help-grid").hidden = !TASK.picture;
+    text(find("help-grid-name"), "Grid");
+    text(find("help-agent"), "a disc, or a triangle where it looks one way; a small disc is what it fetches or carries");
   }
 
   window.addEventListener("error", (event) => complain(`This page has failed: ${event.message}`));
@@ -1440,7 +1580,10 @@ window.distal = (() => {
       panels: panels.map((panel) => panel.result && {
         ep: panel.result.episode.ep,
         steps: panel.result.episode.steps,
-        pits: panel.result.episode.pits,
+        pits: panel.result.episode.pits ?? null,
+        states: panel.result.episode.states ?? null,
+        cells: panel.result.episode.cells ?? null,
+        actions: panel.result.episode.actions.map((action) => ACTIONS[action]),
         reached: panel.result.episode.reached,
         best: panel.best[panel.result.episode.number],
         m: panel.result.update.m ?? null,

@@ -1,0 +1,223 @@
+"""Where the states of a table lie: a grid that pages and films draw.
+
+Grids are known of Gymnasium's FrozenLake, CliffWalking and Taxi, and of MiniGrid. Nothing that
+learns ever sees one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import EnumMeta
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from distal.base.checks import InputError, integer, sequence, shown
+
+WALL, FLOOR, GOAL, PIT, START = "#", ".", "G", "H", "S"
+NOWHERE = -1
+MAX_CELLS = 2**16
+
+# What the actions of environments are called that do not say so themselves, by class.
+ACTIONS = {
+    "FrozenLakeEnv": ("left", "down", "right", "up"),
+    "CliffWalkingEnv": ("up", "right", "down", "left"),
+    "TaxiEnv": ("south", "north", "east", "west", "pick up", "drop off"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A grid that the states of a table lie on.
+
+    Cells are numbered row by row, row · columns + column, from 0.
+
+    Args:
+        rows: The grid, one string for each row: # is a wall, . floor, G a goal, H a pit; a small
+            letter or a digit is floor that is called so.
+        cells: The cell that the agent is in, (states).
+        headings: Which way it looks: 0 north, 1 east, 2 south, 3 west, or -1 if no way, (states).
+        things: The cell of what it fetches or carries, as a taxi its passenger; -1 if there is
+            no such thing, (states).
+        goals: The cell of the goal, where it is not the same in all states; -1 if it is in
+            `rows`, (states).
+
+    Raises:
+        InputError: If a row or a number is wrong.
+    """
+
+    rows: Sequence[str]
+    cells: ArrayLike
+    headings: ArrayLike = NOWHERE
+    things: ArrayLike = NOWHERE
+    goals: ArrayLike = NOWHERE
+
+    def __post_init__(self) -> None:
+        rows = sequence("rows of the picture", self.rows, "a list of strings")
+        for row in rows:
+            if (
+                not isinstance(row, str)
+                or not row
+                or not all(map(_is_symbol, row))
+                or len(row) != len(rows[0])
+            ):
+                raise InputError(
+                    f"rows of the picture holds {shown(row)}, expected strings of one length, "
+                    f"of {WALL} {FLOOR} {GOAL} {PIT}, small letters and digits"
+                )
+        cells = integer("the number of cells", sum(map(len, rows)), 1, MAX_CELLS)
+        object.__setattr__(self, "rows", rows)
+        places = _places("cells", self.cells, None, 0, cells - 1)
+        object.__setattr__(self, "cells", places)
+        for name, most in (("headings", 3), ("things", cells - 1), ("goals", cells - 1)):
+            given = _places(name, getattr(self, name), len(places), NOWHERE, most)
+            object.__setattr__(self, name, given)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self.rows), len(self.rows[0])
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(np.asarray(self.cells))
+
+    def spot(self, state: int) -> Spot:
+        """Return where everything is in a state."""
+        state = integer("state", state, 0, self.states - 1)
+        lists: Any = (self.cells, self.headings, self.things, self.goals)
+        return Spot(*(int(one[state]) for one in lists))
+
+    def rows_from(self, state: int) -> tuple[str, ...]:
+        """Return the rows with S where an episode begins that begins in this state, and its goal as G."""
+        spot, columns = self.spot(state), self.shape[1]
+        symbols = list("".join(self.rows))
+        symbols[spot.cell] = START
+        if spot.goal != NOWHERE:
+            symbols[spot.goal] = GOAL
+        return tuple("".join(symbols[at : at + columns]) for at in range(0, len(symbols), columns))
+
+
+class Spot(NamedTuple):
+    """Where everything is in a state: the agent, its heading, what it fetches, and a goal of its own."""
+
+    cell: int
+    heading: int = NOWHERE
+    thing: int = NOWHERE
+    goal: int = NOWHERE
+
+
+def _is_symbol(symbol: str) -> bool:
+    return symbol in (WALL, FLOOR, GOAL, PIT) or symbol in "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def _places(name: str, value: object, states: int | None, low: int, high: int) -> NDArray[np.int32]:
+    """Return one number for each state, if they are in low … high; one number stands for all."""
+    try:
+        given = np.array(value)
+    except Exception:  # what cannot become an array has any reason not to
+        given = np.array(None)
+    if states is not None and given.ndim == 0 and given.dtype.kind in "iu":
+        given = np.full(states, given)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or states not in (None, len(given)) or not given.size:
+        wanted = "states" if states is None else states
+        raise InputError(f"{name} is {shown(value)}, expected whole numbers of the shape ({wanted})")
+    if int(given.min()) < low or int(given.max()) > high:
+        wrong = int(given.min()) if int(given.min()) < low else int(given.max())
+        raise InputError(f"{name} holds {wrong}, expected numbers from {low} to {high}")
+    checked = np.ascontiguousarray(given, np.int32)
+    checked.setflags(write=False)
+    return checked
+
+
+# ---------------------------------------------------------------- of known environments
+
+
+def position(env: Any) -> Any:
+    """Return what says where an environment's agent is; None if that is not known."""
+    inner = getattr(env, "unwrapped", env)
+    if hasattr(inner, "agent_pos"):  # MiniGrid's
+        return inner.agent_pos, getattr(inner, "agent_dir", 0)
+    return getattr(inner, "s", None)
+
+
+def picture_of(env: Any, positions: Iterable[Any]) -> Picture | None:
+    """Return the picture of a known environment, whose states have these positions; None for others."""
+    inner = getattr(env, "unwrapped", env)
+    names = {one.__name__ for one in type(inner).__mro__}
+    found = next((make for name, make in _GRIDS.items() if name in names), None)
+    if found is None:
+        return None
+    try:
+        rows, spot = found(inner)
+        return Picture(rows, *zip(*map(spot, positions), strict=True))
+    except (AttributeError, LookupError, TypeError, ValueError):  # a subclass may be another world
+        return None
+
+
+def actions_of(env: Any, count: int) -> tuple[str, ...] | None:
+    """Return what the actions of an unwrapped environment are called, if it says so or is known."""
+    names = next((ACTIONS[one.__name__] for one in type(env).__mro__ if one.__name__ in ACTIONS), ())
+    said = getattr(env, "actions", None)
+    if isinstance(said, EnumMeta):  # MiniGrid's
+        names = tuple(str(one) for one in said.__members__)
+    return names if len(names) == count else None
+
+
+Grid = tuple[list[str], Callable[[Any], Spot]]
+
+
+def _lake(env: Any) -> Grid:
+    return ["".join(one if one in (GOAL, PIT) else FLOOR for one in row) for row in _text(env.desc)], Spot
+
+
+def _cliff(env: Any) -> Grid:
+    letters = np.where(env._cliff, PIT, FLOOR)
+    letters[-1, -1] = GOAL
+    return ["".join(row) for row in letters.tolist()], Spot
+
+
+def _taxi(env: Any) -> Grid:
+    """Return its map; a wall between two squares is a cell of its own there."""
+    symbols = {"+": WALL, "-": WALL, "|": WALL, ":": FLOOR, " ": FLOOR}
+    rows = ["".join(symbols.get(one, one.lower()) for one in row) for row in _text(env.desc)]
+
+    def cell(row: int, column: int) -> int:
+        return (row + 1) * len(rows[0]) + 2 * column + 1
+
+    def spot(state: Any) -> Spot:
+        row, column, passenger, destination = env.decode(state)
+        taxi, stands = cell(row, column), [cell(*one) for one in env.locs]
+        return Spot(taxi, NOWHERE, [*stands, taxi][passenger], stands[destination])
+
+    return rows, spot
+
+
+def _text(desc: Any) -> list[str]:
+    return [b"".join(row).decode("ascii") for row in desc.tolist()]
+
+
+def _minigrid(env: Any) -> Grid:
+    """Return the walls and goals as they stand now; what is carried or opened is not drawn."""
+    kinds = {"wall": WALL, "goal": GOAL, "lava": PIT}
+    columns = int(env.width)
+
+    def symbol(column: int, row: int) -> str:
+        return kinds.get(getattr(env.grid.get(column, row), "type", ""), FLOOR)
+
+    def spot(at: Any) -> Spot:
+        (column, row), direction = at
+        return Spot(int(row) * columns + int(column), (int(direction) + 1) % 4)  # it counts from east
+
+    return ["".join(symbol(column, row) for column in range(columns)) for row in range(int(env.height))], spot
+
+
+_GRIDS: dict[str, Callable[[Any], Grid]] = {
+    "FrozenLakeEnv": _lake,
+    "CliffWalkingEnv": _cliff,
+    "TaxiEnv": _taxi,
+    "MiniGridEnv": _minigrid,
+}
