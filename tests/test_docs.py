@@ -31,6 +31,7 @@ DOCUMENTS = [
     "docs/getting-started.md",
     "docs/inside-a-rule.md",
     "docs/own-maze.md",
+    "docs/own-task.md",
     "docs/readings.md",
     "docs/watch.md",
 ]
@@ -81,7 +82,7 @@ def test_examples_run_and_print_what_the_document_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # where the shell's blocks run too
     printed: str | None = None
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"__name__": "__main__"}  # as in a program of the reader's
     for language, body in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
         if language == "sh":
             printed = run_shell(body, tmp_path)

@@ -106,6 +106,28 @@ def after_success(eps: list[int]) -> list[int]:
     return eps[first + 1 :]
 
 
+def test_own_task_evolves_for_its_room_and_its_agent_leaves_it(tmp_path: Path) -> None:
+    printed = run("own_task.py", tmp_path)
+    assert "49 states, 5 bits, 4 actions" in printed
+    winners = re.findall(rf"^run \d  {NUMBER} on fresh trials, chance {NUMBER}$", printed, re.MULTILINE)
+    assert len(winners) == 2
+    assert all(12 <= float(own) < float(chance) <= 50 for own, chance in winners)
+    assert 12 <= fitness(printed, "fitness") < fitness(printed, "chance")
+    found = re.search(r"^its way out: (\S+)$", printed, re.MULTILINE)
+    assert found is not None
+    way = found[1]
+    # The way by hand: from the middle of five by five cells, key in the first, door in the last.
+    place, keys = [2, 2], []
+    for arrow in way:
+        axis, change = {"↑": (0, -1), "↓": (0, 1), "←": (1, -1), "→": (1, 1)}[arrow]
+        place[axis] = min(max(place[axis] + change, 0), 4)
+        keys.append(place == [0, 0])
+    assert any(keys)
+    assert place == [4, 4]
+    assert re.search(rf"^mean return +-{len(way)}\.00 ", printed, re.MULTILINE)
+    assert [path.name for path in tmp_path.iterdir()] == ["own_task_agent.json"]
+
+
 def test_learn_any_environment_trains_where_there_is_no_maze_and_shows_chance(tmp_path: Path) -> None:
     printed = run("learn_any_environment.py", tmp_path)
     lines = re.findall(

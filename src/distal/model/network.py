@@ -160,8 +160,8 @@ def ordered_sum(terms: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def step(
     weights: Weights,
-    alpha_h: np.float32,
-    alpha_o: np.float32,
+    alpha_h: float | np.float32,
+    alpha_o: float | np.float32,
     inputs: Activations,
     hidden: Activations,
     outputs: Activations,

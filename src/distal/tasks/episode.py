@@ -62,8 +62,8 @@ def choose(sums: NDArray[np.float32], reading: str, word: np.uint32) -> tuple[in
 
 def run_episode(
     weights: Weights,
-    alpha_h: np.float32,
-    alpha_o: np.float32,
+    alpha_h: float | np.float32,
+    alpha_o: float | np.float32,
     task: Aim[W],
     settings: Settings,
     seed: int,
