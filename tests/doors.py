@@ -850,7 +850,6 @@ def machinery() -> list[Door]:
             "limit": row(None, none_or(whole(1, 10_000))),
             "actions": row(None, none_or(never)), "picture": row(None, none_or(never)),
         }),
-        Door("distal.TableTask.target", TableTask(table).target, {
         Door("distal.tasks.picture.Picture", Picture, {
             "rows": row(["G.", "#H"], never), "cells": row([0, 1], some(np.ndarray)),
             **{
@@ -860,7 +859,7 @@ def machinery() -> list[Door]:
         }),
         Door("distal.tasks.picture.Picture.spot", picture.spot, {"state": row(0, whole(0, 1))}),
         Door("distal.tasks.picture.Picture.rows_from", picture.rows_from, {"state": row(0, whole(0, 1))}),
-        Door("distal.tasks.tables.TableTask.target", TableTask(table).target, {
+        Door("distal.TableTask.target", TableTask(table).target, {
             "settings": row(SHORT, either),
         }),
         Door("distal.TableTask.save", TableTask(table).save, {"path": row("new.npz", never)}),
