@@ -97,6 +97,6 @@ def runner(
         if workers is not None or executor is not None:
             raise InputError("engine is a runner, which has workers and executor of its own; leave these out")
         return engine
-    name = DEFAULT if engine is None else resolve(engine)
+    name = resolve(DEFAULT if engine is None else engine)
     made = Runner(name, checked_workers(workers), imported(name), auto=engine in (None, AUTO))
     return made if executor is None else made.spread_over(executor)
