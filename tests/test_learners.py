@@ -212,14 +212,14 @@ def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_
         with pytest.raises(InputError, match=REFUSAL):
             run(batch)
     with pytest.raises(InputError, match=REFUSAL):
-        distal.learn(JUMPS, **SHORT)
+        distal.learn(JUMPS, engine="cpu", **SHORT)
     with pytest.raises(InputError, match=REFUSAL):
-        distal.evolve("jumps", generations=1, out=tmp_path / "runs", **EVOLUTION)
+        distal.evolve("jumps", generations=1, engine="cpu", out=tmp_path / "runs", **EVOLUTION)
     assert not (tmp_path / "runs").exists()
     distal.evolve("jumps", generations=0, engine="reference", out=tmp_path / "runs", **EVOLUTION)
     before = contents(tmp_path)
     with pytest.raises(InputError, match=REFUSAL):
-        distal.resume(tmp_path / "runs", generations=1)
+        distal.resume(tmp_path / "runs", generations=1, engine="cpu")
     assert contents(tmp_path) == before
     distal.resume(tmp_path / "runs", generations=1, executor=SameThread(), engine="reference")
     assert contents(tmp_path) != before
