@@ -440,5 +440,6 @@ def test_a_command_chooses_its_engine_once_and_has_one_runner(
     monkeypatch.setitem(experiments.SCALES, "quick", experiments.Scale("quick", 1, 0, 3))
     monkeypatch.setattr(cli.reproduce, "compare", Mock(side_effect=InputError("all is run")))
     monkeypatch.chdir(tmp_path)
-    assert main([*command, *SMALL, "--maze", maze_file]) == (2 if command[0] == "reproduce" else 0)
+    engine = ["--engine", "cpu"] if command[0] != "watch" else []
+    assert main([*command, *SMALL, *engine, "--maze", maze_file]) == (2 if command[0] == "reproduce" else 0)
     assert (chosen.call_count, made.call_count) == (1, 1)

@@ -315,9 +315,7 @@ def test_a_task_made_in_python_has_to_be_given_again(tmp_path: Path) -> None:
     evolve(task=Drift, **EVOLVED, out=tmp_path / "whole")
     interrupted(tmp_path / "parts", Drift)
     before = snapshot(tmp_path / "parts")
-    with pytest.raises(
-        InputError, match=r"given as 'tests.test_tasks.Drift'; .*distal.resume\(folder, task=…\)"
-    ):
+    with pytest.raises(InputError, match=r"given as 'tests.test_tasks.Drift'; give the task again$"):
         resume(tmp_path / "parts")
     assert snapshot(tmp_path / "parts") == before
     resume(tmp_path / "parts", task=Drift)

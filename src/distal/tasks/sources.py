@@ -19,7 +19,6 @@ from distal.tasks.walk import MazeTask
 AnyTask: TypeAlias = Any
 
 AT_ONCE = 2_000  # states that are looked for where nobody asked for a table
-AGAIN = "give the task again, as in distal.resume(folder, task=…)"
 PARTS = ("inputs", "outputs", "goals", "begin", "table")
 
 
@@ -117,7 +116,9 @@ def rebuilt(data: object) -> Task[Any]:
 def _table(source: dict[str, Any], states: object) -> TableTask:
     """Tabulate an environment again."""
     if source.get("key") is not None:
-        raise InputError(f"the environment was tabulated with the function {shown(source['key'])}; {AGAIN}")
+        raise InputError(
+            f"the environment was tabulated with the function {shown(source['key'])}; give the task again"
+        )
     most = states if isinstance(states, int) and 0 < states < LIMIT else LIMIT
     try:
         return table_task(_environment(source), limit=most)
@@ -129,13 +130,13 @@ def _environment(data: dict[str, Any]) -> EnvTask:
     """Make an environment again, if it is the same package that makes it."""
     name, args, options = data.get("id"), data.get("arguments"), data.get("options")
     if not isinstance(name, str):
-        raise InputError(f"the environment was given as {shown(data.get('given'))}; {AGAIN}")
+        raise InputError(f"the environment was given as {shown(data.get('given'))}; give the task again")
     if data.get("ep") is not None:
-        raise InputError(f"the EP of {shown(name)} was the function {shown(data['ep'])}; {AGAIN}")
+        raise InputError(f"the EP of {shown(name)} was the function {shown(data['ep'])}; give the task again")
     if args is None or options is None:
-        raise InputError(f"the arguments of {shown(name)} were more than JSON can hold; {AGAIN}")
+        raise InputError(f"the arguments of {shown(name)} were more than JSON can hold; give the task again")
     if ":" in name and package_of(name)[1] is None:
-        raise InputError(f"{shown(name)} names a module of no installed package; {AGAIN}")
+        raise InputError(f"{shown(name)} names a module of no installed package; give the task again")
     for package, version in (
         (data.get("package"), data.get("version")),
         ("gymnasium", data.get("gymnasium")),
