@@ -650,6 +650,7 @@ def learning() -> list[Door]:
         Door("distal.Maze.move", SMALL.move, {
             "cell": cell, "heading": HEADED, "action": HEADED, "blocked": BLOCKED,
         }),
+        Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4))}),
         Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
         Door("distal.Settings", Settings, SETTINGS),
         Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),

@@ -22,7 +22,7 @@ from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule, find_rule, published_rule, published_rules
-from distal.model.maze import Maze, triple_t_maze
+from distal.model.maze import Maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
 from distal.paper.experiments import Reproduction, reproduce
 from distal.paper.reading_study import ReadingStudy, study_readings
@@ -70,6 +70,7 @@ __all__ = [
     "reproduce",
     "resume",
     "study_readings",
+    "t_maze",
     "tabulate",
     "task_of",
     "triple_t_maze",
