@@ -504,6 +504,7 @@ EVOLUTION: Rows = {
     "generations": row(1, whole(0, 2**32 - 1, quick=3)),
     **SHORT_FORM,
     "search": row(None, none_or(never)),
+    "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
     **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
     **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
     "out": row(None, none_or(new_folder)),
