@@ -43,6 +43,7 @@ from distal.model.maze import HEADINGS
 from distal.model.settings import READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
+from distal.paper.task_study import TaskStudy
 from distal.search.genetic import GeneticSearch
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
@@ -360,6 +361,13 @@ def reproduction() -> Reproduction:
 def study() -> dict[str, Any]:
     """Return the study of readings that the documents show, as its file holds it."""
     data: dict[str, Any] = json.loads((DOCS / "readings.json").read_text())
+    return data
+
+
+@cache
+def tasks() -> dict[str, Any]:
+    """Return the study of tasks that the documents show, as its file holds it."""
+    data: dict[str, Any] = json.loads((DOCS / "tasks.json").read_text())
     return data
 
 
@@ -698,6 +706,10 @@ def experiments() -> list[Door]:
             {**REPORTING, "rules": row("evolved", words("evolved", "published"))}, quick=False,
         ),
         Door("distal.study_readings", distal.study_readings, REPORTING, quick=False),
+        Door("distal.study_tasks", distal.study_tasks, {
+            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
+            "scale": row("quick", words("quick", "full")),
+        }, quick=False),
         Door("distal.write_report", distal.write_report, {
             "result": (reproduction, never), "out": row("report", any_folder),
         }, quick=False),
@@ -714,6 +726,10 @@ def experiments() -> list[Door]:
         Door("distal.ReadingStudy.from_dict", ReadingStudy.from_dict, {"data": (study, never)}),
         Door("distal.ReadingStudy.from_dict", from_fields(ReadingStudy.from_dict), fields_of(
             study(), version=whole(1, 1), seed=SEED[1], heading=HEADING[1], **loose
+        )),
+        Door("distal.TaskStudy.from_dict", TaskStudy.from_dict, {"data": (tasks, never)}),
+        Door("distal.TaskStudy.from_dict", from_fields(TaskStudy.from_dict), fields_of(
+            tasks(), version=whole(1, 1), seed=SEED[1], scale=some(str), **loose
         )),
     ]  # fmt: skip
 
@@ -876,7 +892,7 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.EnvResult", "distal.Evolved",
-            "distal.Reproduction", "distal.ReadingStudy", "distal.search.results.Winner",
+            "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
             "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",

@@ -139,7 +139,8 @@ def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
 # What stands before the option that is tried, by command.
 COMMANDS: dict[str, list[str]] = {
     "maze": [], "rules": [], "learn": ["hc"], "climb": [], "watch": ["hc", "--gif", "a.gif"],
-    "evolve": ["--out", "new"], "runs": [], "reproduce": [], "readings": [], "bench": [],
+    "evolve": ["--out", "new"], "runs": [], "reproduce": [], "readings": [], "tasks": [],
+    "bench": [],
 }  # fmt: skip
 NO_PATH = ["", "\0", "loop", "a" * 4_000]
 NO_INPUT = [*NO_PATH, "missing", "folder", "latin.txt", "file.txt"]
@@ -221,7 +222,7 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
     [
         ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""],
         ["watch", "hc", "--gif", ""], ["evolve", "--out", ""], ["evolve", "--resume", ""],
-        ["reproduce", "--out", ""], ["readings", "--out", ""],
+        ["reproduce", "--out", ""], ["readings", "--out", ""], ["tasks", "--out", ""],
     ],
 )  # fmt: skip
 def test_an_empty_path_is_refused_by_the_name_of_its_option(

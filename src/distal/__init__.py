@@ -26,6 +26,7 @@ from distal.model.maze import Maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
 from distal.paper.experiments import Reproduction, reproduce
 from distal.paper.reading_study import ReadingStudy, study_readings
+from distal.paper.task_study import TaskStudy, study_tasks
 from distal.paper.writing import write_report
 from distal.search.cma import CMA
 from distal.search.evolve import evolve, resume
@@ -58,6 +59,7 @@ __all__ = [
     "Settings",
     "Table",
     "TableTask",
+    "TaskStudy",
     "climb",
     "evaluate",
     "evolve",
@@ -70,6 +72,7 @@ __all__ = [
     "reproduce",
     "resume",
     "study_readings",
+    "study_tasks",
     "t_maze",
     "tabulate",
     "task_of",

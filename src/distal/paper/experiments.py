@@ -236,7 +236,7 @@ def estimated_seconds(
     """Measure all learners for a moment and say how long each stage may take."""
     rates = {}
     slow = run.engine == "reference"
-    count = {"reference": 1, "gpu": 15 * PAPER.population}.get(run.engine, PAPER.population)
+    count = {"reference": run.workers or 1, "gpu": 15 * PAPER.population}.get(run.engine, PAPER.population)
     for kind in ("dsp", "hc", "chance"):
         few = (DEFAULT_CHANCE,) * count if kind == "chance" else random_learners(kind, 0, count)
         batch = batch_of(
