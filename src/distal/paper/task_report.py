@@ -61,7 +61,7 @@ def write(study: TaskStudy, out: str | Path) -> Path:
 def introduction(study: TaskStudy) -> list[str]:
     """Say what was asked, how it was measured, and how far the numbers can be trusted."""
     table = study.outcomes[0].budget
-    tests = sum(len(LEARNERS) * len(outcome.budget.marks) for outcome in study.outcomes)
+    tests = sum(len(tested.marks) for outcome in study.outcomes for tested in outcome.tested.values())
     return [
         "Rules of this kind were invented for one maze. Here they are evolved for other tasks, and measured beside "
         "hill climbing that was evolved for the same task, beside the rule and the climber of the maze "
@@ -84,7 +84,8 @@ def introduction(study: TaskStudy) -> list[str]:
 def summary(study: TaskStudy) -> str:
     """Say in how many tasks the rule that was evolved for it beats chance and hill climbing, and keeps it."""
     said = []
-    for place, when in ((0, "After 100 episodes"), (-1, "At the end of the test")):
+    first = study.outcomes[0].tested[RULE].marks[0].episodes
+    for place, when in ((0, f"After {first} episodes"), (-1, "At the end of the test")):
         chance = sum(bool(outcome.tested[RULE].marks[place].gap.better) for outcome in study.outcomes)
         versus = [outcome.versus[place].better for outcome in study.outcomes]
         said.append(
@@ -138,13 +139,16 @@ def _transferred(outcome: Outcome) -> str:
         name: outcome.tested[key].marks[-1].gap.better
         for name, key in (("`evolved:1`", MAZE_RULE), ("`hc`", MAZE_CLIMBER))
     }
-    groups = {
-        "beats chance": [name for name, better in verdicts.items() if better],
-        "is worse than chance": [name for name, better in verdicts.items() if better is False],
-        "cannot be told from chance": [name for name, better in verdicts.items() if better is None],
-    }
-    said = [f"{' as well as '.join(names)} {words}" for words, names in groups.items() if names]
-    return f"Of the maze’s learners, {', and '.join(said)}."
+    said = []
+    for verdict, one, both in (
+        (True, "beats chance", "beat chance"),
+        (False, "is worse than chance", "are worse than chance"),
+        (None, "cannot be told from chance", "cannot be told from chance"),
+    ):
+        names = [name for name, better in verdicts.items() if better is verdict]
+        if names:
+            said.append(f"{' and '.join(names)} {one if len(names) == 1 else both}")
+    return f"Of the maze’s learners, {' and '.join(said)} at the end."
 
 
 COLUMNS = (

@@ -249,6 +249,10 @@ class Curve:
         means, errors = best.mean(axis=0), [standard_error(column) for column in best.T]
         return cls(tuple(points.tolist()), tuple(means.tolist()), tuple(errors))
 
+    def to_dict(self) -> dict[str, list[float]]:
+        """Return the points, ready for JSON."""
+        return {name: list(values) for name, values in asdict(self).items()}
+
 
 @dataclass(frozen=True)
 class Tested:
@@ -293,8 +297,8 @@ class Outcome:
                     "run": one.run,
                     "remeasured": one.remeasured,
                     "marks": [asdict(mark) for mark in one.marks],
-                    "curve": asdict(one.curve),
-                    "chance_curve": asdict(one.chance_curve),
+                    "curve": one.curve.to_dict(),
+                    "chance_curve": one.chance_curve.to_dict(),
                 }
                 for name, one in self.tested.items()
             },
