@@ -708,7 +708,7 @@ def experiments() -> list[Door]:
         Door("distal.study_readings", distal.study_readings, REPORTING, quick=False),
         Door("distal.study_tasks", distal.study_tasks, {
             **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
-            "scale": row("quick", words("quick", "full")),
+            "scale": row("quick", words("quick", "full")), "engine": row("cpu", none_or(ENGINE[1])),
         }, quick=False),
         Door("distal.write_report", distal.write_report, {
             "result": (reproduction, never), "out": row("report", any_folder),

@@ -386,5 +386,20 @@ def test_a_winner_is_measured_on_as_many_fresh_trials_as_are_asked_for(tmp_path:
     assert '"fresh": 3' in (tmp_path / "few" / "config.json").read_text()
     assert '"fresh"' not in (tmp_path / "usual" / "config.json").read_text()
     assert resume(tmp_path / "few", generations=2).config.fresh == 3
+    line = [
+        "evolve",
+        "--learner",
+        "hc",
+        "--runs",
+        "1",
+        "--generations",
+        "0",
+        "--episodes",
+        "2",
+        "--fresh",
+        "9",
+    ]
+    assert main([*line, "--out", str(tmp_path / "line")]) == 0
+    assert '"fresh": 9' in (tmp_path / "line" / "config.json").read_text()
     with pytest.raises(InputError, match="fresh is 1, expected a whole number from 2 to"):
         evolve("hc", fresh=1, **options)
