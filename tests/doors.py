@@ -43,6 +43,7 @@ from distal.model.maze import HEADINGS
 from distal.model.settings import READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
+from distal.paper.task_study import TaskStudy
 from distal.search.genetic import GeneticSearch
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
@@ -379,6 +380,13 @@ def study() -> dict[str, Any]:
 
 
 @cache
+def tasks() -> dict[str, Any]:
+    """Return the study of tasks that the documents show, as its file holds it."""
+    data: dict[str, Any] = json.loads((DOCS / "tasks.json").read_text())
+    return data
+
+
+@cache
 def winner() -> dict[str, Any]:
     """Return a winner as files hold it."""
     return Winner(1, RULE, 0, 5.0, Fresh.of(np.array([1, 2, 4]), np.array([2, 2, 3]))).to_dict()
@@ -526,6 +534,7 @@ EVOLUTION: Rows = {
     "generations": row(1, whole(0, 2**32 - 1, quick=3)),
     **SHORT_FORM,
     "search": row(None, none_or(never)),
+    "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
     **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
     **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
     "out": row(None, none_or(new_folder)),
@@ -690,6 +699,7 @@ def learning() -> list[Door]:
         Door("distal.Maze.move", SMALL.move, {
             "cell": cell, "heading": HEADED, "action": HEADED, "blocked": BLOCKED,
         }),
+        Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4))}),
         Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
         Door("distal.Settings", Settings, SETTINGS),
         Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),
@@ -738,6 +748,10 @@ def experiments() -> list[Door]:
             {**REPORTING, "rules": row("evolved", words("evolved", "published"))}, quick=False,
         ),
         Door("distal.study_readings", distal.study_readings, REPORTING, quick=False),
+        Door("distal.study_tasks", distal.study_tasks, {
+            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
+            "scale": row("quick", words("quick", "full")), "engine": row("cpu", none_or(ENGINE[1])),
+        }, quick=False),
         Door("distal.write_report", distal.write_report, {
             "result": (reproduction, never), "out": row("report", any_folder),
         }, quick=False),
@@ -754,6 +768,10 @@ def experiments() -> list[Door]:
         Door("distal.ReadingStudy.from_dict", ReadingStudy.from_dict, {"data": (study, never)}),
         Door("distal.ReadingStudy.from_dict", from_fields(ReadingStudy.from_dict), fields_of(
             study(), version=whole(1, 1), seed=SEED[1], heading=HEADING[1], **loose
+        )),
+        Door("distal.TaskStudy.from_dict", TaskStudy.from_dict, {"data": (tasks, never)}),
+        Door("distal.TaskStudy.from_dict", from_fields(TaskStudy.from_dict), fields_of(
+            tasks(), version=whole(1, 1), seed=SEED[1], scale=some(str), **loose
         )),
     ]  # fmt: skip
 
@@ -927,7 +945,7 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
-            "distal.Reproduction", "distal.ReadingStudy", "distal.search.results.Winner",
+            "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
             "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",

@@ -43,6 +43,18 @@ def test_maze_draws_the_triple_t_maze_with_its_distances(capsys: pytest.CaptureF
     assert data["perfect_agent"] == 38.5
 
 
+def test_maze_prints_a_t_maze_that_is_a_maze_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert output(capsys, "maze", "--levels", "3") == f"{distal.triple_t_maze()}\n"
+    file = tmp_path / "two.txt"
+    assert "perfect agent" in output(capsys, "maze", "--levels", "2", "--out", str(file))
+    assert distal.Maze.from_file(file) == distal.t_maze(2)
+    data = output_json(capsys, "maze", "--levels", "4", "--heading", "east")
+    assert (data["picture"], data["heading"]) == (list(distal.t_maze(4).picture), "east")
+    assert refusal(capsys, "maze", "--levels", "5").endswith("expected a whole number from 1 to 4\n")
+    assert "both given" in refusal(capsys, "maze", str(file), "--levels", "1")
+    assert refusal(capsys, "maze", "--levels", "1", "--out", str(tmp_path))
+
+
 def test_maze_draws_a_file_and_writes_a_picture(
     capsys: pytest.CaptureFixture[str], maze_file: str, tmp_path: Path
 ) -> None:

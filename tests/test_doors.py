@@ -140,7 +140,7 @@ def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
 COMMANDS: dict[str, list[str]] = {
     "maze": [], "env": ["FrozenLake-v1"], "rules": [], "learn": ["hc"], "climb": [],
     "watch": ["hc", "--gif", "a.gif"], "evolve": ["--out", "new"], "runs": [], "reproduce": [],
-    "readings": [], "bench": [],
+    "readings": [], "tasks": [], "bench": [],
 }  # fmt: skip
 NO_PATH = ["", "\0", "loop", "a" * 4_000]
 NO_INPUT = [*NO_PATH, "missing", "folder", "latin.txt", "file.txt"]
@@ -151,7 +151,7 @@ NO_WORD = ["", "x", "\x1b[31m", "a" * 4_000]
 NO_WHOLE = ["", "x", "-1", "1.5", "nan", "9" * 30, "9" * 5_000]
 # Bad values, by command and option, by option, or by what the help says in its place.
 BAD: dict[str, list[str]] = {
-    "maze --svg": NO_OUTPUT, "env --save": NO_OUTPUT, "--csv": NO_OUTPUT, "--gif": NO_OUTPUT,
+    "maze --svg": NO_OUTPUT, "maze --out": NO_OUTPUT, "env --save": NO_OUTPUT, "--csv": NO_OUTPUT, "--gif": NO_OUTPUT,
     "--mp4": NO_OUTPUT, "watch --out": NO_OUTPUT, "--resume": [*NO_FOLDER, "missing", "folder"],
     "RULE": NO_LEARNER, "LEARNER": NO_LEARNER, "FILE": NO_INPUT, "DIR": NO_FOLDER,
     "--after": ["", "x", "0", "2,1", "1,1", "1,"],
@@ -224,7 +224,7 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
     [
         ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""],
         ["watch", "hc", "--gif", ""], ["evolve", "--out", ""], ["evolve", "--resume", ""],
-        ["reproduce", "--out", ""], ["readings", "--out", ""],
+        ["reproduce", "--out", ""], ["readings", "--out", ""], ["tasks", "--out", ""],
     ],
 )  # fmt: skip
 def test_an_empty_path_is_refused_by_the_name_of_its_option(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distal import InputError, Maze, triple_t_maze
+from distal import InputError, Maze, t_maze, triple_t_maze
 from distal.base.colours import LIGHT
 from distal.model.maze import FINALS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
 from tests.mazes import T
@@ -30,6 +31,56 @@ def test_the_triple_t_maze_has_the_eight_distances_and_a_perfect_agent_of_38_5()
     # by hand: 10 north, 7 aside, 8 north, 4 or 3 aside, 8 north, 2 aside
     assert maze.start_distances == (39, 39, 38, 38, 38, 38, 39, 39)
     assert np.mean(maze.start_distances) == 38.5
+
+
+# By hand: 10 north, then aside, 8 north and aside for every further level; the last arms have 2 cells.
+WAYS = {
+    1: (10 + 2,) * 2,
+    2: (10 + 4 + 8 + 2,) * 2 + (10 + 3 + 8 + 2,) * 2,
+    3: (39, 39, 38, 38, 38, 38, 39, 39),
+    4: tuple(10 + 15 + 8 + way - 10 for way in (39, 39, 38, 38, 38, 38, 39, 39)) * 2,
+}
+
+
+@pytest.mark.parametrize("levels", WAYS)
+def test_a_t_maze_has_two_ways_at_each_of_its_junctions(levels: int) -> None:
+    maze = t_maze(levels)
+    assert maze.symbols == FINALS[: 2**levels]
+    assert maze.start_distances == WAYS[levels]
+    assert (maze.start[0], maze.heading) == (maze.shape[0] - 2, "north")
+    # From the start, every way north ends at a junction: 1 + 2 + 4 + … of them have both sides open.
+    junctions = [
+        cell
+        for cell in zip(*np.nonzero(~maze.walls), strict=True)
+        if maze.sense(cell, NORTH) == (0, 1, 0) and not maze.walls[cell[0] + 1, cell[1]]
+    ]
+    assert len(junctions) == 2**levels - 1
+    # No loops: a tree of cells has one edge less than cells.
+    open_cells = ~maze.walls
+    edges = (open_cells[1:] & open_cells[:-1]).sum() + (open_cells[:, 1:] & open_cells[:, :-1]).sum()
+    assert edges == open_cells.sum() - 1
+
+
+def test_t_mazes_of_three_levels_and_more_are_mirror_images_of_themselves() -> None:
+    for levels in (1, 3, 4):
+        walls = t_maze(levels).walls
+        assert (walls == walls[:, ::-1]).all()
+
+
+def test_a_t_maze_holds_that_of_one_level_less_beyond_its_first_junction() -> None:
+    assert str(t_maze(3)) == str(triple_t_maze())
+    for levels in (2, 3, 4):
+        smaller = t_maze(levels - 1)
+        rows, columns = smaller.shape
+        # up to the row above its first stem's foot, which is longer where it is the first of all
+        part = t_maze(levels).walls[: rows - 4, : columns - 1]
+        assert (part == smaller.walls[: rows - 4, : columns - 1]).all()
+
+
+@pytest.mark.parametrize("levels", [0, 5, 3.0, "3"])
+def test_a_t_maze_has_one_to_four_levels(levels: Any) -> None:
+    with pytest.raises(InputError, match=r"levels is .*, expected a whole number from 1 to 4"):
+        t_maze(levels)
 
 
 def test_distances_run_over_empty_cells_and_over_pits() -> None:

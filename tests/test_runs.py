@@ -19,7 +19,7 @@ from scipy import stats
 from distal import GeneticAlgorithm, HillClimbing, InputError, Rule, evolve, learn, reproduce, resume
 from distal.cli import main
 from distal.model.draws import child_seed
-from distal.search.evolve import Step, summary
+from distal.search.evolve import Step, run_seed, summary
 from tests.mazes import T
 from tests.processes import DISTAL, started
 
@@ -370,3 +370,36 @@ def test_the_command_line_evolves_resumes_and_summarises(
     ):
         assert main(arguments) == 2
         assert problem in capsys.readouterr().err
+
+
+def test_a_winner_is_measured_on_as_many_fresh_trials_as_are_asked_for(tmp_path: Path) -> None:
+    options: Any = {"runs": 1, "generations": 1, "trials": 1, "episodes": 2, "maze": T, "steps": 9}
+    few = evolve("hc", fresh=3, out=tmp_path / "few", **options)
+    usual = evolve("hc", out=tmp_path / "usual", **options)
+    assert (few.best == usual.best).all()  # the search itself is as it was
+    # Three trials for two goals are two for each: the first four of the usual four hundred.
+    (winner,) = few.winners
+    seed = child_seed(run_seed(few.config, 0), 0, 0, 6)
+    alone = learn(winner.learner, trials=2, episodes=2, maze=T, steps=9, seed=seed)
+    assert len(alone.final) == 4
+    assert winner.remeasured == alone.fitness
+    assert '"fresh": 3' in (tmp_path / "few" / "config.json").read_text()
+    assert '"fresh"' not in (tmp_path / "usual" / "config.json").read_text()
+    assert resume(tmp_path / "few", generations=2).config.fresh == 3
+    line = [
+        "evolve",
+        "--learner",
+        "hc",
+        "--runs",
+        "1",
+        "--generations",
+        "0",
+        "--episodes",
+        "2",
+        "--fresh",
+        "9",
+    ]
+    assert main([*line, "--out", str(tmp_path / "line")]) == 0
+    assert '"fresh": 9' in (tmp_path / "line" / "config.json").read_text()
+    with pytest.raises(InputError, match="fresh is 1, expected a whole number from 2 to"):
+        evolve("hc", fresh=1, **options)

@@ -21,10 +21,11 @@ from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule, find_rule, published_rule, published_rules
-from distal.model.maze import Maze, triple_t_maze
+from distal.model.maze import Maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
 from distal.paper.experiments import Reproduction, reproduce
 from distal.paper.reading_study import ReadingStudy, study_readings
+from distal.paper.task_study import TaskStudy, study_tasks
 from distal.paper.writing import write_report
 from distal.search.cma import CMA
 from distal.search.evolve import evolve, resume
@@ -56,6 +57,7 @@ __all__ = [
     "Settings",
     "Table",
     "TableTask",
+    "TaskStudy",
     "climb",
     "evaluate",
     "evolve",
@@ -67,6 +69,8 @@ __all__ = [
     "reproduce",
     "resume",
     "study_readings",
+    "study_tasks",
+    "t_maze",
     "tabulate",
     "task_of",
     "triple_t_maze",

@@ -32,8 +32,8 @@ _SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for n
 _TASK = ("maze", "heading", "env", "env_arg", "encode", "starts")
 # What decides the result of an evolution, and so cannot change when it is resumed.
 _DECIDING = (
-    "learner", "runs", "generations", "search", *_SEARCH_OPTIONS, "trials", "episodes", "seed", *_TASK,
-    *Settings.__dataclass_fields__,
+    "learner", "runs", "generations", "search", *_SEARCH_OPTIONS, "trials", "episodes", "fresh", "seed",
+    *_TASK,     *Settings.__dataclass_fields__,
 )  # fmt: skip
 
 
@@ -58,6 +58,7 @@ def add(commands: Commands) -> None:
         ("elite-count", "ga: best individuals that are copied unchanged (4)"),
         ("trials", "trials per goal in an evaluation: per final position of a maze (5)"),
         ("episodes", "episodes per trial (100)"),
+        ("fresh", "trials on which a winner is measured again (400)"),
         ("seed", "seed of all random numbers (0)"),
     ):
         command.add_argument(f"--{name}", type=whole, metavar="N", help=text)

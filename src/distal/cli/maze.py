@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from distal.base.checks import InputError
 from distal.base.files import check_target, write_text
 from distal.cli import options
-from distal.cli.parser import Commands, add_command
+from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json
-from distal.model.maze import Maze
+from distal.model.maze import Maze, t_maze
 
 
 def add(commands: Commands) -> None:
@@ -17,16 +18,28 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "file", nargs="?", metavar="FILE", help="a maze as a text picture; the triple T-maze if left out"
     )
+    command.add_argument(
+        "--levels", type=whole, metavar="N", help="a T-maze of 1 to 4 levels, as a text picture and no more"
+    )
+    command.add_argument("--out", metavar="OUT", help="also write the text picture to a file")
     command.add_argument("--svg", metavar="OUT", help="also write the picture to an SVG file")
     options.add_heading(command)
 
 
 def run(args: argparse.Namespace) -> None:
     """Draw a maze."""
-    maze = options.maze(args.file, args.heading)
-    if args.svg is not None:
-        check_target(args.svg)
-        write_text(args.svg, maze.to_svg())
+    if args.levels is None:
+        maze = options.maze(args.file, args.heading)
+    elif args.file is None:
+        maze = Maze(t_maze(args.levels).picture, args.heading)
+    else:
+        raise InputError(f"--levels and the file {args.file!r} are both given; leave one out")
+    drawn = {args.out: f"{maze}\n", args.svg: maze.to_svg()}
+    targets = [file for file in drawn if file is not None]
+    for file in targets:
+        check_target(file)
+    for file in targets:
+        write_text(file, drawn[file])
     if args.json:
         finals = [
             {"symbol": symbol, "row": cell[0], "column": cell[1], "distance": distance}
@@ -43,6 +56,8 @@ def run(args: argparse.Namespace) -> None:
                 "perfect_agent": perfect_agent(maze),
             }
         )
+    elif args.levels is not None and not targets:  # so that `>` makes a maze file
+        console().print(*maze.picture, sep="\n", soft_wrap=True)
     else:
         show_maze(maze)
 

@@ -13,6 +13,7 @@ from distal.cli.terminal import console, print_json
 from distal.model.settings import Settings
 from distal.paper import experiments, report
 from distal.paper.comparison import agreement, compare
+from distal.tasks.walk import MazeTask
 
 
 def add(commands: Commands) -> None:
@@ -46,7 +47,9 @@ def run(args: argparse.Namespace) -> None:
     request.check_memory()
     request.claim.check(out, args.force)
     with work.resumable(work.AGAIN), work.runner_of(args) as runner:
-        seconds = experiments.estimated_seconds(request.stages, request.maze, request.settings, runner)
+        seconds = experiments.estimated_seconds(
+            request.stages, MazeTask(request.maze), request.settings, runner
+        )
         work.show_plan(request.stages, seconds, out)
         with work.stage_progress(runner.executor) as progress:
             result = experiments.run(request, runner, Path(out), args.force, progress)

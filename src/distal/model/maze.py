@@ -200,32 +200,42 @@ class Maze:
 
 def triple_t_maze() -> Maze:
     """Build the paper's maze: three levels of T-junctions that all face north."""
-    side = 29
-    cells = [[WALL] * side for _ in range(side)]
+    return t_maze(3)
 
-    def carve(rows: range, columns: range) -> None:
-        for row in rows:
-            for column in columns:
-                cells[row][column] = EMPTY
 
-    def stem(column: int, bottom: int, top: int) -> None:
-        carve(range(top, bottom + 1), range(column, column + 1))
+def t_maze(levels: int) -> Maze:
+    """Build a maze of 1 to 4 levels of T-junctions that all face north, with 2^levels final positions.
 
-    def corridor(row: int, west: int, east: int) -> None:
-        carve(range(row, row + 1), range(west, east + 1))
-
-    stem(14, bottom=27, top=17)
-    corridor(17, west=7, east=21)
-    for column, west, east in ((7, 3, 10), (21, 18, 25)):
-        stem(column, bottom=17, top=9)
-        corridor(9, west, east)
-    for column in (3, 10, 18, 25):
-        stem(column, bottom=9, top=1)
-        corridor(1, column - 2, column + 2)
-    cells[27][14] = START
-    for symbol, column in zip("01234567", (1, 5, 8, 12, 16, 20, 23, 27), strict=True):
+    Three levels are the paper's maze. Beyond its first junction, a maze is one of a level less
+    and its mirror image.
+    """
+    # With five, the shortest way takes 100 steps, as many as an episode has: no agent would arrive in time.
+    levels = integer("levels", levels, 1, 4)
+    width, junctions = _junctions(levels)
+    ends = [[column + side for column in junctions[-1] for side in (-2, 2)]]
+    start = 8 * levels + 3  # the first stem has 10 steps, the others have 8
+    cells = [[WALL] * (width + 2) for _ in range(start + 2)]
+    for level, (columns, arms) in enumerate(zip(junctions, [*junctions[1:], *ends], strict=True)):
+        row = start - 10 - 8 * level
+        for number, column in enumerate(columns):
+            for step in range(row, start if level == 0 else row + 8):
+                cells[step][column] = EMPTY
+            for aside in range(arms[2 * number], arms[2 * number + 1] + 1):
+                cells[row][aside] = EMPTY
+    cells[start][junctions[0][0]] = START
+    for symbol, column in zip(FINALS, ends[0], strict=False):
         cells[1][column] = symbol
     return Maze(tuple("".join(row) for row in cells))
+
+
+def _junctions(levels: int) -> tuple[int, list[list[int]]]:
+    """Return the width of a T-maze inside its outer walls, and the columns of its junctions, by level."""
+    if levels == 1:
+        return 5, [[3]]
+    width, left = _junctions(levels - 1)
+    width = 2 * width + (2 if levels == 2 else 3)  # with walls between the halves
+    both = [columns + [width + 1 - column for column in reversed(columns)] for columns in left]
+    return width, [[(sum(both[0]) + 1) // 2], *both]
 
 
 def _next(cell: Cell, heading: int) -> Cell:

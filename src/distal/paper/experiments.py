@@ -35,6 +35,7 @@ from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES, GeneticAlgorithm, first_population
 from distal.search.results import Evolved, Fresh
+from distal.tasks.task import Task
 from distal.tasks.walk import MazeTask
 
 RESAMPLE = 100  # the paper's iterative re-sampling
@@ -229,16 +230,18 @@ def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> li
     return stages
 
 
-def estimated_seconds(stages: list[Stage], maze: Maze, settings: Settings, run: Runner) -> dict[str, float]:
+def estimated_seconds(
+    stages: list[Stage], task: Task[Any], settings: Settings, run: Runner
+) -> dict[str, float]:
     """Measure all learners for a moment and say how long each stage may take."""
     rates = {}
     slow = run.engine == "reference"
-    count = {"reference": 1, "gpu": 15 * PAPER.population}.get(run.engine, PAPER.population)
+    count = {"reference": run.workers or 1, "gpu": 15 * PAPER.population}.get(run.engine, PAPER.population)
     for kind in ("dsp", "hc", "chance"):
         few = (DEFAULT_CHANCE,) * count if kind == "chance" else random_learners(kind, 0, count)
         batch = batch_of(
             few, np.arange(len(few), dtype=np.uint64), trials=1, episodes=5 if slow else 100,
-            task=MazeTask(maze), settings=settings,
+            task=task, settings=settings,
         )  # fmt: skip
         for _ in range(2):  # the first may compile
             began = time.perf_counter()
@@ -444,6 +447,6 @@ class _Work:
         asked = self.request
         seeds = draws.child_seeds(asked.seed, [[k, number, TEST] for k in range(len(learners))])
         return self.stages.test(
-            stage, learners, seeds, trials=trials, episodes=episodes, maze=asked.maze,
+            stage, learners, seeds, trials=trials, episodes=episodes, task=MazeTask(asked.maze),
             settings=asked.settings, resample=resample, every=every, record=record,
         )  # fmt: skip

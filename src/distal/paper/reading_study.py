@@ -45,7 +45,7 @@ from distal.model.maze import Maze, triple_t_maze
 from distal.model.settings import READINGS, Settings, SettingsDict
 from distal.paper import experiments
 from distal.paper.experiments import PAPER, evolution_episodes
-from distal.paper.stages import SECONDS, Claim, Event, Request, Stage, Stages
+from distal.paper.stages import SECONDS, Claim, Event, Grouped, Request, Stage, Stages
 from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES
@@ -498,32 +498,10 @@ def estimated_seconds(planned: dict[Variant, list[Stage]], maze: Maze, run: Runn
     for settings, alike in by_settings.items():
         stages = [stage for variant in alike for stage in planned[variant]]
         # A machine that is busy for a moment makes one of the two long, hardly both.
-        found = [experiments.estimated_seconds(stages, maze, settings, run) for _ in range(2)]
+        found = [experiments.estimated_seconds(stages, MazeTask(maze), settings, run) for _ in range(2)]
         for variant in alike:
             seconds[variant.label] = sum(min(one[stage.name] for one in found) for stage in planned[variant])
     return seconds
-
-
-class _ByVariant:
-    """Hears of every stage and tells of the variant it belongs to."""
-
-    def __init__(self, planned: dict[Variant, list[Stage]], progress: Callable[[Event], None]) -> None:
-        self.progress = progress
-        self.whole = {
-            stage.name: (outlined, stages)
-            for outlined, stages in zip(outline(planned), planned.values(), strict=True)
-            for stage in stages
-        }
-        self.done: dict[str, float] = {}
-
-    def __call__(self, event: Event) -> None:
-        self.done[event.stage.name] = event.done
-        outlined, stages = self.whole[event.stage.name]
-        done = [self.done.get(stage.name, 0.0) for stage in stages]
-        share = sum(part * stage.episodes for part, stage in zip(done, stages, strict=True))
-        ended = all(part == 1 for part in done)
-        detail = "" if ended else f"{event.stage.title} {event.detail}".rstrip()
-        self.progress(Event(outlined, 1 if ended else min(share / outlined.episodes, 0.999), detail))
 
 
 # ------------------------------------------------------------------ the work
@@ -642,7 +620,8 @@ def run(
 ) -> ReadingStudy:
     """Run the study that is asked for; see `study_readings`."""
     request.check_memory()
-    told = None if progress is None else _ByVariant(request.planned, progress)
+    groups = zip(outline(request.planned), request.planned.values(), strict=True)
+    told = None if progress is None else Grouped(groups, progress)
     with request.claim.taken(out, force) as kept:
         stages = Stages(request.stages, runner, told, kept)
         work = _Work(request, stages)
@@ -706,7 +685,7 @@ class _Work:
         """Return the best EP of every trial, (learners, trials)."""
         best = self.stages.test(
             f"{part}_{variant.name}", learners, seeds, trials=trials, episodes=EPISODES,
-            maze=self.request.maze, settings=variant.settings, record=(EPISODES,),
+            task=MazeTask(self.request.maze), settings=variant.settings, record=(EPISODES,),
         )  # fmt: skip
         return best[:, :, -1]
 

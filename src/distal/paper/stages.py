@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,8 @@ from distal.base.checks import InputError
 from distal.base.files import read_json, to_json, to_npz
 from distal.base.folders import MANIFEST, Folder, known_files
 from distal.engines import Runner
-from distal.evaluation.learning import batch_of
+from distal.engines.batch import EPs
+from distal.evaluation.learning import batch_of, task_fields
 from distal.learners import Learner, embedded
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
@@ -35,9 +36,11 @@ from distal.search.evolve import Step, evolve, resume, summary
 from distal.search.genetic import ELITES
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
+from distal.tasks.task import Task, whole_eps
 from distal.tasks.walk import MazeTask
 
 SECONDS = "seconds.json"  # how long each stage took
+_WHOLE: np.dtype[Any] = np.dtype(np.int32)  # of EPs that are whole numbers
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,32 @@ class Event:
     stage: Stage
     done: float
     detail: str = ""
+
+
+class Grouped:
+    """Hears of every stage and tells of the one, for people, that stands for all of its group.
+
+    Args:
+        groups: The stages for people, each with the stages of its group.
+        progress: Called with an event of a stage for people.
+    """
+
+    def __init__(
+        self, groups: Iterable[tuple[Stage, Sequence[Stage]]], progress: Callable[[Event], None]
+    ) -> None:
+        self.progress = progress
+        self.whole = {stage.name: (outlined, stages) for outlined, stages in groups for stage in stages}
+        self.done: dict[str, float] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Hear of a stage."""
+        self.done[event.stage.name] = event.done
+        outlined, stages = self.whole[event.stage.name]
+        done = [self.done.get(stage.name, 0.0) for stage in stages]
+        share = sum(part * stage.episodes for part, stage in zip(done, stages, strict=True))
+        ended = all(part == 1 for part in done)
+        detail = "" if ended else f"{event.stage.title} {event.detail}".rstrip()
+        self.progress(Event(outlined, 1 if ended else min(share / outlined.episodes, 0.999), detail))
 
 
 @dataclass(frozen=True)
@@ -235,14 +264,14 @@ class Stages:
             stored, _, _ = read_run(out)
             with damaged(out / "config.json"):
                 theirs = Config.from_dict(stored)
-            if theirs != config:
+            if theirs.to_dict() != json.loads(json.dumps(config.to_dict())):
                 raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
-            evolved = resume(out, engine=self.runner, progress=told)
+            evolved = resume(out, task=config.task, engine=self.runner, progress=told)
         else:
             evolved = evolve(
                 config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
-                episodes=config.episodes, seed=config.seed, search=config.search, task=config.task, out=out,
-                engine=self.runner, progress=told, **vars(config.settings),
+                episodes=config.episodes, seed=config.seed, search=config.search, task=config.task,
+                fresh=config.fresh, out=out, engine=self.runner, progress=told, **vars(config.settings),
             )  # fmt: skip
         if worked or stage.name not in self.seconds:
             self._took(stage.name, evolved.seconds)
@@ -257,21 +286,21 @@ class Stages:
         *,
         trials: int,
         episodes: int,
-        maze: Maze,
+        task: Task[Any],
         settings: Settings,
         resample: int | None = None,
         record: tuple[int, ...] | None = None,
         every: bool = False,
-    ) -> NDArray[np.int32]:
+    ) -> EPs:
         """Return best-so-far curves (learners, trials, episodes), read or run.
 
         Args:
             name: Of the stage.
             learners: To be tested, all of one kind.
             seeds: One for each learner.
-            trials: For each final position.
+            trials: For each goal of the task.
             episodes: Of each trial.
-            maze: To be walked.
+            task: What is to be learned.
             settings: Of network and episode.
             resample: Draw fresh weights after this many episodes.
             record: The episodes, from 1, whose values are wanted; all if left out.
@@ -290,20 +319,21 @@ class Stages:
                 "record": record,
                 "every": every,
                 "settings": vars(settings),
-                "maze": maze.picture,
-                "heading": maze.heading,
+                **task_fields(task),
             }
         )
         columns = episodes if every or record is None else len(record)
-        shape = (len(learners), trials * len(maze.finals), columns)
+        shape = (len(learners), trials * len(task.goals), columns)
+        lowest = 0 if isinstance(task, MazeTask) else -np.inf
+        kind = _WHOLE if whole_eps(task) else np.dtype(np.float64)
         if self.folder is not None:
-            stored = _stored_curves(self.folder.file(stage.curves), key, shape)
+            stored = _stored_curves(self.folder.file(stage.curves), key, shape, kind, lowest)
             if stored is not None:
                 self._tell(stage, 1)
                 return stored
         self._tell(stage, 0)
         batch = batch_of(
-            learners, seeds, trials=trials, episodes=episodes, task=MazeTask(maze), settings=settings,
+            learners, seeds, trials=trials, episodes=episodes, task=task, settings=settings,
             resample=resample, record=(episodes,) if every else record,
         )  # fmt: skip
         done = 0
@@ -345,17 +375,20 @@ def _stored_seconds(path: Path) -> dict[str, float]:
     return {}
 
 
-def _stored_curves(path: Path, key: str, shape: tuple[int, int, int]) -> NDArray[np.int32] | None:
+def _stored_curves(
+    path: Path, key: str, shape: tuple[int, int, int], kind: np.dtype[Any] = _WHOLE, lowest: float = 0
+) -> EPs | None:
     """Return the curves in a file, if they are what would be run now, and as large."""
-    expected = {"curves.npy": 4 * int(np.prod(shape)), "key.npy": 4 * len(key)}  # bytes, without the headers
+    # bytes, without the headers
+    expected = {"curves.npy": kind.itemsize * int(np.prod(shape)), "key.npy": 4 * len(key)}
     try:
         with zipfile.ZipFile(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
         if set(sizes) != set(expected) or any(sizes[name] > expected[name] + 1024 for name in expected):
             return None
         with np.load(path, allow_pickle=False) as stored:
-            curves: NDArray[np.int32] = stored["curves"]
-            right = curves.dtype == np.int32 and curves.shape == shape and str(stored["key"]) == key
-            return curves if right and curves.min() >= 0 else None
+            curves: EPs = stored["curves"]
+            right = curves.dtype == kind and curves.shape == shape and str(stored["key"]) == key
+            return curves if right and np.isfinite(curves).all() and curves.min() >= lowest else None
     except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
         return None

@@ -1,16 +1,17 @@
-"""`write_report`: what `reproduce` or `study_readings` returned, as a folder of files."""
+"""`write_report`: what `reproduce`, `study_readings` or `study_tasks` returned, as a folder of files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from distal.base.checks import folder, instance
-from distal.paper import reading_report, report
+from distal.paper import reading_report, report, task_report
 from distal.paper.experiments import Reproduction
 from distal.paper.reading_study import ReadingStudy
+from distal.paper.task_study import TaskStudy
 
 
-def write_report(result: Reproduction | ReadingStudy, out: str | Path) -> Path:
+def write_report(result: Reproduction | ReadingStudy | TaskStudy, out: str | Path) -> Path:
     """Write figures, tables, numbers and the page into a folder; return the path of the page.
 
     The folder is that of the work itself, or any that holds no file of these names.
@@ -18,5 +19,7 @@ def write_report(result: Reproduction | ReadingStudy, out: str | Path) -> Path:
     out = folder("out", out)
     if isinstance(result, ReadingStudy):
         return reading_report.write(result, out)
-    expected = "what reproduce or study_readings returns"
+    if isinstance(result, TaskStudy):
+        return task_report.write(result, out)
+    expected = "what reproduce, study_readings or study_tasks returns"
     return report.write(instance("result", result, Reproduction, expected), out)

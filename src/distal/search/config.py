@@ -21,7 +21,7 @@ from distal.tasks.walk import MazeTask
 
 UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
 _OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
-_FIELDS = ("distal", *_OWN, "search", *Settings.__dataclass_fields__, "maze", "heading", "task")
+_FIELDS = ("distal", *_OWN, "search", *Settings.__dataclass_fields__, "maze", "heading", "task", "fresh")
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Config:
         search: The search and its options.
         settings: The network and the readings.
         task: What is to be learned.
+        fresh: Trials on which a winner is measured again, for all goals together; None for 400.
     """
 
     learner: str = "dsp"
@@ -49,6 +50,7 @@ class Config:
     search: Algorithm = field(default_factory=GeneticAlgorithm)
     settings: Settings = field(default_factory=Settings)
     task: Task[Any] = field(default_factory=lambda: chosen_task(None))
+    fresh: int | None = None
 
     def __post_init__(self) -> None:
         given: object = self.learner
@@ -65,6 +67,8 @@ class Config:
         }  # fmt: skip
         for name, (low, high) in bounds.items():
             object.__setattr__(self, name, integer(name, getattr(self, name), low, high))
+        if self.fresh is not None:
+            object.__setattr__(self, "fresh", integer("fresh", self.fresh, 2, MAX_COUNT))
         self._check_search()
         instance("settings", self.settings, Settings, "a Settings")
         checked_task(self.task)
@@ -102,6 +106,7 @@ class Config:
             "distal": __version__,
             **{name: getattr(self, name) for name in _OWN},
             **({} if self.search.name == UNNAMED else {"search": self.search.name}),
+            **({} if self.fresh is None else {"fresh": self.fresh}),
             **self.search.to_dict(),
             **asdict(self.settings),
             **task_fields(self.task),
@@ -125,6 +130,7 @@ class Config:
             search=algorithm(name, {option: data[option] for option in options}),
             settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
             task=_task(data),
+            fresh=data.get("fresh"),
         )
 
 

@@ -40,7 +40,7 @@ from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
 from distal.tasks.task import Task
 
-REMEASURED = 400  # fresh trials on which a winner is measured again
+REMEASURED = 400  # fresh trials on which a winner is measured again, unless the configuration says otherwise
 
 # Parts of the work, as the last number of a seed's part.
 _RUN, _EVALUATION, _REMEASUREMENT = 4, 5, 6
@@ -84,6 +84,7 @@ def evolve(
     mutation: float | None = None,
     deviation: float | None = None,
     elites: str | None = None,
+    fresh: int | None = None,
     maze: Maze | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -112,6 +113,8 @@ def evolve(
         deviation: Standard deviation of the noise on continuous genes.
         elites: Whether the elites are measured again in every generation ("remeasured") or
             keep the fitness they were first given ("kept").
+        fresh: Trials on which every winner, and chance beside it, is measured again, for all goals
+            together; 400 if left out.
         maze: Short for `task=maze`.
         out: A folder to keep the runs in, so that `resume` can continue them. A folder that
             already holds an evolution is refused.
@@ -147,6 +150,7 @@ def evolve(
         search=_chosen(search, {name: value for name, value in options.items() if value is not None}),
         settings=settings_in(chosen, settings),
         task=chosen,
+        fresh=fresh,
     )
     run = engines.runner(engine, workers, executor)
     force = flag("force", force)
@@ -339,7 +343,7 @@ def _check_engine(config: Config, run: Runner) -> None:
 def _on_fresh_trials(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
 ) -> list[Fresh]:
-    """Measure every learner on about 400 trials from its seed, and chance on the same trials."""
+    """Measure every learner on fresh trials from its seed, and chance on the same trials."""
     trials = _fresh_trials(config)
     own = measure(config, learners, seeds, trials, run)
     by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)
@@ -348,7 +352,7 @@ def _on_fresh_trials(
 
 def _fresh_trials(config: Config) -> int:
     """Return how many trials for each goal a winner is measured on."""
-    return -(-REMEASURED // len(config.task.goals))
+    return -(-(config.fresh or REMEASURED) // len(config.task.goals))
 
 
 def _winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:
