@@ -152,7 +152,8 @@ NO_WHOLE = ["", "x", "-1", "1.5", "nan", "9" * 30, "9" * 5_000]
 # Bad values, by command and option, by option, or by what the help says in its place.
 BAD: dict[str, list[str]] = {
     "maze --svg": NO_OUTPUT, "maze --out": NO_OUTPUT, "env --save": NO_OUTPUT, "--csv": NO_OUTPUT,
-    "--gif": NO_OUTPUT, "--mp4": NO_OUTPUT, "watch --out": NO_OUTPUT, "--resume": [*NO_FOLDER, "missing", "folder"],
+    "--gif": NO_OUTPUT, "--mp4": NO_OUTPUT, "watch --out": NO_OUTPUT,
+    "--resume": [*NO_FOLDER, "missing", "folder"],
     "RULE": NO_LEARNER, "LEARNER": NO_LEARNER, "FILE": NO_INPUT, "DIR": NO_FOLDER,
     "--after": ["", "x", "0", "2,1", "1,1", "1,"],
     "ADDRESS": ["", "x", "local:0", "local:x", "tcp://x", "\0", "a" * 4_000], "WORD": NO_WORD, "H": NO_WORD,

@@ -140,10 +140,15 @@ class Layout:
         return min(32, 4 * (REGISTERS // (LANES * (-(-registers // 8) * 8))))
 
     @property
+    def fits(self) -> bool:
+        """Whether a lane has registers for its weights."""
+        return self.slots * self.incoming <= MAX_WEIGHTS
+
+    @property
     def most_hidden(self) -> int:
         """The most hidden neurons that fit beside so many inputs and outputs."""
         sizes = (replace(self, hidden=hidden) for hidden in range(1, MAX_HIDDEN + 1))
-        return max(one.hidden for one in sizes if one.slots * one.incoming <= MAX_WEIGHTS)
+        return max(one.hidden for one in sizes if one.fits)
 
     def unpack(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Turn weights as they lie in lanes, (trials, size), into matrices (see `network`)."""
@@ -311,10 +316,10 @@ def supports(batch: Batch) -> str | None:
     for name, value, most in limits:
         if value > most:
             return f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
-    most = Layout(hidden, table.inputs, table.outputs).most_hidden
-    if hidden > most:
+    layout = Layout(hidden, table.inputs, table.outputs)
+    if not layout.fits:  # asked in every generation, so the most that would fit is looked for only now
         return (
-            f"hidden is {hidden}, engine gpu takes at most {most} with {table.inputs} inputs and "
+            f"hidden is {hidden}, engine gpu takes at most {layout.most_hidden} with {table.inputs} inputs and "
             f"{table.outputs} actions; use engine cpu for more"
         )
     return None
