@@ -319,8 +319,8 @@ def supports(batch: Batch) -> str | None:
     layout = Layout(hidden, table.inputs, table.outputs)
     if not layout.fits:  # asked in every generation, so the most that would fit is looked for only now
         return (
-            f"hidden is {hidden}, engine gpu takes at most {layout.most_hidden} with {table.inputs} inputs and "
-            f"{table.outputs} actions; use engine cpu for more"
+            f"hidden is {hidden}, engine gpu takes at most {layout.most_hidden} with {table.inputs} inputs "
+            f"and {table.outputs} actions; use engine cpu for more"
         )
     return None
 
