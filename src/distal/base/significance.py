@@ -79,7 +79,7 @@ def rank_sum(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
-    """Return the two-sided p-value of the Wilcoxon signed-rank test; equal pairs are left out, 1 if all are."""
+    """Return the two-sided p-value of the signed-rank test, without pairs that are equal; 1 if all are."""
     difference = np.asarray(a, np.float64) - np.asarray(b, np.float64)
     difference = difference[difference != 0]
     n = len(difference)
