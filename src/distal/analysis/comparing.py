@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations, cycle
+from itertools import combinations, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -64,6 +64,7 @@ FEWEST_PAIRS = 100
 
 BOOTSTRAP, SEQUENCE = "paired bootstrap", "confidence sequence"  # what an interval is
 _NORMAL = 1.96  # standard errors on either side of a mean, for 95 %
+_OWN_COLOURS = ("dsp", "hc", "chance")  # of the first learner of these kinds
 _COLOURS = ("dsp", "hc", "goal", "pit", "start", "paper", "other", "dsp_resampled", "hc_resampled")
 
 Finals = NDArray[np.float64]  # the best EP of each trial
@@ -261,9 +262,9 @@ class Comparison:
                 )  # fmt: skip
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean best EP so far of every learner and of chance, with 95 % bands.
+        """Draw the mean best EP so far of every learner, with a 95 % band, and of chance.
 
-        The bands are 1.96 standard errors wide on either side. Needs Matplotlib.
+        A band is 1.96 standard errors wide on either side.
 
         Args:
             ax: Where to draw; on a new figure if left out.
@@ -280,41 +281,43 @@ class Comparison:
         if ax is None:
             ax = matplotlib.figure.Figure(figsize=(7.2, 4), layout="constrained").subplots()
         instance("ax", ax, matplotlib.axes.Axes, "a Matplotlib Axes")
-        for result, name, (role, line) in zip(self.results, self.names, _styles(self.learners), strict=True):
-            _draw(ax, result, name, LIGHT[role], line)
-        chances = {id(one.chance): one.chance for one in self.results if one.chance is not None}
-        for k, chance in enumerate(chances.values()):
-            _draw(ax, chance, "" if k else "chance", LIGHT["chance"], ":")
+        for result, name, colour in zip(self.results, self.names, _colours(self.learners), strict=True):
+            _draw(ax, result, name, colour)
+        _draw_chance(ax, self.results)
         if self.results[0].episodes > 1000:
             ax.set_xscale("log")
         ax.set_xlabel("episode")
-        ax.set_ylabel("mean best EP so far")
+        ax.set_ylabel("mean best EP so far, with 95 % bands")
         ax.legend()
         return ax
 
 
-def _styles(learners: Sequence[Learner]) -> list[tuple[str, str]]:
-    """Return the colour, by its role, and the line of each learner: its kind's own colour if it is free."""
-    lines = {role: cycle(("-", "--", "-.")) for role in LIGHT}
-    free = list(_COLOURS)
-    chosen = []
-    for learner in learners:
-        free = free or list(_COLOURS)
-        role = learner.kind if learner.kind in (*free, "chance") else free[0]
-        if role in free:
-            free.remove(role)
-        chosen.append((role, next(lines[role])))
-    return chosen
+def _colours(learners: Sequence[Learner]) -> list[str]:
+    """Return the colour of each learner: the first of a kind has the kind's own, where it has one."""
+    kinds = [learner.kind for learner in learners]
+    others = cycle([role for role in _COLOURS if role not in kinds])
+    return [
+        LIGHT[kind if kind in _OWN_COLOURS and kind not in kinds[:k] else next(others)]
+        for k, kind in enumerate(kinds)
+    ]
 
 
-def _draw(ax: Axes, result: Result, name: str, colour: str, line: str) -> None:
-    """Draw a curve and its band; without a name it has no place in the legend."""
+def _draw(ax: Axes, result: Result, name: str, colour: str) -> None:
+    """Draw the curve of a learner and its band."""
     mean, episodes = result.best.mean(axis=0), np.arange(1, result.episodes + 1)
     label = f"{' ' * name.startswith('_')}{name}".replace("$", r"\$")  # what Matplotlib would obey
-    ax.plot(episodes, mean, line, color=colour, linewidth=1.6, label=label or "_")
+    ax.plot(episodes, mean, color=colour, linewidth=1.6, label=label)
     if len(result.best) > 1:
         half = _NORMAL * result.best.std(axis=0, ddof=1) / np.sqrt(len(result.best))
         ax.fill_between(episodes, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0)
+
+
+def _draw_chance(ax: Axes, results: Sequence[Result]) -> None:
+    """Draw the curves of chance beside the learners, one for each pair of scales, without bands."""
+    chances = {id(one.chance): one.chance for one in results if one.chance is not None}
+    for k, chance in enumerate(chances.values()):
+        mean, episodes = chance.best.mean(axis=0), np.arange(1, chance.episodes + 1)
+        ax.plot(episodes, mean, ":", color=LIGHT["chance"], linewidth=1.3, label="_" if k else "chance")
 
 
 def _csv(rows: Sequence[Sequence[object]]) -> str:
@@ -398,7 +401,8 @@ def compare(
         learners: Two or more, each as `learn` takes it: a learner, a name or a file.
         task: What is to be learned, as in `learn`.
         episodes: Episodes in each trial.
-        trials: Trials for each goal; with `until_decided`, as many more before each further look.
+        trials: Trials for each goal; with `until_decided`, as many more before each further look,
+            or a tenth of those there are.
         until_decided: Add trials until the confidence sequence of every difference leaves out
             zero, or `most_trials` are run. The first look is after 100 trials or more.
         most_trials: That limit, for each goal; 1000 if left out.
@@ -424,7 +428,7 @@ def compare(
     what = chosen_task(task, maze)
     goals = len(what.goals)
     until_decided = flag("until_decided", until_decided)
-    looks, most = planned_looks(trials, goals, until_decided, most_trials)
+    first, most = limits(trials, goals, until_decided, most_trials)
     in_force = settings_in(what, settings)
     run = engines.runner(engine, workers, executor)
     beside = chances_beside(chosen)
@@ -433,7 +437,7 @@ def compare(
 
     blocks: list[list[Trials]] = [[] for _ in measured]
     done = 0
-    for look in chain(looks, [most]):
+    for look in _looks(first, most, trials):
         more = batch_of(
             chosen[:1], np.array([seed], np.uint64), trials=look, episodes=episodes, task=what,
             settings=in_force, resample=resample,
@@ -479,16 +483,24 @@ def chances_beside(learners: Sequence[Learner]) -> dict[tuple[float, float], Cha
     return {(one.alpha_h, one.alpha_o): chance_for(one) for one in learners}
 
 
-def planned_looks(trials: int, goals: int, until_decided: bool, most_trials: int | None) -> tuple[range, int]:
-    """Return after how many trials for each goal the differences are looked at, and the number at the end."""
+def limits(trials: int, goals: int, until_decided: bool, most_trials: int | None) -> tuple[int, int]:
+    """Return after how many trials for each goal the differences are looked at first, and at the latest."""
     if not until_decided:
         if most_trials is not None:
             raise InputError("most_trials is the limit of until_decided; leave it out, or set both")
-        return range(0), trials
+        return trials, trials
     first = max(trials, -(-FEWEST_PAIRS // goals))
     limit = max(first, MOST_TRIALS) if most_trials is None else most_trials
-    most = integer("most_trials", limit, first, MAX_COUNT)
-    return range(first, most, trials), most
+    return first, integer("most_trials", limit, first, MAX_COUNT)
+
+
+def _looks(first: int, most: int, step: int) -> Iterator[int]:
+    """Yield the numbers of trials to look after; a tenth is added, so that looks stay few."""
+    look = first
+    while look < most:
+        yield look
+        look += max(step, look // 10)
+    yield most
 
 
 def check_memory(trials: int, episodes: int, learners: int, whole: bool) -> None:

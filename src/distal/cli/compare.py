@@ -17,7 +17,7 @@ from distal.analysis.comparing import (
     check_memory,
     checked_learners,
     compare,
-    planned_looks,
+    limits,
     written,
 )
 from distal.base.checks import InputError, counted
@@ -53,7 +53,7 @@ def add(commands: Commands) -> None:
         type=whole,
         default=5,
         metavar="N",
-        help="trials per goal, per final position of a maze (5); with --until-decided, between two looks",
+        help="trials per goal, per final position of a maze (5); with --until-decided, at least, between looks",
     )
     command.add_argument(
         "--until-decided",
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> None:
     task = options.task(args)
     settings_in(task, settings)
     goals, measured = len(task.goals), len(learners) + len(chances_beside(learners))
-    _, most = planned_looks(trials, goals, args.until_decided, args.most_trials)
+    _, most = limits(trials, goals, args.until_decided, args.most_trials)
     check_memory(most * goals, episodes, measured, whole_eps(task))
     with runner_of(args) as runner, progress("comparing", most * goals * episodes * measured) as advance:
         comparison = compare(
