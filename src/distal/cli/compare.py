@@ -53,7 +53,7 @@ def add(commands: Commands) -> None:
         type=whole,
         default=5,
         metavar="N",
-        help="trials per goal, per final position of a maze (5); with --until-decided, at least, between looks",
+        help="trials per goal, per final position of a maze (5); with --until-decided, least between looks",
     )
     command.add_argument(
         "--until-decided",
