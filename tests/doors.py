@@ -613,8 +613,8 @@ def learning() -> list[Door]:
             **COMPARING, "until_decided": row(False, flag), "most_trials": row(None, none_or(never)),
         }),
         Door("distal.compare", distal.compare, {
-            **COMPARING, "until_decided": row(True, lambda given: right_if(flag(given) == RIGHT and bool(given))),
-            "most_trials": row(50, none_or(whole(50, 2**32 - 1, quick=1000))),
+            **COMPARING, "until_decided": row(True, lambda given: right_if(flag(given) == RIGHT and given)),
+            "most_trials": row(100, none_or(whole(50, 2**32 - 1, quick=1000))),
         }),
         Door("distal.Comparison.plot", method(comparison, "plot"), {"ax": row(None, none_or(never))}),
         Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
