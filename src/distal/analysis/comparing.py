@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 MOST_LEARNERS = 20
 MOST_TRIALS = 1000  # for each goal, where trials are added and no limit is given
 # Pairs before the first look. A confidence sequence rests on the central limit theorem; in
-# simulations with skewed differences it keeps its 5 % from about this number on.
+# simulations it keeps its 5 % from about this number on, if skew is no worse than exponential.
 FEWEST_PAIRS = 100
 
 BOOTSTRAP, SEQUENCE = "paired bootstrap", "confidence sequence"  # what an interval is
