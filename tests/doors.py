@@ -33,7 +33,7 @@ import gymnasium
 import numpy as np
 
 import distal
-from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
+from distal import Chance, Comparison, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
 from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
@@ -362,6 +362,13 @@ def lake_agent() -> distal.Agent:
 
 
 @cache
+def comparison() -> Comparison:
+    """Return two learners compared in a trial."""
+    options: Any = {"episodes": 2, "trials": 1, "hidden": 2, "steps": 3}
+    return distal.compare([RULE, CLIMBER], maze=SMALL, **options)
+
+
+@cache
 def reproduction() -> Reproduction:
     """Return a reproduction of nothing: one rule, one climber, two trials, three episodes."""
     tests = ("dsp", "hc", "dsp_resampled", "hc_resampled", "chance", "chance_hc")
@@ -513,6 +520,10 @@ AGENT: Rows = {
     "first_action": row(0, whole(-10_000_000, 10_000_000)), "name": row("", title), "seed": SEED,
     "episode": row(0, whole(0, 2**32 - 1 - 10_000_000)),
 }  # fmt: skip
+COMPARING: Rows = {
+    **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS,
+    "engine": row("cpu", none_or(ENGINE[1])), "learners": row([RULE, RANDOM], never), "task": row(None, none_or(never)),
+}  # fmt: skip
 GENETIC: Rows = {
     "population": row(3, whole(2, 2**20, quick=3)),
     "elite_count": row(1, whole(0, 2)),
@@ -629,6 +640,14 @@ def learning() -> list[Door]:
         Door("distal.learn", distal.learn, {
             "learner": row(RANDOM, LEARNER[1]), **EVALUATION, "engine": row("reference", none_or(ENGINE[1])),
         }),
+        Door("distal.compare", distal.compare, {
+            **COMPARING, "until_decided": row(False, flag), "most_trials": row(None, none_or(never)),
+        }),
+        Door("distal.compare", distal.compare, {
+            **COMPARING, "until_decided": row(True, lambda given: right_if(flag(given) == RIGHT and given)),
+            "most_trials": row(100, none_or(whole(50, 2**32 - 1, quick=1000))),
+        }),
+        Door("distal.Comparison.plot", method(comparison, "plot"), {"ax": row(None, none_or(never))}),
         Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
@@ -944,6 +963,7 @@ MADE_BY_US = "made by the package, never by who uses it"
 NO_DOOR = {
     **dict.fromkeys(
         (
+            "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",

@@ -431,6 +431,7 @@ SMALL = ["--steps", "8", "--hidden", "3"]
     "command",
     [
         ["learn", "paper:1", "--episodes", "2", "--trials", "1"],
+        ["compare", "paper:1", "hc", "--episodes", "2", "--trials", "1"],
         ["evolve", "--runs", "1", "--generations", "1", "--trials", "1", "--episodes", "2", "--out", "runs"],
         ["reproduce", "--out", "paper"],
         ["watch", "paper:1", "--episodes", "2", "--out", "page.html"],

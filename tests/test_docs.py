@@ -27,6 +27,7 @@ DOCUMENTS = [
     "README.md",
     "docs/cluster.md",
     "docs/compare.md",
+    "docs/comparing.md",
     "docs/extending.md",
     "docs/getting-started.md",
     "docs/inside-a-rule.md",

@@ -13,8 +13,8 @@ ROOT = Path(distal.__file__).parent
 
 # Each may import itself and what stands before it. All may import the version, none the front door.
 ORDER = (
-    "_version", "base", "model", "tasks", "learners", "engines", "evaluation", "search", "paper", "show",
-    "bench", "cli", "front door",
+    "_version", "base", "model", "tasks", "learners", "engines", "evaluation", "search", "analysis", "paper",
+    "show", "bench", "cli", "front door",
 )  # fmt: skip
 
 # What may be imported in a function: the module that does it, what it imports, and why.
@@ -24,6 +24,7 @@ LATE = {
     ("engines.cluster", "dask"): "an extra",
     ("engines.cluster", "distributed"): "an extra",
     ("engines.gpu", "cupy"): "an extra",
+    ("analysis.comparing", "matplotlib"): "takes a third of a second; only figures need it",
     ("paper.figures", "matplotlib"): "takes a third of a second; only reports need it",
     ("paper.reading_report", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",

@@ -184,6 +184,11 @@ DOORS: dict[str, tuple[str, Callable[[Path], object], str]] = {
         lambda out: distal.learn(RULE, trials=1, episodes=900, keep_ep=True, chance=False),
         "pass keep_ep=False",
     ),
+    "compare": (
+        "400K",
+        lambda out: distal.compare([RULE, "hc"], until_decided=True, most_trials=50),
+        "400 trials of 100 episodes need .* curves",
+    ),
     "climb": (
         "30K",
         lambda out: distal.climb(

@@ -14,6 +14,7 @@ from distal.base.machine import check_start
 check_start()
 
 from distal._version import __version__ as __version__
+from distal.analysis.comparing import Comparison, PairedDifference, compare
 from distal.base.checks import InputError
 from distal.evaluation.agents import Agent, Evaluation, evaluate
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
@@ -42,6 +43,7 @@ __all__ = [
     "Agent",
     "Behaviour",
     "Chance",
+    "Comparison",
     "Difference",
     "EnvTask",
     "Evaluation",
@@ -50,6 +52,7 @@ __all__ = [
     "HillClimbing",
     "InputError",
     "Maze",
+    "PairedDifference",
     "ReadingStudy",
     "Reproduction",
     "Result",
@@ -59,6 +62,7 @@ __all__ = [
     "TableTask",
     "TaskStudy",
     "climb",
+    "compare",
     "evaluate",
     "evolve",
     "find_learner",

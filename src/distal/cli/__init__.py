@@ -16,13 +16,26 @@ from distal import engines
 from distal._version import __version__
 from distal.base import interrupts
 from distal.base.checks import InputError
-from distal.cli import bench, env, evolve, learn, maze, readings, reproduce, rules, runs, tasks, watch
+from distal.cli import (
+    bench,
+    compare,
+    env,
+    evolve,
+    learn,
+    maze,
+    readings,
+    reproduce,
+    rules,
+    runs,
+    tasks,
+    watch,
+)
 from distal.cli.parser import Parser
 from distal.cli.terminal import tell
 from distal.engines.spread import WorkError
 
 # As in the help.
-_COMMANDS = (maze, env, rules, learn, watch, evolve, runs, reproduce, readings, tasks, bench)
+_COMMANDS = (maze, env, rules, learn, compare, watch, evolve, runs, reproduce, readings, tasks, bench)
 
 
 def _parser() -> Parser:

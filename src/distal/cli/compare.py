@@ -1,0 +1,206 @@
+"""`distal compare`: learners side by side, in trials with the same seeds."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from pathlib import Path
+
+from rich.text import Text
+
+from distal._version import __version__
+from distal.analysis.comparing import (
+    FEWEST_PAIRS,
+    MOST_TRIALS,
+    Comparison,
+    chances_beside,
+    check_memory,
+    checked_learners,
+    compare,
+    limits,
+    written,
+)
+from distal.base.checks import InputError, counted
+from distal.base.files import check_target, to_json, write_bytes, write_pieces, write_text
+from distal.cli import options
+from distal.cli.parser import Commands, add_command, whole
+from distal.cli.terminal import console, new_table, print_json, progress, visible
+from distal.cli.work import runner_of
+from distal.evaluation.learning import checked_numbers, settings_in
+from distal.paper.figures import blank, own_style, render, standalone
+from distal.tasks.task import task_name, whole_eps
+from distal.tasks.walk import MazeTask
+
+_NAME = 16  # columns of a learner's name; a longer one takes more lines
+_FORMS = (".png", ".svg")
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = add_command(
+        commands,
+        "compare",
+        run,
+        "compare learners in trials with the same seeds, beside chance",
+        "Train fresh networks with two or more learners, all in trials with the same seeds, and show how "
+        "each does, beside chance, and how each pair differs.",
+    )
+    command.add_argument("learners", nargs="+", metavar="LEARNER", help=options.learner_help())
+    options.add_numbers(command)
+    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
+    command.add_argument(
+        "--trials",
+        type=whole,
+        default=5,
+        metavar="N",
+        help="trials per goal, per final position of a maze (5); with --until-decided, least between looks",
+    )
+    command.add_argument(
+        "--until-decided",
+        action="store_true",
+        help="add trials until the interval of every difference leaves out zero; it is an asymptotic "
+        "confidence sequence (Waudby-Smith et al., Annals of Statistics 2024), which keeps its 5 %% however "
+        f"often one looks; pairs share the 5 %%; the first look is after {FEWEST_PAIRS} trials or more",
+    )
+    command.add_argument(
+        "--most-trials",
+        type=whole,
+        metavar="N",
+        help=f"with --until-decided: stop after N trials per goal, decided or not ({MOST_TRIALS})",
+    )
+    command.add_argument("--out", metavar="FILE", help="write what --json prints to a file")
+    command.add_argument(
+        "--csv", metavar="FILE", help="write the best EP so far of every trial and episode to a CSV file"
+    )
+    command.add_argument(
+        "--figure", metavar="FILE", help="draw the curves with 95 %% bands: FILE.png or FILE.svg"
+    )
+    options.add_seed(command)
+    options.add_resample(command)
+    options.add_task(command)
+    options.add_settings(command, environments=True)
+    options.add_engine(command)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Compare learners, show what came out, and write what was asked for."""
+    learners = checked_learners(options.learners(args, *args.learners))
+    if args.most_trials is not None and not args.until_decided:
+        raise InputError("--most-trials is for --until-decided; add that, or leave it out")
+    for target in (args.out, args.csv, args.figure):
+        if target is not None:
+            check_target(target)
+    if args.figure is not None and Path(args.figure).suffix.lower() not in _FORMS:
+        raise InputError(f"--figure is {args.figure!r}, expected a name that ends in {' or '.join(_FORMS)}")
+    episodes, trials, seed, resample = checked_numbers(args.episodes, args.trials, args.seed, args.resample)
+    settings = options.settings(args)
+    task = options.task(args)
+    settings_in(task, settings)
+    goals, measured = len(task.goals), len(learners) + len(chances_beside(learners))
+    _, most = limits(trials, goals, args.until_decided, args.most_trials)
+    check_memory(most * goals, episodes, measured, whole_eps(task))
+    with runner_of(args) as runner, progress("comparing", most * goals * episodes * measured) as advance:
+        comparison = compare(
+            learners, task=task, episodes=episodes, trials=trials, until_decided=args.until_decided,
+            most_trials=args.most_trials, resample=resample, seed=seed, engine=runner, progress=advance,
+            **settings,
+        )  # fmt: skip
+    data = {"version": __version__, **comparison.to_dict()} if args.json or args.out is not None else {}
+    if args.out is not None:
+        write_text(args.out, to_json(data) + "\n")
+    if args.csv is not None:
+        write_pieces(args.csv, (piece.encode() for piece in comparison.csv_pieces()))
+    if args.figure is not None:
+        _write_figure(comparison, args.figure)
+    if args.json:
+        print_json(data)
+    else:
+        _show(comparison)
+
+
+def _write_figure(comparison: Comparison, path: str) -> None:
+    with own_style():
+        drawing = blank(7.2, 4)
+        comparison.plot(drawing.subplots())
+    svg, png = render(drawing)
+    write_bytes(path, standalone(svg).encode() if path.lower().endswith(".svg") else png)
+
+
+def _show(comparison: Comparison) -> None:
+    """Print a comparison in 80 columns: learners beside chance, pairs, and what is decided."""
+    out = console()
+    first = comparison.results[0]
+    goals = len(first.task.goals)
+    what = "final position" if isinstance(first.task, MazeTask) else "goal"
+    each = f" ({first.trials} for each of {counted(goals, what)})" if goals > 1 else ""
+    place = "" if isinstance(first.task, MazeTask) else f" in {visible(task_name(first.task))}"
+    resampled = f", resampled every {first.resample:,}" if first.resample else ""
+    out.print(
+        f"{counted(len(first.best), 'trial')} each{each}{place}, {counted(first.episodes, 'episode')}"
+        f"{resampled}, seed {first.seed}"
+    )
+    _show_learners(comparison)
+    _show_differences(comparison)
+    for result, name in zip(comparison.results, comparison.names, strict=True):
+        if result.cut:
+            cut = f"{result.cut:,} of {len(result.best) * result.episodes:,} episodes"
+            out.print(f"{name}: {cut} were cut off after {first.settings.steps} steps")
+    for difference in comparison.differences:
+        out.print(f"{difference.verdict}.")
+
+
+def _show_learners(comparison: Comparison) -> None:
+    """Print each learner's fitness and share of trials that reached the goal, with chance beside it."""
+    first, fixed = comparison.results[0], comparison.most_trials is None
+    beside = first.chance is not None
+    reached = ["reached (95 %)"] * (first.target is not None)
+    heads = ["fitness (95 %)", *reached, *(["chance"] * beside), *(["p"] * (beside and fixed))]
+    table = new_table("lower EP is better", *heads, wrap=True)
+    for name, result, between, share in zip(
+        comparison.names, comparison.results, comparison.intervals, comparison.reached_intervals, strict=True
+    ):
+        cells = [written(result.fitness, between)]
+        if share is not None:
+            cells.append(f"{result.reached:.0%} ({share[0]:.0%}, {share[1]:.0%})")
+        if result.chance is not None and result.difference is not None:
+            cells += [f"{result.chance.fitness:.2f}", *([f"{result.difference.p:.2g}"] * fixed)]
+        table.add_row(_folded(visible(name)), *cells)
+    console().print(table)
+
+
+def _show_differences(comparison: Comparison) -> None:
+    """Print how each pair differs: first what uses that trials are paired, then what does not."""
+    fixed = comparison.most_trials is None
+    heads = ["mean (95 %)", "", "P(better)", *(["p"] * fixed)]
+    table = new_table(Text("difference: first\nbetter below 0"), *heads, wrap=True)
+    for one in comparison.differences:
+        names = _folded(f"{visible(one.first)} −", visible(one.second))
+        mean = Text(f"{written(one.mean, one.interval, sign=True)}\n")
+        shares = Text(f"{one.paired_superiority:.2f}\n{one.superiority:.2f}")
+        ps = [p for p in (one.signed_rank, one.rank_sum) if p is not None]
+        table.add_row(
+            names,
+            mean,
+            Text("in pairs\nunpaired"),
+            shares,
+            *([Text("\n".join(f"{p:.2g}" for p in ps))] * fixed),
+        )
+    out = console()
+    out.print(table)
+    for line in _notes(comparison):
+        out.print(line, style="dim", soft_wrap=True)
+
+
+def _folded(*names: str) -> Text:
+    """Return names below one another, each on as many lines as it needs."""
+    return Text(
+        "\n".join(line for name in names for line in textwrap.wrap(name, _NAME, break_on_hyphens=False))
+    )
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    """Say what the numbers are."""
+    test = "; p: paired t-test" if comparison.most_trials is None else ""
+    beside = comparison.results[0].chance is not None
+    chance = [f"chance: random weights in every episode, in the same trials{test}"] * beside
+    return [*chance, *comparison.tests]

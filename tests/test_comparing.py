@@ -1,0 +1,359 @@
+"""Learners side by side: paired trials, the tests of their differences, and trials until one is decided."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib.figure
+import numpy as np
+import pytest
+from scipy import stats
+
+import distal
+from distal import Chance, Comparison, HillClimbing, InputError, Rule, Table, TableTask
+from distal.base import significance
+from distal.base.colours import LIGHT
+from distal.base.significance import confidence_sequence, holm, signed_rank
+from tests.command_line import output, output_json, refusal
+from tests.mazes import T
+
+# A rule that changes nothing keeps its first weights for ever: chance, which draws new ones, beats it.
+IDLE = Rule([0] * 32, eta=0.1, theta=0.2, alpha_h=0.3, alpha_o=0.4, name="idle")
+LUCKY = Chance(0.3, 0.4)
+SMALL: Any = {"maze": T, "episodes": 6, "steps": 8, "hidden": 4}
+OPTIONS = ["--episodes", "6", "--steps", "8", "--hidden", "4"]
+
+
+@pytest.fixture
+def maze(tmp_path: Path) -> list[str]:
+    path = tmp_path / "maze.txt"
+    path.write_text(str(T))
+    return ["--maze", str(path)]
+
+
+# ---------------------------------------------------------------- statistics
+
+
+def test_the_signed_rank_test_by_hand() -> None:
+    # Differences 1 −2 3 4 5 (and 0, left out): W = 13, mean 5·6/4 = 7.5, variance 5·6·11/24 = 13.75
+    z = (13 - 7.5 - 0.5) / np.sqrt(13.75)
+    assert signed_rank([1, 0, 3, 4, 5, 7], [0, 2, 0, 0, 0, 7]) == pytest.approx(2 * stats.norm.sf(z))
+    # With ties: 1 1 −1 2 have ranks 2 2 2 4, W = 8, mean 5, variance 4·5·9/24 − (27 − 3)/48 = 7
+    z = (8 - 5 - 0.5) / np.sqrt(7)
+    assert signed_rank([1, 1, 0, 2], [0, 0, 1, 0]) == pytest.approx(2 * stats.norm.sf(z))
+    assert signed_rank([5, 5], [5, 5]) == 1
+    assert signed_rank([1, 0], [0, 1]) == 1  # as balanced as can be
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_signed_rank_test_is_scipys(seed: int) -> None:
+    x, y = np.random.default_rng(seed).integers(0, 12, (2, 30))
+    expected = stats.wilcoxon(x, y, zero_method="wilcox", correction=True, method="asymptotic").pvalue
+    assert signed_rank(x, y) == pytest.approx(expected)
+
+
+def test_holms_correction_by_hand() -> None:
+    # Sorted: 0.01 · 4, 0.02 · 3, 0.03 · 2 (no less than the one before), 0.5 · 1
+    assert holm([0.03, 0.01, 0.5, 0.02]) == pytest.approx([0.06, 0.04, 0.5, 0.06])
+    assert holm([0.4, 0.9]) == pytest.approx([0.8, 0.9])
+    assert holm([0.7, 0.6]) == [1, 1]
+    assert holm([0.2]) == [0.2]
+
+
+def test_a_confidence_sequence_by_hand() -> None:
+    # Theorem 2.2 of Waudby-Smith et al., with its ρ for 500 values
+    values, alpha = np.random.default_rng(1).normal(1000, 3, 80), 0.02
+    rho2 = (-2 * np.log(alpha) + np.log(-2 * np.log(alpha)) + 1) / 500
+    low, high = confidence_sequence(values, alpha)
+    for t in (2, 7, 80):
+        half = np.sqrt(2 * (t * rho2 + 1) / (t**2 * rho2) * np.log(np.sqrt(t * rho2 + 1) / alpha))
+        half *= values[:t].std(ddof=1)
+        assert low[t - 1] == pytest.approx(values[:t].mean() - half)
+        assert high[t - 1] == pytest.approx(values[:t].mean() + half)
+    assert (low[0], high[0]) == (-np.inf, np.inf)
+
+
+SEQUENCES, VALUES, FIRST = 400, 2000, 100
+NULLS = {  # differences with the mean 0: without skew, with ties as in a maze, skewed
+    "normal": lambda draw: draw.normal(0, 30, (SEQUENCES, VALUES)),
+    "mostly ties": lambda draw: draw.choice([-1, 0, 1], p=[0.05, 0.9, 0.05], size=(SEQUENCES, VALUES)),
+    "skewed": lambda draw: draw.exponential(30, (SEQUENCES, VALUES)) - 30,
+}
+
+
+@pytest.mark.parametrize("null", NULLS)
+def test_looking_after_every_trial_keeps_the_error_rate_which_repeated_t_tests_do_not(null: str) -> None:
+    values = np.asarray(NULLS[null](np.random.default_rng(0)), np.float64)
+    low, high = confidence_sequence(values)
+    wrong = ((low > 0) | (high < 0))[:, FIRST - 1 :].any(axis=1).mean()
+    assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / SEQUENCES)
+    n = np.arange(1, VALUES + 1)
+    mean = values.cumsum(axis=1) / n
+    variance = (np.cumsum(values**2, axis=1) - n * mean**2) / np.maximum(n - 1, 1)
+    t = (mean * np.sqrt(n) / np.sqrt(np.maximum(variance, 1e-9)))[:, FIRST - 1 :]
+    assert (np.abs(t) > stats.t.ppf(0.975, n[FIRST - 1 :] - 1)).any(axis=1).mean() > 0.2
+
+
+def test_a_confidence_sequence_finds_a_difference() -> None:
+    low, _ = confidence_sequence(np.random.default_rng(0).normal(0.5, 1, (100, 200)))
+    assert (low[:, -1] > 0).mean() > 0.95
+
+
+def test_a_bootstrap_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = np.random.default_rng(0).normal(size=50)
+    whole = significance.interval(data)
+    monkeypatch.setattr(significance, "_AT_ONCE", 1000)
+    assert significance.interval(data) == whole
+
+
+# ---------------------------------------------------------------- comparisons
+
+
+def test_each_learner_does_as_learn_says_with_its_own_chance_beside_it() -> None:
+    climber = HillClimbing(0.9, 0.4, 0.1)
+    both = distal.compare([IDLE, climber], trials=3, seed=7, **SMALL)
+    for result in both.results:
+        alone = distal.learn(result.learner, trials=3, seed=7, **SMALL)
+        assert (result.best == alone.best).all()
+        assert result.chance is not None
+        assert alone.chance is not None
+        assert (result.chance.best == alone.chance.best).all()
+        assert result.to_dict() == alone.to_dict()
+    assert both.learners == (IDLE, climber)
+
+
+def test_each_pair_has_what_the_trials_say() -> None:
+    several = distal.compare([IDLE, "hc", LUCKY], trials=20, **SMALL)
+    finals = [distal.learn(one, trials=20, chance=False, **SMALL).final for one in several.learners]
+    pairs = list(combinations(finals, 2))
+    signed = holm([signed_rank(one, other) for one, other in pairs])
+    ranked = holm([significance.rank_sum(one, other) for one, other in pairs])
+    assert [(one.first, one.second) for one in several.differences] == list(combinations(several.names, 2))
+    for k, (difference, (one, other)) in enumerate(zip(several.differences, pairs, strict=True)):
+        assert difference.mean == pytest.approx((one - other).mean())
+        assert difference.interval == significance.interval(one - other)
+        assert difference.signed_rank == signed[k]
+        assert difference.rank_sum == ranked[k]
+        assert difference.paired_superiority == significance.paired_superiority(one, other)
+        assert difference.superiority == significance.superiority(one, other)
+    assert several.differences[1].verdict == "chance is better than idle"
+    assert several.intervals == tuple(significance.interval(final) for final in finals)
+    counts = [int((final <= 7).sum()) for final in finals]  # an EP below 8 steps
+    assert several.reached_intervals == tuple(significance.share_interval(k, 40) for k in counts)
+    assert [result.chance for result in several.results] == [None] * 3  # it is among them
+
+
+def test_a_difference_is_decided_if_interval_and_test_both_say_so() -> None:
+    one = distal.compare([IDLE, LUCKY], trials=1, **SMALL).differences[0]
+    said = {"interval": (-3.0, -1.0), "signed_rank": 0.01}
+    for change, decided in (({}, True), ({"interval": (-3.0, 0.0)}, False), ({"signed_rank": 0.05}, False)):
+        fields = {**{name: getattr(one, name) for name in one.__dataclass_fields__}, **said, **change}
+        assert distal.PairedDifference(**fields).decided is decided
+
+
+def test_learners_of_one_name_are_numbered_and_no_number_stands_twice() -> None:
+    names = distal.compare([IDLE, IDLE.named("x"), IDLE, IDLE.named("idle (1)")], trials=1, **SMALL).names
+    assert names == ("idle (2)", "x", "idle (3)", "idle (1)")
+    assert distal.compare(["hc", "hc"], trials=1, **SMALL).names == ("hill climbing (1)", "hill climbing (2)")
+
+
+def test_a_task_without_a_target_has_no_share_that_reached_it() -> None:
+    task = TableTask(Table.of([[0, 1], [1, 0]], [[1, 1], [0, 1]], [[1, 2], [3, 1]], [False, False]), steps=4)
+    both = distal.compare([IDLE, LUCKY], task=task, trials=2, episodes=3, hidden=3)
+    assert both.reached_intervals == (None, None)
+    assert both.to_dict()["learners"][0]["reached"] is None
+    assert "reached" not in both.summary()
+
+
+# ---------------------------------------------------------------- until decided
+
+
+def test_trials_are_added_until_the_difference_is_decided() -> None:
+    decided = distal.compare([IDLE, LUCKY], until_decided=True, **SMALL)
+    (difference,) = decided.differences
+    assert decided.decided
+    assert difference.interval[0] > 0
+    trials = decided.results[0].trials
+    assert 50 <= trials < 1000  # 100 pairs at the least, for two final positions
+    asked = distal.compare([IDLE, LUCKY], trials=trials, **SMALL)
+    for one, other in zip(decided.results, asked.results, strict=True):
+        assert (one.best == other.best).all()
+    assert difference.mean == asked.differences[0].mean
+    pairs = asked.results[0].final - asked.results[1].final
+    low, high = confidence_sequence(pairs)
+    assert difference.interval == (low[-1], high[-1])
+    assert difference.interval_by == "confidence sequence"
+
+
+def test_without_a_difference_trials_end_at_the_limit_and_parts_join_to_the_same_trials() -> None:
+    same = distal.compare([IDLE, IDLE], until_decided=True, trials=4, most_trials=61, **SMALL)
+    assert [result.trials for result in same.results] == [61, 61]
+    assert not same.decided
+    assert (same.results[0].best == distal.learn(IDLE, trials=61, **SMALL).best).all()
+
+
+def test_several_pairs_share_the_error() -> None:
+    several = distal.compare([IDLE, LUCKY, "hc"], until_decided=True, most_trials=50, **SMALL)
+    finals = [result.final for result in several.results]
+    for difference, (one, other) in zip(several.differences, combinations(finals, 2), strict=True):
+        low, high = confidence_sequence(one - other, 0.05 / 3)
+        assert difference.interval == (low[-1], high[-1])
+
+
+def test_where_trials_were_added_no_test_is_given_that_does_not_allow_it() -> None:
+    data = distal.compare([IDLE, "hc"], until_decided=True, most_trials=50, **SMALL).to_dict()
+    assert data["until_decided"] is True
+    assert [data["differences"][0][name] for name in ("signed_rank", "rank_sum")] == [None, None]
+    assert data["learners"][0]["chance"]["p"] is None
+    assert distal.compare([IDLE, "hc"], **SMALL).to_dict()["learners"][0]["chance"]["p"] is not None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ({"learners": [IDLE]}, "learners has 1 entries, expected 2 to 20 to compare"),
+        ({"learners": "hc"}, "learners is 'hc', expected a list of learners"),
+        ({"most_trials": 50}, "most_trials is the limit of until_decided; leave it out, or set both"),
+        ({"until_decided": True, "most_trials": 49}, "most_trials is 49, expected a whole number from 50 to"),
+        (
+            {"until_decided": True, "most_trials": 70, "trials": 80},
+            "most_trials is 70, expected .* from 80 to",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(wrong: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        distal.compare(**{"learners": [IDLE, LUCKY], **SMALL, **wrong})
+
+
+# ---------------------------------------------------------------- figures, tables, the command
+
+
+def test_curves_are_drawn_on_the_axes_that_are_given() -> None:
+    both = distal.compare([IDLE.named("_$x$"), IDLE, "hc"], trials=2, **SMALL)
+    ax = matplotlib.figure.Figure().subplots()
+    assert both.plot(ax) is ax
+    lines = ax.get_lines()
+    for line, result in zip(lines, both.results, strict=False):
+        assert np.array_equal(line.get_ydata(), result.best.mean(axis=0))
+    chances = {id(result.chance) for result in both.results}
+    assert len(lines) == len(both.results) + len(chances) == 3 + 2  # both idle rules have the same scales
+    assert [line.get_color() for line in lines[:3]] == [LIGHT["dsp"], LIGHT["goal"], LIGHT["hc"]]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [r" _\$x\$", "idle", "hill climbing", "chance"]
+    (band, *_) = ax.collections
+    final = both.results[0].final
+    half = 1.96 * final.std(ddof=1) / np.sqrt(len(final))
+    heights = np.asarray(band.get_paths()[0].vertices)[:, 1]
+    assert np.isclose(heights, final.mean() + half).any()
+    with pytest.raises(InputError, match="ax is 3, expected a Matplotlib Axes"):
+        both.plot(3)  # type: ignore[arg-type]
+
+
+def test_the_command_prints_and_writes_what_python_returns(
+    capsys: pytest.CaptureFixture[str], maze: list[str], tmp_path: Path
+) -> None:
+    files = [str(tmp_path / name) for name in ("out.json", "curves.csv", "figure.svg")]
+    idle = str(tmp_path / "idle.json")
+    IDLE.save(idle)
+    command = ["compare", idle, "hc", "--sigma", "0.5", *OPTIONS, *maze, "--trials", "3", "--seed", "2"]
+    data = output_json(
+        capsys, *command, "--resample", "4", "--out", files[0], "--csv", files[1], "--figure", files[2]
+    )
+    climber = distal.find_learner("hc")
+    expected = distal.compare(
+        [IDLE, HillClimbing(0.5, climber.alpha_h, climber.alpha_o)], trials=3, seed=2, resample=4, **SMALL
+    )
+    assert data == {"version": distal.__version__, **json.loads(json.dumps(expected.to_dict()))}
+    assert json.loads(Path(files[0]).read_text()) == data
+    rows = list(csv.DictReader(io.StringIO(Path(files[1]).read_text())))
+    assert len(rows) == 2 * 6 * 6
+    last = rows[-1]
+    assert (last["learner"], last["trial"], last["final_position"]) == ("hill climbing", "3", "1")
+    result = expected.results[1]
+    assert result.chance is not None
+    assert (float(last["best"]), float(last["chance_best"])) == (result.final[-1], result.chance.final[-1])
+    svg = Path(files[2]).read_text()
+    assert all(word in svg for word in ("idle", "hill climbing", "chance", "mean best EP so far"))
+
+
+def test_the_table_fits_in_80_columns_and_says_what_is_decided(
+    capsys: pytest.CaptureFixture[str], maze: list[str], tmp_path: Path
+) -> None:
+    named = str(tmp_path / "named.json")
+    IDLE.named("a rule with a rather long name [bold]").save(named)
+    text = output(capsys, "compare", named, "hc", "chance", "--trials", "20", *OPTIONS, *maze)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "[bold]" in text
+    assert "corrected for 3 pairs (Holm)" in text
+    assert "chance is better than a rule with a rather long name [bold].\n" in text
+
+
+def test_the_table_shows_chance_and_the_numbers(capsys: pytest.CaptureFixture[str], maze: list[str]) -> None:
+    both = distal.compare(["paper:1", "hc"], **SMALL)
+    text = output(capsys, "compare", "paper:1", "hc", *OPTIONS, *maze)
+    assert max(map(len, text.splitlines())) <= 80
+    (difference,) = both.differences
+    for result, (low, high) in zip(both.results, both.intervals, strict=True):
+        assert f"{result.fitness:.2f} ({low:.2f}, {high:.2f})" in text
+        assert result.chance is not None
+        assert f"{result.chance.fitness:.2f}" in text
+    low, high = difference.interval
+    assert f"{difference.mean:+.2f} ({low:+.2f}, {high:+.2f})" in text
+    assert f"{difference.verdict}." in text
+    assert "p: signed-rank in pairs, rank-sum unpaired" in text
+
+
+def test_the_command_adds_trials(capsys: pytest.CaptureFixture[str], maze: list[str], tmp_path: Path) -> None:
+    idle, figure = str(tmp_path / "idle.json"), tmp_path / "figure.png"
+    IDLE.save(idle)
+    command = ["compare", idle, "chance", *OPTIONS, *maze, "--until-decided", "--most-trials", "90"]
+    text = output(capsys, *command, "--figure", str(figure))
+    assert "chance is better than idle." in text
+    assert "confidence sequence" in text
+    assert "p:" not in text
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["hc"], "learners has 1 entries, expected 2 to 20"),
+        (["hc", "papr:1"], "did you mean 'paper:1'?"),
+        (["hc", "chance", "--most-trials", "9"], "--most-trials is for --until-decided"),
+        (
+            ["hc", "chance", "--figure", "curves.pdf"],
+            "'curves.pdf', expected a name that ends in .png or .svg",
+        ),
+        (["hc", "chance", "--csv", "missing/x.csv"], "its folder does not exist"),
+        (["hc", "chance", "--starts", "3"], "--starts is for an environment"),
+        (["hc", "paper:1", "--trials", "100000000"], "fewer trials or episodes"),
+    ],
+)
+def test_what_the_command_cannot_do_is_refused(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISTAL_MEMORY", "1G")
+    assert problem in refusal(capsys, "compare", *arguments)
+
+
+def test_an_environment_is_compared_in(capsys: pytest.CaptureFixture[str]) -> None:
+    lake = ["--env", "FrozenLake-v1", "--env-arg", "is_slippery=false", "--trials", "2", "--episodes", "2"]
+    data = output_json(capsys, "compare", "paper:1", "hc", *lake)
+    assert data["trials"] == 2
+    assert len(data["learners"][0]["best"]) == 2
+    assert "task" in data
+
+
+def test_a_summary_names_every_learner_and_every_difference() -> None:
+    both: Comparison = distal.compare([IDLE, "hc"], trials=2, **SMALL)
+    lines = both.summary().splitlines()
+    assert lines[1].startswith(f"idle: {both.results[0].fitness:.2f} (")
+    assert all(" chance " in line for line in lines[1:3])
+    assert lines[3].startswith(f"idle − hill climbing: {both.differences[0].mean:+.2f} (")
