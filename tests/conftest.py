@@ -14,9 +14,11 @@ import pytest
 from hypothesis import settings
 
 import distal
+from distal.analysis.usage import count_usage
 from distal.base.files import write_text
 from distal.base.machine import machine
 from distal.engines import Trials, gpu
+from tests.doors import trials
 
 # Fixed cases in continuous integration, fresh ones elsewhere.
 settings.register_profile("local", deadline=None, print_blob=True)
@@ -70,6 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and importlib.util.find_spec("numba") is not None:
         distal.learn("paper:1", episodes=1, trials=1)
         distal.climb(distal.HillClimbing(0.1, 0.1, 0.1), episodes=1, trials=1)
+        count_usage(trials(), "cpu")
 
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:

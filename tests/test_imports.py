@@ -13,14 +13,15 @@ ROOT = Path(distal.__file__).parent
 
 # Each may import itself and what stands before it. All may import the version, none the front door.
 ORDER = (
-    "_version", "base", "model", "tasks", "learners", "engines", "evaluation", "search", "paper", "show",
-    "bench", "cli", "front door",
+    "_version", "base", "model", "tasks", "learners", "engines", "evaluation", "search", "analysis", "paper",
+    "show", "bench", "cli", "front door",
 )  # fmt: skip
 
 # What may be imported in a function: the module that does it, what it imports, and why.
 LATE = {
     ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",
     ("tasks.environment", "distal.tasks.pixels"): "imports Pillow",
+    ("analysis.usage", "distal.engines.cpu.counting"): "imports Numba",
     ("engines.cluster", "dask"): "an extra",
     ("engines.cluster", "distributed"): "an extra",
     ("engines.gpu", "cupy"): "an extra",

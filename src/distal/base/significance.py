@@ -12,6 +12,7 @@ NumPy alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,26 @@ def paired(a: ArrayLike, b: ArrayLike) -> float:
     return _cosine_integral(angle, min(math.pi / 2, angle + reach), freedom) / _cosine_integral(
         0, min(math.pi / 2, reach), freedom
     )
+
+
+def mean_interval(differences: NDArray[Any]) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of paired differences, by Student's t; two of them or more."""
+    mean, error = float(differences.mean()), standard_error(differences)
+    if error == 0:
+        return mean, mean
+    from scipy import stats  # noqa: PLC0415
+
+    reach = float(stats.t.ppf(1 - SIGNIFICANT / 2, len(differences) - 1)) * error
+    return mean - reach, mean + reach
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected after Holm for as many tests as there are, in their order."""
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for done, k in enumerate(sorted(range(len(p_values)), key=lambda k: p_values[k])):
+        highest = max(highest, min(1.0, (len(p_values) - done) * p_values[k]))
+        adjusted[k] = highest
+    return adjusted
 
 
 def _cosine_integral(low: float, high: float, freedom: int) -> float:
