@@ -14,6 +14,8 @@ from distal.base.machine import check_start
 check_start()
 
 from distal._version import __version__ as __version__
+from distal.analysis.inspecting import Inspection, inspect
+from distal.analysis.rule_sets import RuleSet, inspect_set
 from distal.base.checks import InputError
 from distal.evaluation.agents import Agent, Evaluation, evaluate
 from distal.evaluation.environments import EnvResult, learn_env
@@ -50,11 +52,13 @@ __all__ = [
     "GeneticAlgorithm",
     "HillClimbing",
     "InputError",
+    "Inspection",
     "Maze",
     "ReadingStudy",
     "Reproduction",
     "Result",
     "Rule",
+    "RuleSet",
     "Settings",
     "Table",
     "TableTask",
@@ -63,6 +67,8 @@ __all__ = [
     "evolve",
     "find_learner",
     "find_rule",
+    "inspect",
+    "inspect_set",
     "learn",
     "learn_env",
     "published_rule",

@@ -119,9 +119,7 @@ def _counted(batch: Batch, periods: int, progress: Progress | None) -> NDArray[n
             m = modulatory_signal(episode.ep, previous, settings.m_ties)
             rows = selected_rows(episode, np.float32(rule.theta), m, settings.trace_pre)
             for k in (0, 1):
-                np.add.at(
-                    counts[number * periods // updates], (layer[k][exists[k]], rows[k][exists[k]]), 1
-                )
+                np.add.at(counts[number * periods // updates], (layer[k][exists[k]], rows[k][exists[k]]), 1)
             previous = episode.ep
     return counts
 

@@ -16,12 +16,24 @@ from distal import engines
 from distal._version import __version__
 from distal.base import interrupts
 from distal.base.checks import InputError
-from distal.cli import bench, env, evolve, learn, maze, readings, reproduce, rules, runs, watch
+from distal.cli import bench, env, evolve, inspect, learn, maze, readings, reproduce, rules, runs, watch
 from distal.cli.parser import Parser
 from distal.cli.terminal import tell
 from distal.engines.spread import WorkError
 
-_COMMANDS = (maze, env, rules, learn, watch, evolve, runs, reproduce, readings, bench)  # as in the help
+_COMMANDS = (
+    maze,
+    env,
+    rules,
+    learn,
+    inspect,
+    watch,
+    evolve,
+    runs,
+    reproduce,
+    readings,
+    bench,
+)  # as in the help
 
 
 def _parser() -> Parser:

@@ -181,6 +181,7 @@ class Job:
             self.kernel(0, 0, *self.arguments(), np.zeros(CACHE_LINE, np.int64))
 
     def arguments(self) -> tuple[Any, ...]:
+        """Return what the kernel takes between the trials and the counter, with this thread's workspace."""
         if not hasattr(self.local, "workspace"):
             self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch

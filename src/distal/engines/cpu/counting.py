@@ -97,7 +97,7 @@ def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, s
 
 
 def count(batch: Batch, periods: int, progress: Progress | None = None) -> NDArray[np.int64]:
-    """Return how often synapses selected each row, (periods, layers, rows), over the trials of a batch of rules.
+    """Return how often synapses selected each row, (periods, layers, rows), in a batch of rules.
 
     Trials are run one after another, so that Ctrl-C is heard between them.
     """
@@ -107,7 +107,7 @@ def count(batch: Batch, periods: int, progress: Progress | None = None) -> NDArr
     with event.install_listener("numba:compile", Announcement(counted_trial, "counting the rows of rules")):
         for trial in range(len(batch)):
             with named_in_errors(batch, trial):
-                counted_trial(trial, *arguments, counts)
+                counted_trial(trial, *arguments, counts)  # type: ignore[call-arg]
             if progress is not None:
                 progress(batch.episodes)
     return counts
