@@ -139,7 +139,8 @@ def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
 # What stands before the option that is tried, by command.
 COMMANDS: dict[str, list[str]] = {
     "maze": [], "rules": [], "learn": ["hc"], "climb": [], "watch": ["hc", "--gif", "a.gif"],
-    "evolve": ["--out", "new"], "runs": [], "reproduce": [], "readings": [], "bench": [],
+    "inspect": ["paper:1"], "evolve": ["--out", "new"], "runs": [], "reproduce": [], "readings": [],
+    "bench": [],
 }  # fmt: skip
 NO_PATH = ["", "\0", "loop", "a" * 4_000]
 NO_INPUT = [*NO_PATH, "missing", "folder", "latin.txt", "file.txt"]
@@ -150,7 +151,7 @@ NO_WORD = ["", "x", "\x1b[31m", "a" * 4_000]
 NO_WHOLE = ["", "x", "-1", "1.5", "nan", "9" * 30, "9" * 5_000]
 # Bad values, by command and option, by option, or by what the help says in its place.
 BAD: dict[str, list[str]] = {
-    "maze --svg": NO_OUTPUT, "--csv": NO_OUTPUT, "--gif": NO_OUTPUT, "--mp4": NO_OUTPUT,
+    "maze --svg": NO_OUTPUT, "--csv": NO_OUTPUT, "--html": NO_OUTPUT, "--gif": NO_OUTPUT, "--mp4": NO_OUTPUT,
     "watch --out": NO_OUTPUT, "--resume": [*NO_FOLDER, "missing", "folder"], "RULE": NO_LEARNER,
     "LEARNER": NO_LEARNER, "FILE": NO_INPUT, "DIR": NO_FOLDER, "--after": ["", "x", "0", "2,1", "1,1", "1,"],
     "ADDRESS": ["", "x", "local:0", "local:x", "tcp://x", "\0", "a" * 4_000], "WORD": NO_WORD, "H": NO_WORD,

@@ -12,7 +12,7 @@ from distal._version import __version__
 from distal.analysis.drawing import signed
 from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
 from distal.analysis.rule_sets import RANDOM, RuleSet, find_rules, inspect_set
-from distal.base.checks import counted
+from distal.base.checks import counted, folder
 from distal.base.files import check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     if args.html is not None:
         check_target(args.html)
     if args.figures is not None:
-        inspected.check_figures(args.figures)
+        folder("--figures", args.figures)
     checked_numbers(args.episodes, args.trials, args.seed, args.resample)
     check_updates(args.episodes, args.resample)
     settings = options.settings(args)

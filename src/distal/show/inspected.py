@@ -13,7 +13,7 @@ from distal.analysis.drawing import row_label, signed
 from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, listed, spoken
 from distal.analysis.rule_sets import RANDOM, RuleSet
 from distal.analysis.usage import LAYERS
-from distal.base.checks import counted, folder
+from distal.base.checks import InputError, counted, folder, shown
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import check_target, write_text
 from distal.learners import name_of
@@ -45,14 +45,9 @@ def figures(found: Inspection | RuleSet) -> dict[str, str]:
     return {name: render(figure)[0] for name, figure in drawn.items()}
 
 
-def check_figures(path: str | Path) -> None:
-    """Refuse a folder that figures cannot be written to."""
-    folder("--figures", path)
-
-
 def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
     """Write the figures of an inspection into a folder, made if need be; return their files."""
-    into = folder("--figures", path)
+    found, into = _checked(found), folder("path", path)
     into.mkdir(parents=True, exist_ok=True)
     stem = "set" if isinstance(found, RuleSet) else re.sub(r"\W+", "_", name_of(found.rule))[:80]
     written = []
@@ -65,7 +60,13 @@ def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
 def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
     """Write an inspection as a page."""
     check_target(out)
-    write_text(out, to_html(found))
+    write_text(out, to_html(_checked(found)))
+
+
+def _checked(found: object) -> Inspection | RuleSet:
+    if not isinstance(found, Inspection | RuleSet):
+        raise InputError(f"found is {shown(found)}, expected what distal.inspect or inspect_set returns")
+    return found
 
 
 def _rows(found: Inspection) -> Figure:
