@@ -630,7 +630,8 @@ def learning() -> list[Door]:
             "rules": row(["paper:1", RULE], never), **INSPECTION,
         }),
         Door("distal.Inspection.knockout", method(inspection, "knockout"), {
-            "row": row(1, whole(0, 31)), "change": row(0, whole(0, 0)),
+            "row": row(1, lambda row: EITHER if whole(0, 31)(row) == RIGHT else WRONG),  # its own is refused
+            "change": row(0, lambda change: EITHER if whole(-1, 1)(change) == RIGHT else WRONG),
         }),
         Door("distal.Inspection.plot", method(inspection, "plot"), {
             "what": row("eta", words("usage", "knockouts", *RULE_NUMBERS)), "axes": row(None, none_or(never)),

@@ -128,7 +128,7 @@ def test_a_row_that_is_not_used_can_have_any_change(seed: int, theta: float) -> 
         others = with_row(others, row, (rule.delta_w[row] + 2) % 3 - 1)
     options: Any = {"maze": T, "hidden": 4, "steps": 9, "trials": 2, "episodes": 8, "seed": seed}
     ours, theirs = (distal.learn(one, chance=False, keep_ep=True, **options) for one in (rule, others))
-    assert (ours.ep == theirs.ep).all()
+    assert np.array_equal(ours.ep, theirs.ep)  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------ one rule

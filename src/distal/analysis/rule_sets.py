@@ -170,11 +170,12 @@ def find_rules(given: object) -> tuple[Rule, ...]:
     if isinstance(given, str | Path | Rule):
         return (checked_rule(given),)
     each = sequence("rules", given, "a list of rules, 'paper', 'evolved', or a folder")
-    return tuple(rule for one in each for rule in (find_rules(one) if _is_one(one) else (checked_rule(one),)))
-
-
-def _is_one(given: object) -> bool:
-    return isinstance(given, str | Path)
+    if not each:
+        raise InputError("rules is empty, expected one rule or more")
+    named = (str, Path)
+    return tuple(
+        rule for one in each for rule in (find_rules(one) if isinstance(one, named) else (checked_rule(one),))
+    )
 
 
 def _in_folder(folder: Path) -> tuple[Rule, ...]:
