@@ -373,3 +373,100 @@ def test_inspect_refuses_what_has_no_rows(capsys: pytest.CaptureFixture[str], tm
     assert "its folder does not exist" in refusal(
         capsys, "inspect", "paper:1", "--html", str(tmp_path / "a/b")
     )
+
+
+# ------------------------------------------------------------------ the page of the documents
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def kept(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((DOCS / f"inspect_{name}.json").read_text())
+    return data
+
+
+@pytest.mark.parametrize("name", ["evolved_1", "paper_1"])
+def test_the_kept_numbers_are_what_the_command_prints(name: str) -> None:
+    data = kept(name)
+    assert data["version"] == distal.__version__
+    rule = distal.find_rule(name.replace("_", ":"))
+    own = distal.learn(rule, trials=data["trials"])
+    assert own.chance is not None
+    assert (data["fitness"], data["chance"]["fitness"]) == (own.fitness, own.chance.fitness)
+    shape: Any = {"task": own.task, "settings": own.settings, "trials": own.trials, "episodes": own.episodes}
+    usage = count_usage(batch_of([rule], np.zeros(1, np.uint64), **shape), "cpu")
+    assert data["usage"]["counts"] == usage.counts.tolist()
+    knocked = data["knockouts"][5]
+    changed = distal.learn(with_row(rule, knocked["row"], knocked["change"]), trials=own.trials, chance=False)
+    assert knocked["fitness"] == changed.fitness
+    smallest = Rule.from_dict(data["smallest"]["rule"])
+    assert data["smallest"]["found"]["fitness"] == distal.learn(smallest, trials=50, chance=False).fitness
+
+
+def test_the_page_about_rules_says_what_the_kept_numbers_say() -> None:
+    page = (DOCS / "inside-a-rule.md").read_text(encoding="utf-8")
+    ours, papers = kept("evolved_1"), kept("paper_1")
+
+    def cost(data: dict[str, Any], row: int, change: int, interval: bool = False) -> str:
+        one = next(one for one in data["knockouts"] if (one["row"], one["change"]) == (row, change))
+        text = f"{one['difference']:+.1f}".replace("-", "−")
+        if not interval:
+            return text
+        text += f" ± {(one['high'] - one['low']) / 2:.1f}"
+        return f"**{text}**" if one["matters"] else text
+
+    def spoken(effect: dict[str, float]) -> str:
+        return "{difference:+.2f} ({low:+.2f} to {high:+.2f})".format(**effect).replace("-", "−")
+
+    changes, shares = ours["rule"]["delta_w"], ours["usage"]["rows"]
+    table = [line.split(" | ") for line in page.splitlines() if re.match(r"\| \d+ \| [01]{4} ", line)]
+    assert [int(cells[0][2:]) for cells in table] == ours["smallest"]["rows"]
+    for cells in table:
+        row = int(cells[0][2:])
+        assert cells[1:7] == [
+            f"{row // 2:04b}", "+1" if row % 2 else "−1", f"{changes[row]:+d}".replace("-", "−"),
+            f"{shares[row]:.1%}", cost(ours, row, 0, True), cost(ours, row, -changes[row], True),
+        ]  # fmt: skip
+
+    gone = [one["row"] for one in ours["knockouts"] if one["change"] == 0 and one["matters"]]
+    assert gone == [3, 13, 15]
+    bits = [(format(row // 2, "04b"), changes[row]) for row in ours["smallest"]["rows"]]
+    assert [b[3] for b, change in bits if change < 0] == ["1", "1"]  # the bit 11
+    assert [b[2] for b, change in bits if change > 0].count("1") == 6  # the bit 10
+    busy = [
+        sum(share for row, share in enumerate(ours["usage"][part]) if (row // 2).bit_count() >= 3)
+        for part in ("first_tenth", "last_tenth")
+    ]
+    still = sum(share for share, change in zip(shares, changes, strict=True) if change == 0)
+    halved, doubled = (
+        next(one for one in ours["sensitivity"]["eta"] if one["value"] == factor * ours["rule"]["eta"])
+        for factor in (0.5, 2)
+    )
+    nonzero, left = sum(change != 0 for change in changes), len(ours["smallest"]["rows"])
+    for phrase in (
+        f"more than {max(shares):.1%} of the updates (row 3), and {still:.1%}",
+        f"row 3 ({cost(ours, 3, 0)}), row 13 ({cost(ours, 13, 0)}) and row 15 ({cost(ours, 15, 0)})",
+        f"opposite of row 5 costs {cost(ours, 5, -1)}, of row 21 {cost(ours, 21, -1)}",
+        f"{nonzero - left} of the {nonzero} rows",
+        f"{ours['smallest']['fresh']['fitness']:.2f}, a difference of {spoken(ours['smallest']['fresh'])}; "
+        f"chance {ours['smallest']['chance']:.2f}",
+        f"{busy[0]:.1%} of the updates in the first tenth of a trial and {busy[1]:.1%} in the last",
+        f"changes by {spoken(ours['signal']['swapped'])}",
+        f"{spoken(ours['signal']['always +1'])} with m always +1",
+        f"{spoken(ours['signal']['always -1'])} with m always −1",
+        f"chance, which is at {ours['chance']['fitness']:.2f}",
+        f"η costs {halved['difference']:+.1f}, twice as much {doubled['difference']:+.1f}",
+        f"could as well be 0: {spoken(ours['sensitivity']['alpha_o'][0])}",
+        f"set to −1, as by hand, it costs {cost(ours, 7, -1)}",
+        f"fitness is {papers['fitness']:.2f}, chance {papers['chance']['fitness']:.2f}",
+        f"row 3 must not become positive ({cost(papers, 3, 1)}) "
+        f"and row 5 not negative ({cost(papers, 5, -1)})",
+        f"row 7 set to +1 ({cost(papers, 7, 1)}), row 8 to −1 ({cost(papers, 8, -1)}) "
+        f"and row 10 to −1 ({cost(papers, 10, -1)})",
+        f"these trials show, {spoken(papers['signal']['swapped'])}",
+        "rows 3, 5, 12 and 19" if papers["smallest"]["rows"] == [3, 5, 12, 19] else "other rows",
+        f"worse in fresh trials: {spoken(papers['smallest']['fresh'])}",
+    ):
+        assert phrase in page, phrase
+    better = [one["row"] for one in papers["knockouts"] if one["matters"] and one["difference"] < 0]
+    assert better == [7, 8, 10]
