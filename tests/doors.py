@@ -34,6 +34,7 @@ import numpy as np
 
 import distal
 from distal import Chance, Comparison, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
+from distal.analysis.rule_sets import find_rules
 from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
@@ -48,6 +49,7 @@ from distal.search.genetic import GeneticSearch
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
+from distal.show.inspected import write_figures, write_page
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
@@ -369,6 +371,18 @@ def comparison() -> Comparison:
 
 
 @cache
+def inspection() -> distal.Inspection:
+    """Return what is in a small rule; row 1 has the change 1."""
+    return distal.inspect(RULE, maze=SMALL, episodes=2, trials=1, hidden=2, steps=3)
+
+
+@cache
+def inspected_set() -> distal.RuleSet:
+    """Return what two rules have in common."""
+    return distal.inspect_set([RULE, "paper:1"], maze=SMALL, episodes=2, trials=1, hidden=2, steps=3)
+
+
+@cache
 def reproduction() -> Reproduction:
     """Return a reproduction of nothing: one rule, one climber, two trials, three episodes."""
     tests = ("dsp", "hc", "dsp_resampled", "hc_resampled", "chance", "chance_hc")
@@ -522,7 +536,15 @@ AGENT: Rows = {
 }  # fmt: skip
 COMPARING: Rows = {
     **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS,
-    "engine": row("cpu", none_or(ENGINE[1])), "learners": row([RULE, RANDOM], never), "task": row(None, none_or(never)),
+    "engine": row("cpu", none_or(ENGINE[1])), "learners": row([RULE, RANDOM], never),
+    "task": row(None, none_or(never)),
+}  # fmt: skip
+INSPECTION: Rows = {
+    **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "seed": SEED,
+    "task": row(None, none_or(never)),
+    "trials": row(2, lambda count: EITHER if _number(count) == 1 else whole(2, 2**32 - 1, quick=3)(count)),
+    "episodes": row(2, whole(2, 2**32 - 1, quick=3)),
+    "resample": row(None, none_or(whole(2, 2**32 - 1))),
 }  # fmt: skip
 GENETIC: Rows = {
     "population": row(3, whole(2, 2**20, quick=3)),
@@ -673,6 +695,25 @@ def learning() -> list[Door]:
             "seed": row(0, whole(0, 2**31 - 1)), "options": row({"goal": 1}, none_or(some(dict))),
             "chance": row(True, flag),
         }),
+        Door("distal.inspect", distal.inspect, {"rule": row(RULE, one(Rule)), **INSPECTION}),
+        Door("distal.inspect_set", distal.inspect_set, {
+            "rules": row(["paper:1", RULE], never), **INSPECTION,
+        }),
+        Door("distal.Inspection.knockout", method(inspection, "knockout"), {
+            "row": row(1, lambda row: EITHER if whole(0, 31)(row) == RIGHT else WRONG),  # its own is refused
+            "change": row(0, lambda change: EITHER if whole(-1, 1)(change) == RIGHT else WRONG),
+        }),
+        Door("distal.Inspection.plot", method(inspection, "plot"), {
+            "what": row("eta", words("usage", "knockouts", *RULE_NUMBERS)), "axes": row(None, none_or(never)),
+        }),
+        Door("distal.RuleSet.plot", method(inspected_set, "plot"), {"axes": row(None, none_or(never))}),
+        Door("distal.analysis.rule_sets.find_rules", find_rules, {"given": row("runs", some(Rule))}),
+        Door("distal.show.inspected.write_page", write_page, {
+            "found": (inspected_set, never), "out": row("page.html", new_file),
+        }, quick=False),
+        Door("distal.show.inspected.write_figures", write_figures, {
+            "found": (inspected_set, never), "path": row("drawn", any_folder),
+        }, quick=False),
         Door("distal.tasks.gym.EnvWalk", EnvWalk, {
             "task": (task, never), "steps": SETTINGS["steps"], "goal": row(0, whole(0, 0)),
         }),
@@ -963,6 +1004,9 @@ MADE_BY_US = "made by the package, never by who uses it"
 NO_DOOR = {
     **dict.fromkeys(
         (
+            "distal.Inspection", "distal.RuleSet", "distal.analysis.usage.Usage",
+            "distal.analysis.inspecting.Knockout", "distal.analysis.inspecting.Effect",
+            "distal.analysis.inspecting.Effect.of", "distal.analysis.inspecting.Smallest",
             "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.search.results.Winner",

@@ -367,7 +367,7 @@ def test_only_the_youngest_folders_of_other_sources_stay(tmp_path: Path) -> None
 
 def test_what_is_not_recorded_takes_no_memory() -> None:
     batch = replace(batch_of((published_rules()[0],), T, Settings(), 0, episodes=1_000), record=(10, 1_000))
-    job = cpu._Job(batch, keep_weights=False, keep_ep=False)
+    job = cpu.Job(batch, keep_weights=False, keep_ep=False)
     assert job.best.shape == (len(batch), 2)
     assert (cpu.run(batch).best == cpu.run(replace(batch, record=None)).best[:, [9, 999]]).all()
 

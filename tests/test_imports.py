@@ -21,6 +21,9 @@ ORDER = (
 LATE = {
     ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",
     ("tasks.environment", "distal.tasks.pixels"): "imports Pillow",
+    ("analysis.drawing", "matplotlib"): "takes a third of a second; only figures need it",
+    ("analysis.rule_sets", "scipy"): "takes half a second; only clusters need it",
+    ("analysis.usage", "distal.engines.cpu.counting"): "imports Numba",
     ("engines.cluster", "dask"): "an extra",
     ("engines.cluster", "distributed"): "an extra",
     ("engines.gpu", "cupy"): "an extra",
@@ -34,6 +37,7 @@ LATE = {
     ("tasks.sources", "gymnasium"): "an extra",
     ("tasks.tabulation", "gymnasium"): "an extra",
     ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
+    ("cli.inspect", "distal.show.inspected"): "imports the figures; no other command needs them",
     ("cli.watch", "distal.show.film"): "imports Pillow",
     ("cli.watch", "distal.show.watch"): "stands beside the film; no other command needs it",
 }  # fmt: skip

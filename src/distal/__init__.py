@@ -15,6 +15,8 @@ check_start()
 
 from distal._version import __version__ as __version__
 from distal.analysis.comparing import Comparison, PairedDifference, compare
+from distal.analysis.inspecting import Inspection, inspect
+from distal.analysis.rule_sets import RuleSet, inspect_set
 from distal.base.checks import InputError
 from distal.evaluation.agents import Agent, Evaluation, evaluate
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
@@ -51,12 +53,14 @@ __all__ = [
     "GeneticAlgorithm",
     "HillClimbing",
     "InputError",
+    "Inspection",
     "Maze",
     "PairedDifference",
     "ReadingStudy",
     "Reproduction",
     "Result",
     "Rule",
+    "RuleSet",
     "Settings",
     "Table",
     "TableTask",
@@ -67,6 +71,8 @@ __all__ = [
     "evolve",
     "find_learner",
     "find_rule",
+    "inspect",
+    "inspect_set",
     "learn",
     "published_rule",
     "published_rules",

@@ -1,1 +1,1 @@
-"""What the results of learners say when they are set side by side."""
+"""Learners set side by side, and rules looked into."""

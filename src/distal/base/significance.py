@@ -53,6 +53,17 @@ def paired(a: ArrayLike, b: ArrayLike) -> float:
     )
 
 
+def mean_interval(differences: NDArray[Any]) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of paired differences, by Student's t; two of them or more."""
+    mean, error = float(differences.mean()), standard_error(differences)
+    if error == 0:
+        return mean, mean
+    from scipy import stats  # noqa: PLC0415
+
+    reach = float(stats.t.ppf(1 - SIGNIFICANT / 2, len(differences) - 1)) * error
+    return mean - reach, mean + reach
+
+
 def _cosine_integral(low: float, high: float, freedom: int) -> float:
     """Integrate cos^(ν−1) by Simpson's rule."""
     points = np.linspace(low, high, 4001)

@@ -21,6 +21,7 @@ from distal.cli import (
     compare,
     env,
     evolve,
+    inspect,
     learn,
     maze,
     readings,
@@ -35,7 +36,10 @@ from distal.cli.terminal import tell
 from distal.engines.spread import WorkError
 
 # As in the help.
-_COMMANDS = (maze, env, rules, learn, compare, watch, evolve, runs, reproduce, readings, tasks, bench)
+_COMMANDS = (
+    *(maze, env, rules, learn, compare, inspect, watch, evolve, runs),
+    *(reproduce, readings, tasks, bench),
+)
 
 
 def _parser() -> Parser:

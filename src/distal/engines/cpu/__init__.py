@@ -62,7 +62,7 @@ def run(
     """Run all trials of a batch in `workers` threads; by default one per available core."""
     keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
     check_supported(supports(batch))
-    job = _Job(batch, keep_weights, keep_ep)
+    job = Job(batch, keep_weights, keep_ep)
     job.compile()
     workers = min(workers or available_cores(), len(batch))
     memory.check_address_space(f"engine cpu with {counted(workers, 'worker')}", memory.STACK * workers)
@@ -108,25 +108,24 @@ def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-class _Announcement(event.Listener):  # type: ignore[misc]
+class Announcement(event.Listener):  # type: ignore[misc]
     """Says that a kernel is being compiled, which takes some seconds; one that was kept is only loaded."""
 
-    def __init__(self, kernel: Callable[..., None]) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Callable[..., None], what: str) -> None:
+        self.kernel, self.what = kernel, what
 
     def on_start(self, event: Any) -> None:
         """Speak up if it is the kernel itself, not one of the functions it is made of."""
         if event.data["dispatcher"] is self.kernel:
-            name = "hill climbing and chance" if self.kernel is kernels.climbing_trials else "DSP"
             once = "" if cache.folder() is None else "; this is done once and kept for later runs"
-            _log.warning("compiling the cpu engine for %s%s", name, once)
+            _log.warning("compiling the cpu engine for %s%s", self.what, once)
 
     def on_end(self, event: Any) -> None:
         """Say nothing more."""
 
 
 @dataclass(eq=False)
-class _Job:
+class Job:
     """A batch as arrays, and the arrays of its results."""
 
     batch: Batch
@@ -170,17 +169,19 @@ class _Job:
     def run_block(self, first: int, last: int, counter: NDArray[np.int64]) -> None:
         """Run trials first … last − 1 in this thread."""
         try:
-            self.kernel(first, last, *self._arguments(), counter)
+            self.kernel(first, last, *self.arguments(), counter)
         except Exception as error:
             with named_in_errors(self.batch, int(counter[1])):
                 raise error
 
     def compile(self) -> None:
         """Load or compile the kernel by running it on no trial; say so if it has to be compiled."""
-        with event.install_listener("numba:compile", _Announcement(self.kernel)):
-            self.kernel(0, 0, *self._arguments(), np.zeros(CACHE_LINE, np.int64))
+        what = "hill climbing and chance" if self.kernel is kernels.climbing_trials else "DSP"
+        with event.install_listener("numba:compile", Announcement(self.kernel, what)):
+            self.kernel(0, 0, *self.arguments(), np.zeros(CACHE_LINE, np.int64))
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[Any, ...]:
+        """Return what the kernel takes between the trials and the counter, with this thread's workspace."""
         if not hasattr(self.local, "workspace"):
             self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch

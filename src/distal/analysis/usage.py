@@ -1,0 +1,130 @@
+"""How often each of the 32 rows of a rule is used: by layer, by m, and over a trial.
+
+Every update of every synapse selects a row. Counted are the updates that an episode
+follows: what the last episode, or the last before fresh weights, would have changed is
+never seen, so a row that is not counted has no effect at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.engines.batch import Batch, Progress
+from distal.engines.reference import episodes
+from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
+from distal.model import network
+
+LAYERS = ("inputs", "recurrent", "feedback", "outputs", "biases")
+_INPUTS, _RECURRENT, _FEEDBACK, _OUTPUTS, _BIASES = range(len(LAYERS))
+PERIODS = 10  # the tenths of a trial
+
+
+@dataclass(frozen=True, eq=False)
+class Usage:
+    """How often synapses selected each row.
+
+    Attributes:
+        counts: Updates of synapses by tenth of the trial, layer and row, (tenths, 5, 32). The layers
+            are those of `LAYERS`; a trial of fewer than ten updates has as many parts as updates.
+    """
+
+    counts: NDArray[np.int64]
+
+    @property
+    def total(self) -> int:
+        """All updates of all synapses."""
+        return int(self.counts.sum())
+
+    @property
+    def rows(self) -> NDArray[np.float64]:
+        """The share of all updates that selected each row, (32)."""
+        return _shares(self.counts.sum(axis=(0, 1)))
+
+    @property
+    def layers(self) -> NDArray[np.float64]:
+        """The share of the updates of each layer that selected each row, (5, 32)."""
+        return _shares(self.counts.sum(axis=0))
+
+    @property
+    def tenths(self) -> NDArray[np.float64]:
+        """The share of the updates of each tenth of the trial that selected each row, (tenths, 32)."""
+        return _shares(self.counts.sum(axis=1))
+
+    @property
+    def rewarded(self) -> float:
+        """The share of all updates with m = +1."""
+        return float(self.rows[1::2].sum())
+
+    @property
+    def unused(self) -> tuple[int, ...]:
+        """The rows that no synapse ever selected."""
+        return tuple(np.flatnonzero(self.counts.sum(axis=(0, 1)) == 0).tolist())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts and shares, ready for JSON."""
+        return {
+            "total": self.total,
+            "rows": self.rows.tolist(),
+            "rewarded": self.rewarded,
+            "layers": dict(zip(LAYERS, self.layers.tolist(), strict=True)),
+            "first_tenth": self.tenths[0].tolist(),
+            "last_tenth": self.tenths[-1].tolist(),
+            "unused": list(self.unused),
+            "counts": self.counts.tolist(),
+        }
+
+
+def _shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Divide counts (..., rows) by their sum; a part without updates has no shares."""
+    total = counts.sum(axis=-1, keepdims=True)
+    shares: NDArray[np.float64] = counts / np.maximum(total, 1)
+    return shares
+
+
+def count_usage(batch: Batch, engine: str, progress: Progress | None = None) -> Usage:
+    """Return how often the rows of a rule are selected in the trials of a batch, which is its own alone.
+
+    The counts are the same whatever the engine; where it is not the reference engine, they are
+    made by compiled code.
+    """
+    periods = min(PERIODS, batch.episodes - 1)
+    if engine == "reference":
+        return Usage(_counted(batch, periods, progress))
+    from distal.engines.cpu import counting  # noqa: PLC0415 - loads Numba
+
+    return Usage(counting.count(batch, periods, progress))
+
+
+def _counted(batch: Batch, periods: int, progress: Progress | None) -> NDArray[np.int64]:
+    """Count in the episodes of the reference engine."""
+    settings, updates = batch.settings, batch.episodes - 1
+    layer = _layers(settings.hidden, batch.task.inputs, batch.task.outputs)
+    exists = network.synapses(settings.hidden, batch.task.inputs, batch.task.outputs)
+    counts = np.zeros((periods, len(LAYERS), ROWS), np.int64)
+    for trial in range(len(batch)):
+        rule = batch.learners[batch.learner[trial]]
+        assert isinstance(rule, Rule)  # noqa: S101 - for the type checker; inspect takes no other learner
+        previous = None
+        for number, episode in enumerate(episodes(batch, trial)):
+            if progress is not None:
+                progress(1)
+            last = batch.resample is not None and (number + 1) % batch.resample == 0
+            if last or number == updates:
+                previous = None
+                continue
+            m = modulatory_signal(episode.ep, previous, settings.m_ties)
+            rows = selected_rows(episode, np.float32(rule.theta), m, settings.trace_pre)
+            for k in (0, 1):
+                np.add.at(counts[number * periods // updates], (layer[k][exists[k]], rows[k][exists[k]]), 1)
+            previous = episode.ep
+    return counts
+
+
+def _layers(hidden: int, inputs: int, outputs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the layer of every entry of the two matrices of weights."""
+    columns = [_INPUTS] * inputs + [_BIASES] + [_RECURRENT] * hidden + [_FEEDBACK] * outputs
+    return np.tile(columns, (hidden, 1)), np.tile([_OUTPUTS] * hidden + [_BIASES], (outputs, 1))

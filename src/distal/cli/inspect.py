@@ -1,0 +1,203 @@
+"""`distal inspect`: what a rule does, or what several rules have in common."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+from rich.text import Text
+
+from distal._version import __version__
+from distal.analysis.drawing import signed
+from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
+from distal.analysis.rule_sets import RANDOM, RuleSet, find_rules, inspect_set
+from distal.base.checks import counted, folder
+from distal.base.files import check_target
+from distal.cli import options
+from distal.cli.parser import Commands, add_command, whole
+from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
+from distal.cli.work import runner_of
+from distal.evaluation.learning import checked_numbers, settings_in
+from distal.learners import name_of
+from distal.learners.dsp import NUMBERS, ROWS
+from distal.model.settings import Settings
+from distal.tasks.task import task_name
+from distal.tasks.walk import MazeTask
+
+_TRIALS = 50
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = add_command(
+        commands,
+        "inspect",
+        run,
+        "look into a rule: which rows it uses and needs, and the smallest rule that does as well",
+        "Look into a rule: how often each row is used, what each is worth, how fitness depends on the rule's "
+        "numbers, and which rows could go. For several rules: what they have in common.",
+    )
+    command.add_argument(
+        "rules",
+        nargs="+",
+        metavar="RULE",
+        help="paper:1 to paper:15, evolved:1 to evolved:15, or a rule file; several, or paper, evolved or a "
+        "folder of distal evolve: what they have in common",
+    )
+    command.add_argument("--html", metavar="FILE", help="write everything to a page")
+    command.add_argument("--figures", metavar="DIR", help="write the figures as SVG into a folder")
+    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
+    command.add_argument(
+        "--trials", type=whole, default=_TRIALS, metavar="N",
+        help=f"trials per goal, per final position of a maze ({_TRIALS})",
+    )  # fmt: skip
+    options.add_seed(command)
+    options.add_resample(command)
+    options.add_task(command)
+    options.add_settings(command, environments=True)
+    options.add_engine(command)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Look into a rule, or into several."""
+    from distal.show import inspected  # noqa: PLC0415 - imports the figures, which no other command needs
+
+    rules = find_rules(args.rules)
+    if args.html is not None:
+        check_target(args.html)
+    if args.figures is not None:
+        folder("--figures", args.figures)
+    checked_numbers(args.episodes, args.trials, args.seed, args.resample)
+    check_updates(args.episodes, args.resample)
+    settings = options.settings(args)
+    Settings.of(settings)
+    task = options.task(args)
+    settings_in(task, settings)
+    number = evaluations(rules[0]) if len(rules) == 1 else 3 * len(rules)
+    total = number * args.episodes * args.trials * len(task.goals)
+    with runner_of(args) as runner, progress("inspecting", total) as advance:
+        asked: Any = {
+            "task": task, "episodes": args.episodes, "trials": args.trials, "resample": args.resample,
+            "seed": args.seed, "engine": runner, "progress": advance, **settings,
+        }  # fmt: skip
+        found = inspect(rules[0], **asked) if len(rules) == 1 else inspect_set(rules, **asked)
+    files = []
+    if args.html is not None:
+        inspected.write_page(found, args.html)
+        files.append(f"page: {args.html}")
+    if args.figures is not None:
+        files += [f"figure: {path}" for path in inspected.write_figures(found, args.figures)]
+    if args.json:
+        print_json({"version": __version__, **found.to_dict()})
+        return
+    if isinstance(found, RuleSet):
+        _show_set(found)
+    else:
+        _show(found)
+        for line in inspected.findings(found):
+            console().print(f"- {line}")
+    for line in files:
+        console().print(line, soft_wrap=True)
+
+
+def _show(found: Inspection) -> None:
+    """Print an inspection in 80 columns."""
+    out, result, usage = console(), found.result, found.usage
+    where = "" if isinstance(result.task, MazeTask) else f" in {visible(task_name(result.task))}"
+    out.print(name_of(found.rule), style="bold", soft_wrap=True)
+    out.print(
+        f"{counted(len(result.best), 'trial')} of {counted(result.episodes, 'episode')}{where}, "
+        f"seed {result.seed}, engine {result.engine}"
+    )
+    heads = (
+        "use",
+        "inputs",
+        "recur-\nrent",
+        "feed-\nback",
+        "out-\nputs",
+        "biases",
+        "first\ntenth",
+        "last\ntenth",
+    )
+    table = new_table("row", "bits", "m", "Δw", *map(Text, heads))
+    table.collapse_padding = True  # or it would not fit in 80 columns
+    used = [row for row in range(ROWS) if row not in usage.unused]
+    for row in used:
+        shares = [usage.rows[row], *usage.layers[:, row], usage.tenths[0][row], usage.tenths[-1][row]]
+        table.add_row(*_row_name(row), signed(found.rule.delta_w[row]), *(f"{share:.1%}" for share in shares))
+    out.print(table)
+    out.print("bits: which states of the two neurons came up, 00 01 10 11")
+    out.print(
+        "use: share of the updates that select the row, of all, of a layer's, of a tenth's of the trial"
+    )
+    worth = new_table("row", "bits", "m", "Δw", "use", *(f"set to {signed(change)}" for change in CHANGES))
+    for row in used:
+        worth.add_row(
+            *_row_name(row), signed(found.rule.delta_w[row]), f"{usage.rows[row]:.1%}",
+            *(_worth(found, row, change) for change in CHANGES),
+        )  # fmt: skip
+    out.print(worth)
+    out.print(
+        "set to: difference of the fitness, half of its 95 % interval; * after Holm's correction for 64"
+    )
+    along = new_table("fitness along", *[""] * max(len(points) for points in found.sensitivity.values()))
+    for name in NUMBERS:
+        points = found.sensitivity[name]
+        own = getattr(found.rule, name)
+        along.add_row(name, *(f"{value:.3g}{'=' if value == own else ''}" for value in points))
+        along.add_row("", *(f"{effect.fitness:.1f}" for effect in points.values()), style="dim")
+    out.print(along)
+    out.print("=: the rule's own value")
+    out.print(f"smallest rule: {CRITERION}")
+
+
+def _row_name(row: int) -> tuple[str, str, str]:
+    return str(row), f"{row // 2:04b}", "+1" if row % 2 else "−1"
+
+
+def _worth(found: Inspection, row: int, change: int) -> str:
+    """Write what a row does when it is given another change; a dot for its own."""
+    if found.rule.delta_w[row] == change:
+        return "·  "
+    one = found.knockout(row, change)
+    reach = (one.effect.high - one.effect.low) / 2
+    return f"{one.effect.difference:+.1f} ± {reach:.1f}{' *' if one.matters else '  '}"
+
+
+def _show_set(found: RuleSet) -> None:
+    """Print what rules have in common."""
+    out = console()
+    result = found.results[0]
+    out.print(f"{counted(len(found.rules), 'rule')}", style="bold")
+    out.print(
+        f"{counted(len(result.best), 'trial')} of {counted(result.episodes, 'episode')} each, "
+        f"seed {result.seed}, engine {result.engine}"
+    )
+    table = new_table("rule", "cluster", "fitness", "chance", "used most")
+    for k in found.order:
+        one = found.results[k]
+        often = np.argsort(-found.usages[k].rows, kind="stable")[:4]
+        most = ", ".join(f"{row} {signed(found.rules[k].delta_w[row])}" for row in often)
+        chance = "" if one.chance is None else f"{one.chance.fitness:.2f}"
+        table.add_row(
+            found.names[k], str(found.clusters[k]), spread(one.fitness, one.standard_error), chance, most
+        )
+    out.print(table)
+    rows = new_table("row", "bits", "m", "use", "mean Δw", "agreement")
+    for row in np.argsort(-found.use, kind="stable"):
+        if found.use[row] > 0:
+            mark = " *" if row in found.shared else "  "
+            rows.add_row(
+                *_row_name(int(row)), f"{found.use[row]:.1%}", f"{found.consensus[row]:+.2f}",
+                f"{found.agreement[row]:.0%}{mark}",
+            )  # fmt: skip
+    out.print(rows)
+    out.print(
+        "mean Δw: each rule weighted by how often it uses the row; agreement: the weight behind one change"
+    )
+    out.print(
+        f"cluster: rules that would make fewer than {RANDOM / 2:.0%} of their updates differently, on average"
+    )
+    for line in found.summary().splitlines():
+        out.print(f"- {line}")
