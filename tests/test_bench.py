@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from distal import InputError, bench
-from distal.bench import Row
+from distal import InputError, bench, task_of, triple_t_maze
+from distal.bench import Row, tables
 from distal.cli import main
+from distal.tasks.walk import MazeTask
 
 ROOT = Path(__file__).parent.parent
 
@@ -26,9 +27,25 @@ def timed(jobs: Sequence[Callable[[], object]], repeats: int) -> NDArray[np.floa
 
 @pytest.fixture
 def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("distal.bench", "distal.bench.cpu", "distal.bench.cluster"):
+    for module in ("distal.bench", "distal.bench.cpu", "distal.bench.cluster", "distal.bench.tables"):
         importlib.import_module(module)
         monkeypatch.setattr(f"{module}.alternating", timed)
+
+
+def _check_tables(values: dict[str, float]) -> None:
+    """Check the rows of tables: the maze takes a second, the first table two, and so on."""
+    maze = tables._batch(MazeTask(triple_t_maze()))
+    tried = [(name, code) for name in ("cliff", "lake") for code in ("binary", "one-hot")]
+    for seconds, (name, code) in enumerate(tried, start=2):
+        made, args = tables._TASKS[name]
+        task = task_of(made, args=args, encode=code)
+        batch = tables._batch(task)
+        word = code.replace("-", "_")
+        synapses = 20 * (task.inputs + 1 + 19 + 4) + 4 * 21
+        expected = seconds * tables._steps(maze) * 624 / (tables._steps(batch) * synapses)
+        assert values[f"synapse_step_{name}_{word}"] == pytest.approx(expected)
+        assert values[f"table_{name}_{word}"] > 0
+    assert len(values) == 2 * len(tried)
 
 
 @pytest.mark.usefixtures("no_clock")
@@ -38,7 +55,10 @@ def test_the_ratios_of_a_quick_run_are_of_the_right_things_the_right_way_round(
     monkeypatch.setattr("distal.bench.cpu.available_cores", lambda: 2)
     assert main(["bench", "--quick", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert {row["name"]: row["value"] for row in data["results"]} == {
+    values = {row["name"]: row["value"] for row in data["results"]}
+    of_tables = {name: values.pop(name) for name in list(values) if name.startswith(("table_", "synapse_"))}
+    _check_tables(of_tables)
+    assert values == {
         "dsp_episode": pytest.approx(1e6 / (15 * 40 * 100)),  # µs: a second for all rules, trials, episodes
         "against_reference": pytest.approx((15 * 40) / 4),  # it takes as long for four trials
         "climbing_episode": 2,

@@ -327,7 +327,7 @@ def test_the_reference_engine_keeps_only_what_is_asked_for(monkeypatch: pytest.M
         record=(episodes,),
     )  # fmt: skip
     none = Weights(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32))
-    monkeypatch.setattr(reference, "run_trial", lambda *_: (np.ones(episodes, np.int32), none))
+    monkeypatch.setattr(reference, "run_trial", lambda *_: (np.ones(episodes, np.int32), none, 0))
     assert peak(lambda: reference.run(batch)) < 4 * 4 * episodes  # one trial at a time, of twenty
 
 
@@ -372,8 +372,8 @@ def test_shares_after_the_first_success_are_counted_right() -> None:
     after = [
         value < 3 for row in ep.tolist() for k, value in enumerate(row) if any(seen < 3 for seen in row[:k])
     ]
-    assert Behaviour.of(ep, 3).retained == sum(after) / len(after)
-    assert Behaviour.of(ep, 1).retained is None
+    assert Behaviour.of(ep, 2).retained == sum(after) / len(after)
+    assert Behaviour.of(ep, 0).retained is None
 
 
 def test_a_table_is_written_piece_by_piece(tmp_path: Path) -> None:

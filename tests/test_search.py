@@ -20,6 +20,7 @@ from distal.model.draws import child_seed
 from distal.search import cma, registry
 from distal.search.evolve import Step, summary
 from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
+from distal.tasks.walk import MazeTask
 
 # ------------------------------------------------------------------ a new search: this is all of it
 
@@ -325,7 +326,7 @@ def test_without_its_package_cma_says_what_to_install(monkeypatch: pytest.Monkey
 
 def test_the_covariances_of_many_runs_count_as_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISTAL_MEMORY", "64M")
-    few: dict[str, Any] = {"runs": 400, "generations": 0, "episodes": 1, "trials": 1, "maze": MAZE}
+    few: dict[str, Any] = {"runs": 400, "generations": 0, "episodes": 1, "trials": 1, "task": MazeTask(MAZE)}
     distal.search.evolve.estimate(distal.search.config.Config(**few, search=GeneticAlgorithm())).check()
     with pytest.raises(InputError, match=r"400 runs of 14 individuals .* most of it for individuals"):
         evolve("dsp", **few, search=CMA())

@@ -314,7 +314,7 @@ def test_a_table_is_kept_under_a_name_that_is_known_again(tmp_path: Path) -> Non
     settings_of(max_hidden=12, max_steps=60),
     seeds,
 )
-@hypothesis_settings(max_examples=100)
+@hypothesis_settings(max_examples=50)
 def test_any_table_gives_the_same_bits(
     table: Table, learners: list[Learner], settings: Settings, seed: int
 ) -> None:

@@ -267,7 +267,7 @@ def _share(section: str, what: str, paper: float | str, eps: NDArray[np.int32], 
 
 def behaviours(result: Reproduction) -> dict[str, Behaviour]:
     """Return what happened in every episode of the best rule, the best climber and chance."""
-    return {kind: Behaviour.of(ep, result.settings.steps) for kind, ep in result.episodes.items()}
+    return {kind: Behaviour.of(ep, result.settings.steps - 1) for kind, ep in result.episodes.items()}
 
 
 def _every_episode(result: Reproduction) -> Iterator[Line]:

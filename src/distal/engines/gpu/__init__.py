@@ -37,7 +37,6 @@ _log = logging.getLogger("distal")
 
 MAX_HIDDEN = 64  # more weights than the registers of a warp hold
 MAX_INPUTS = 31  # with the bias, the bits of a word
-MAX_ACTIONS = 16
 MAX_WEIGHTS = 280  # of a lane: what its warp shares grows with them, up to the 48 KiB that a block may have
 ROOM_IN_SPOT = 4  # bits of a word that a state and an event leave
 MAX_EPISODES = 2**31 - 1
@@ -309,7 +308,6 @@ def supports(batch: Batch) -> str | None:
     table, hidden = table_of(batch), batch.settings.hidden
     limits = (
         ("the number of inputs", table.inputs, MAX_INPUTS),
-        ("the number of actions", table.outputs, MAX_ACTIONS),
         ("hidden", hidden, MAX_HIDDEN),
         ("episodes", batch.episodes, MAX_EPISODES),
     )
