@@ -75,9 +75,11 @@ def _rows(found: Inspection) -> Figure:
     found.plot("usage", left)
     found.plot("knockouts", right)
     right.set_ylabel("")
-    labels = [f"{row_label(row)}  {signed(change):>2}" for row, change in enumerate(found.rule.delta_w)]
+    labels = [
+        f"{row}:\u00a0{row_label(row)} → {signed(change)}" for row, change in enumerate(found.rule.delta_w)
+    ]
     left.set_yticks(range(ROWS), labels)
-    left.set_ylabel("trace bits 00 01 10 11, m, and the change of the weight")
+    left.set_ylabel("row: trace bits 00 01 10 11, m → change of the weight")
     handles, names = left.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(LAYERS))
     return figure
