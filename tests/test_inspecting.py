@@ -198,6 +198,22 @@ def test_the_same_seed_finds_the_same_smallest_rule(found: distal.Inspection) ->
     assert again.to_dict() == {**found.to_dict(), "workers": 1}
 
 
+def test_what_does_not_fit_in_one_batch_is_run_in_several(
+    found: distal.Inspection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    run = distal.engines.Runner.run
+
+    def noted(self: distal.engines.Runner, batch: Batch, **options: Any) -> Any:
+        sizes.append(len(batch))
+        return run(self, batch, **options)
+
+    monkeypatch.setattr(distal.engines.Runner, "run", noted)
+    monkeypatch.setattr("distal.analysis.inspecting._AT_ONCE", 50)
+    assert distal.inspect("evolved:1", **SMALL).to_dict() == found.to_dict()
+    assert max(sizes) == 48  # three rules of 16 trials
+
+
 def test_a_rule_that_does_nothing_is_its_own_smallest_rule() -> None:
     nothing = Rule([0] * 32, 0.1, 0.1, 0.1, 0.1)
     found = distal.inspect(nothing, **{**SMALL, "trials": 1})

@@ -32,7 +32,7 @@ def axes_or_new(axes: Axes | None) -> Axes:
 
 def row_label(row: int) -> str:
     """Write a row as its trace bits and m."""
-    return f"{row // 2:04b}  {'+' if row % 2 else '−'}"
+    return f"{row // 2:04b} {'+' if row % 2 else '−'}"
 
 
 def signed(change: int) -> str:

@@ -39,6 +39,7 @@ SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of on
     "always -1": lambda row: row & ~1,
 }
 _FRESH = 1  # the part of the seed's work that measures the smallest rule; trials are parts of number 0
+_AT_ONCE = 2**18  # trials in a batch
 CRITERION = (
     "rows are set to 0 one after another, the least harmful first; a row stays 0 if the mean paired "
     "difference, the smaller rule minus the whole, is then at most one standard error"
@@ -387,10 +388,15 @@ class _Trying:
         )  # fmt: skip
 
     def finals(self, learners: Sequence[Learner], seed: int) -> NDArray[Any]:
-        """Return the best EP of every trial, (learners, trials)."""
-        batch = self.batch(learners, seed, (self.result.episodes,))
-        best = self.runner.run(batch, progress=self.progress).best[:, -1]
-        return best.reshape(len(learners), -1)
+        """Return the best EP of every trial, (learners, trials), in batches of some size."""
+        trials = len(self.result.best)
+        some = max(1, _AT_ONCE // trials)
+        parts = [learners[first : first + some] for first in range(0, len(learners), some)]
+        best = []
+        for part in parts:
+            batch = self.batch(part, seed, (self.result.episodes,))
+            best.append(self.runner.run(batch, progress=self.progress).best[:, -1])
+        return np.concatenate(best).reshape(len(learners), trials)
 
     def effects(self, rules: Sequence[Rule]) -> list[Effect]:
         """Return what rules do in place of the rule itself."""

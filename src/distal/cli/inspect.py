@@ -132,6 +132,7 @@ def _show(found: Inspection) -> None:
         "use: share of the updates that select the row, of all, of a layer's, of a tenth's of the trial"
     )
     worth = new_table("row", "bits", "m", "Δw", "use", *(f"set to {signed(change)}" for change in CHANGES))
+    worth.collapse_padding = True
     for row in used:
         worth.add_row(
             *_row_name(row), signed(found.rule.delta_w[row]), f"{usage.rows[row]:.1%}",
@@ -146,7 +147,7 @@ def _show(found: Inspection) -> None:
         points = found.sensitivity[name]
         own = getattr(found.rule, name)
         along.add_row(name, *(f"{value:.3g}{'=' if value == own else ''}" for value in points))
-        along.add_row("", *(f"{effect.fitness:.1f}" for effect in points.values()), style="dim")
+        along.add_row("", *(f"{effect.fitness:.2f}" for effect in points.values()), style="dim")
     out.print(along)
     out.print("=: the rule's own value")
     out.print(f"smallest rule: {CRITERION}")
@@ -162,7 +163,7 @@ def _worth(found: Inspection, row: int, change: int) -> str:
         return "·  "
     one = found.knockout(row, change)
     reach = (one.effect.high - one.effect.low) / 2
-    return f"{one.effect.difference:+.1f} ± {reach:.1f}{' *' if one.matters else '  '}"
+    return f"{one.effect.difference:+.2f} ± {reach:.2f}{' *' if one.matters else '  '}"
 
 
 def _show_set(found: RuleSet) -> None:

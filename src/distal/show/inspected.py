@@ -75,9 +75,11 @@ def _rows(found: Inspection) -> Figure:
     found.plot("usage", left)
     found.plot("knockouts", right)
     right.set_ylabel("")
-    labels = [f"{row_label(row)}  {signed(change):>2}" for row, change in enumerate(found.rule.delta_w)]
+    labels = [
+        f"{row}:\u00a0{row_label(row)} → {signed(change)}" for row, change in enumerate(found.rule.delta_w)
+    ]
     left.set_yticks(range(ROWS), labels)
-    left.set_ylabel("trace bits 00 01 10 11, m, and the change of the weight")
+    left.set_ylabel("row: trace bits 00 01 10 11, m → change of the weight")
     handles, names = left.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(LAYERS))
     return figure
@@ -192,7 +194,9 @@ def findings(found: Inspection) -> list[str]:
     worst = sorted(zeroed, key=lambda one: -one.effect.difference)
     said = ", ".join(f"{one.row} ({one.effect.difference:+.1f})" for one in worst)
     lines.append(
-        f"Rows that it cannot do without: {said}." if worst else "It can do without any one of its rows."
+        f"Rows that it cannot do without: {said}."
+        if worst
+        else "No row of which these trials show that it needs it."
     )
     if better:
         said = ", ".join(
@@ -206,12 +210,13 @@ def findings(found: Inspection) -> list[str]:
     signal = "; ".join(f"{name}: {spoken(one)}" for name, one in found.signal.items())
     lines.append(f"With another m: {signal}.")
     fresh = smallest.fresh
-    word = (
-        "does as well" if fresh.low <= 0 <= fresh.high else ("does worse" if fresh.low > 0 else "does better")
-    )
+    word = "no difference shows"
+    if not fresh.low <= 0 <= fresh.high:
+        word = "it is worse" if fresh.low > 0 else "it is better"
+    rows = f"{counted(len(smallest.rows), 'row')}: {listed(smallest.rows)}" if smallest.rows else "no row"
     lines.append(
-        f"The smallest rule has {counted(len(smallest.rows), 'row')}: {listed(smallest.rows)}. "
-        f"In fresh trials it {word}: {fresh.fitness:.2f}, {spoken(fresh)}; chance {smallest.chance:.2f}."
+        f"The smallest rule has {rows}. Against the whole, in fresh trials, {word}: "
+        f"{fresh.fitness:.2f}, {spoken(fresh)}; chance {smallest.chance:.2f}."
     )
     return lines
 
@@ -247,7 +252,7 @@ def _worth_cells(found: Inspection, row: int) -> Cells:
             continue
         one = found.knockout(row, change)
         reach = (one.effect.high - one.effect.low) / 2
-        cells.append(("matters" if one.matters else "", f"{one.effect.difference:+.1f} ± {reach:.1f}"))
+        cells.append(("matters" if one.matters else "", f"{one.effect.difference:+.2f} ± {reach:.2f}"))
     return cells
 
 
