@@ -56,7 +56,7 @@ from distal.tasks.walk import MazeTask
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_LEARNERS = 20
+_MOST_LEARNERS = 20
 MOST_TRIALS = 1000  # for each goal, where trials are added and no limit is given
 # Pairs before the first look. A confidence sequence rests on the central limit theorem; in
 # simulations it keeps its 5 % from about this number on, if skew is no worse than exponential.
@@ -67,7 +67,7 @@ _NORMAL = 1.96  # standard errors on either side of a mean, for 95 %
 _OWN_COLOURS = ("dsp", "hc", "chance")  # of the first learner of these kinds
 _COLOURS = ("dsp", "hc", "goal", "pit", "start", "paper", "other", "dsp_resampled", "hc_resampled")
 
-Finals = NDArray[np.float64]  # the best EP of each trial
+_Finals = NDArray[np.float64]  # the best EP of each trial
 
 
 @dataclass(frozen=True)
@@ -346,14 +346,14 @@ def _named(learners: Sequence[Learner]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _in_sequence(finals: Sequence[Finals]) -> list[tuple[float, float]]:
+def _in_sequence(finals: Sequence[_Finals]) -> list[tuple[float, float]]:
     """Return the interval of each pair's difference; all hold at once with 95 %, at every look."""
     pairs = list(combinations(finals, 2))
     ends = (confidence_sequence(one - other, SIGNIFICANT / len(pairs)) for one, other in pairs)
     return [(float(low[-1]), float(high[-1])) for low, high in ends]
 
 
-def _differences(names: Sequence[str], finals: Sequence[Finals], fixed: bool) -> list[PairedDifference]:
+def _differences(names: Sequence[str], finals: Sequence[_Finals], fixed: bool) -> list[PairedDifference]:
     """Compare each pair of learners; `fixed` says that the number of trials did not depend on them."""
     pairs = list(combinations(finals, 2))
     tests: list[Sequence[float | None]] = [
@@ -471,8 +471,8 @@ def compare(
 def checked_learners(given: object) -> list[Learner]:
     """Return the learners, or those that names stand for, if there are enough to compare."""
     chosen = sequence("learners", given, "a list of learners")
-    if not 2 <= len(chosen) <= MOST_LEARNERS:
-        raise InputError(f"learners has {len(chosen)} entries, expected 2 to {MOST_LEARNERS} to compare")
+    if not 2 <= len(chosen) <= _MOST_LEARNERS:
+        raise InputError(f"learners has {len(chosen)} entries, expected 2 to {_MOST_LEARNERS} to compare")
     return [checked_learner(one) for one in chosen]
 
 
@@ -518,5 +518,5 @@ def _of(batch: Batch, learner: Learner) -> Batch:
     return replace(batch, learners=(learner,))
 
 
-def _finals(blocks: list[Trials]) -> Finals:
+def _finals(blocks: list[Trials]) -> _Finals:
     return np.concatenate([block.best[:, -1] for block in blocks]).astype(np.float64)

@@ -14,8 +14,8 @@ from distal.base.colours import LIGHT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LAYER_ROLES = ("start", "dsp", "paper", "hc", "chance")  # the colour of each layer
-CHANGE_ROLES = {-1: "negative", 0: "soft", 1: "positive"}
+_LAYER_ROLES = ("start", "dsp", "paper", "hc", "chance")  # the colour of each layer
+_CHANGE_ROLES = {-1: "negative", 0: "soft", 1: "positive"}
 
 
 def axes_or_new(axes: Axes | None) -> Axes:
@@ -40,7 +40,7 @@ def signed(change: int) -> str:
     return f"{change:+d}".replace("-", "−") if change else "0"
 
 
-def row_axis(axes: Axes, label: bool = True) -> None:
+def _row_axis(axes: Axes, label: bool = True) -> None:
     """Let the axis be the 32 rows, from the top."""
     axes.set_ylim(31.6, -0.6)
     axes.set_yticks(range(32), [row_label(row) for row in range(32)], fontsize=7, family="monospace")
@@ -56,10 +56,10 @@ def usage(axes: Axes, counts: NDArray[np.int64], layers: Sequence[str]) -> None:
 
     shares = counts / max(1, int(counts.sum()))
     before = np.zeros(shares.shape[1])
-    for layer, share, role in zip(layers, shares, LAYER_ROLES, strict=True):
+    for layer, share, role in zip(layers, shares, _LAYER_ROLES, strict=True):
         axes.barh(range(len(share)), share, left=before, color=LIGHT[role], height=0.75, label=layer)
         before = before + share
-    row_axis(axes)
+    _row_axis(axes)
     axes.set_xlabel("share of all updates")
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 
@@ -69,18 +69,18 @@ def knockouts(axes: Axes, effects: Sequence[tuple[int, int, float, float, float,
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
     for row, change, difference, low, high, matters in effects:
-        colour, at = LIGHT[CHANGE_ROLES[change]], row + 0.18 * change
+        colour, at = LIGHT[_CHANGE_ROLES[change]], row + 0.18 * change
         axes.plot([low, high], [at, at], color=colour, linewidth=1.1)
         axes.plot(
             [difference], [at], marker="o", markersize=3.6, color=colour,
             markerfacecolor=colour if matters else "none", markeredgewidth=0.9,
         )  # fmt: skip
     axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
-    row_axis(axes)
+    _row_axis(axes)
     axes.set_xlabel("difference of the fitness\n(to the right: worse)")
     handles: list[Any] = [
         Line2D([], [], marker="o", color=LIGHT[role], markersize=4, label=f"set to {signed(change)}")
-        for change, role in CHANGE_ROLES.items()
+        for change, role in _CHANGE_ROLES.items()
     ]
     axes.legend(handles=handles, loc="lower right", fontsize=7)
 
@@ -126,19 +126,20 @@ def rule_set(
     columns = [*range(len(names)), len(names) + 0.6]
     values = np.column_stack([table, consensus])
     sizes = np.sqrt(np.column_stack([use, mean_use]) / largest)
-    for change, role in CHANGE_ROLES.items():
+    for change, role in _CHANGE_ROLES.items():
         squares = [
             Rectangle((columns[k] - side / 2, row - side / 2), side, side)
             for (row, k), value in np.ndenumerate(values)
             if np.sign(np.round(value)) == change and (side := 0.12 + 0.83 * float(sizes[row, k])) > 0
         ]
         axes.add_collection(PatchCollection(squares, facecolor=LIGHT[role], edgecolor="none", linewidth=0))
-    row_axis(axes)
+    _row_axis(axes)
     axes.set_xlim(-0.7, columns[-1] + 0.7)
     axes.set_xticks(columns, [*names, "consensus"], rotation=90, fontsize=7)
     axes.tick_params(axis="x", length=0)
     axes.grid(visible=False)
     axes.legend(
-        handles=[Patch(facecolor=LIGHT[role], label=signed(change)) for change, role in CHANGE_ROLES.items()],
-        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8,
+        handles=[
+            Patch(facecolor=LIGHT[role], label=signed(change)) for change, role in _CHANGE_ROLES.items()
+        ], loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8,
     )  # fmt: skip

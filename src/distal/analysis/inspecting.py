@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CHANGES = (-1, 0, 1)
-SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of one
+_SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of one
     "swapped": lambda row: row ^ 1,
     "always +1": lambda row: row | 1,
     "always -1": lambda row: row & ~1,
@@ -259,14 +259,14 @@ def spoken(effect: Effect) -> str:
     return f"{effect.difference:+.2f} ({effect.low:+.2f} to {effect.high:+.2f})"
 
 
-def with_changes(rule: Rule, changes: Iterable[int]) -> Rule:
+def _with_changes(rule: Rule, changes: Iterable[int]) -> Rule:
     """Return a rule with other changes."""
     return replace(rule, delta_w=list(changes))
 
 
 def with_row(rule: Rule, row: int, change: int) -> Rule:
     """Return a rule with another change in one row."""
-    return with_changes(rule, (change if k == row else d for k, d in enumerate(rule.delta_w)))
+    return _with_changes(rule, (change if k == row else d for k, d in enumerate(rule.delta_w)))
 
 
 def points(value: float) -> list[float]:
@@ -280,7 +280,7 @@ def evaluations(rule: Rule) -> int:
     numbers = sum(len(points(getattr(rule, name))) for name in NUMBERS)
     shrinking = sum(change != 0 for change in rule.delta_w)
     own, fresh, usage = 2, 3, 1
-    return own + usage + 2 * ROWS + len(SIGNALS) + numbers + shrinking + fresh
+    return own + usage + 2 * ROWS + len(_SIGNALS) + numbers + shrinking + fresh
 
 
 def checked_rule(given: object) -> Rule:
@@ -355,7 +355,7 @@ def inspect(
     usage = count_usage(trying.batch([rule], result.seed, record=None), result.engine, progress)
     knockouts = _knockouts(trying)
     named = {
-        name: with_changes(rule, (rule.delta_w[of(k)] for k in range(ROWS))) for name, of in SIGNALS.items()
+        name: _with_changes(rule, (rule.delta_w[of(k)] for k in range(ROWS))) for name, of in _SIGNALS.items()
     }
     return Inspection(
         rule=rule,

@@ -32,11 +32,11 @@ from distal.tasks.sources import AnyTask
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SETS = {"paper": published_rules, "evolved": evolved_rules}
+_SETS = {"paper": published_rules, "evolved": evolved_rules}
 SHARED = 0.8  # the agreement from which on a row counts as shared,
 USED = 0.01  # if it is used at least so often
 RANDOM = 4 / 9  # the distance of two rules whose changes are drawn at random
-CUT = RANDOM / 2  # rules that are nearer than this form a cluster
+_CUT = RANDOM / 2  # rules that are nearer than this form a cluster
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +163,8 @@ def find_rules(given: object) -> tuple[Rule, ...]:
         InputError: If there is no such rule, or a folder holds none.
     """
     if isinstance(given, str | Path):
-        if str(given) in SETS:
-            return SETS[str(given)]()
+        if str(given) in _SETS:
+            return _SETS[str(given)]()
         if is_there(given) and Path(given).is_dir():
             return _in_folder(Path(given))
     if isinstance(given, str | Path | Rule):
@@ -283,7 +283,7 @@ def clustered(apart: NDArray[np.float64]) -> tuple[tuple[int, ...], tuple[int, .
 
     joined = hierarchy.linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
     order = tuple(hierarchy.leaves_list(joined).tolist())
-    raw: Sequence[int] = hierarchy.fcluster(joined, CUT, "distance").tolist()
+    raw: Sequence[int] = hierarchy.fcluster(joined, _CUT, "distance").tolist()
     numbers: dict[int, int] = {}
     for k in order:  # number them as they follow one another
         numbers.setdefault(raw[k], len(numbers) + 1)

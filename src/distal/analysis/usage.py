@@ -20,7 +20,7 @@ from distal.model import network
 
 LAYERS = ("inputs", "recurrent", "feedback", "outputs", "biases")
 _INPUTS, _RECURRENT, _FEEDBACK, _OUTPUTS, _BIASES = range(len(LAYERS))
-PERIODS = 10  # the tenths of a trial
+_PERIODS = 10  # the tenths of a trial
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def count_usage(batch: Batch, engine: str, progress: Progress | None = None) -> 
     The counts are the same whatever the engine; where it is not the reference engine, they are
     made by compiled code.
     """
-    periods = min(PERIODS, batch.episodes - 1)
+    periods = min(_PERIODS, batch.episodes - 1)
     if engine == "reference":
         return Usage(_counted(batch, periods, progress))
     from distal.engines.cpu import counting  # noqa: PLC0415 - loads Numba

@@ -36,18 +36,18 @@ def _rules(batch: Batch) -> Flat:
 
 def _climbers(batch: Batch) -> Flat:
     numbers = list(map(attrgetter(*hill_climbing.NUMBERS), batch.learners))
-    return Flat(True, np.array(numbers, np.float32), NO_CHANGES, batch.resample or 0)
+    return Flat(True, np.array(numbers, np.float32), _NO_CHANGES, batch.resample or 0)
 
 
 def _chance(batch: Batch) -> Flat:
     """Return a climb that starts over in every episode, so that its σ is never used."""
     numbers = [(0.0, one.alpha_h, one.alpha_o) for one in batch.learners]
-    return Flat(True, np.array(numbers, np.float32), NO_CHANGES, resample=1)
+    return Flat(True, np.array(numbers, np.float32), _NO_CHANGES, resample=1)
 
 
-NO_CHANGES = np.empty((0, 16, 2), np.int8)
+_NO_CHANGES = np.empty((0, 16, 2), np.int8)
 # The kinds of learners that there is compiled code for.
-COMPILED: dict[type[Learner], Callable[[Batch], Flat]] = {
+_COMPILED: dict[type[Learner], Callable[[Batch], Flat]] = {
     Rule: _rules,
     HillClimbing: _climbers,
     Chance: _chance,
@@ -56,13 +56,13 @@ COMPILED: dict[type[Learner], Callable[[Batch], Flat]] = {
 
 def flat(batch: Batch) -> Flat:
     """Return the learners of a batch that compiled engines support."""
-    return COMPILED[type(batch.learners[0])](batch)
+    return _COMPILED[type(batch.learners[0])](batch)
 
 
 def not_compiled(batch: Batch, engine: str) -> str | None:
     """Return why a compiled engine cannot run a batch: no code for its learners, or no table for its task."""
     learner = instance("batch", batch, Batch, "a Batch").learners[0]
-    if type(learner) not in COMPILED:
+    if type(learner) not in _COMPILED:
         return f"engine {engine} has no code for learners of kind {learner.kind!r}; use engine reference"
     try:
         table_of(batch)

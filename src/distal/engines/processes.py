@@ -14,7 +14,7 @@ from multiprocessing import get_all_start_methods, get_context
 
 from distal.base import interrupts
 
-WATCH = 1.0  # seconds between looks at whether the parent is still there
+_WATCH = 1.0  # seconds between looks at whether the parent is still there
 _pools: list[ProcessPoolExecutor] = []  # those that have not been stopped
 
 
@@ -74,5 +74,5 @@ def _begin(parent: int) -> None:
 
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(WATCH)
+        time.sleep(_WATCH)
     os._exit(1)

@@ -26,7 +26,7 @@ from distal.engines.registry import load, resolve
 TASK = 1.0  # seconds that a task should take: much longer than handing it over
 SHORTEST = 0.1
 FIRST_PACE = 200_000  # episodes of 100 steps a second, while nothing is known of the workers
-SLOW_PACE = 100  # likewise, of the reference engine: a first task for each worker, not all of it for one
+_SLOW_PACE = 100  # likewise, of the reference engine: a first task for each worker, not all of it for one
 _AHEAD = 2  # tasks for each worker that are handed over, the one it runs included
 _LAST_SHARE = 2  # a task is at most one part in this many of what a worker still has to do
 _WORKERS = 8  # where an executor does not say how many it has
@@ -112,7 +112,7 @@ class Spread:
         keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
         check_supported(self.supports(batch))
         kind = (type(batch.learners[0]), batch.settings)
-        first_pace = SLOW_PACE if self.engine == "reference" else FIRST_PACE
+        first_pace = _SLOW_PACE if self.engine == "reference" else FIRST_PACE
         pace = self.pace.get(kind, first_pace * 100 / batch.settings.steps)
         results: Trials | None = None
         waiting: dict[Future[_Block], tuple[int, int]] = {}

@@ -40,7 +40,7 @@ from distal.tasks.gym import is_env, made_env, name_of, named
 FORMAT, VERSION = "distal-agent", 1
 MAX_EPISODES = 10_000_000
 MAX_NAME = 200
-MOST = 2**24  # bytes of a file: the largest network has a quarter of a million weights
+_MOST = 2**24  # bytes of a file: the largest network has a quarter of a million weights
 
 
 @dataclass(eq=False)
@@ -174,7 +174,7 @@ class Agent:
             InputError: if the file cannot be read, is no agent, or is one for other observations.
         """
         function("encode", encode)
-        data = read_json(checked_path("path", path), "agent file", MOST)
+        data = read_json(checked_path("path", path), "agent file", _MOST)
         try:
             return cls._from_dict(data, env, encode)
         except InputError as error:

@@ -24,8 +24,6 @@ from distal.model import draws
 
 INPUTS = 3  # left, front, right
 OUTPUTS = 4  # stop, left, right, straight
-BIAS = INPUTS  # the bias is the input after the three
-FEED = INPUTS + 1  # inputs and bias: the first columns of a hidden row
 MAX_NEURONS = 256  # inputs, or outputs, of any task
 
 Activations = NDArray[np.uint8]  # 0 or 1

@@ -40,7 +40,7 @@ from distal.tasks.walk import MazeTask
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
-MANY = 50  # per final position, where episodes are looked at one by one
+_MANY = 50  # per final position, where episodes are looked at one by one
 PAPER = GeneticAlgorithm()  # the paper's genetic algorithm
 
 # The last number of the part that a test's seeds come from; the first two are rule and test.
@@ -74,7 +74,7 @@ TESTS = (
 # Chance beside the learners of a plain test: their scales α, their trials.
 CHANCE = {"chance": "dsp", "chance_hc": "hc"}
 # Further tests, by the second number of the part that their seeds come from.
-AT_100 = {"dsp": 4, "hc": 5}
+_AT_100 = {"dsp": 4, "hc": 5}
 EPISODES, AFRESH = 6, 7
 
 
@@ -210,7 +210,7 @@ def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> li
             episodes = evolution_episodes(scale.runs, scale.generations, reading, finals)
             stages.append(Stage(f"evolve_{kind}{suffix}", title, episodes, kind, scale.runs))
     if rules == "published":
-        episodes = len(published_rules()) * MANY * finals * 100
+        episodes = len(published_rules()) * _MANY * finals * 100
         stages.append(Stage("afresh_dsp", "the published rules for 100 episodes", episodes, "dsp"))
         stages.append(Stage("afresh_chance", "chance beside them", episodes, "chance"))
     for name, learner, resampled in TESTS:
@@ -225,7 +225,7 @@ def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> li
     for kind, name in (("dsp", "the best rule"), ("hc", "the best climber"), ("chance", "chance")):
         stages.append(Stage(f"at_100_{kind}", f"{name} for 100 episodes", TRIALS * finals * 100, kind))
         stages.append(
-            Stage(f"episodes_{kind}", f"{name}, every one of 100 episodes", MANY * finals * 100, kind)
+            Stage(f"episodes_{kind}", f"{name}, every one of 100 episodes", _MANY * finals * 100, kind)
         )
     return stages
 
@@ -256,12 +256,12 @@ FIGURES = (
     "maze", "evolution", "evolution_median", "distribution_100", "every_episode", "long_tests",
     "resampled_tests", "distributions", "comparison", "rule_map",
 )  # fmt: skip
-TABLES = ("summary", "rules_continuous", "rules_discrete", "climbers")
+_TABLES = ("summary", "rules_continuous", "rules_discrete", "climbers")
 # Everything that a report writes.
 REPORT = (
     "report.html", "results.json", "results.md", "evolved_rules.json",
     *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
-    *(f"tables/{name}.{kind}" for name in TABLES for kind in ("csv", "tex")),
+    *(f"tables/{name}.{kind}" for name in _TABLES for kind in ("csv", "tex")),
 )  # fmt: skip
 
 
@@ -410,11 +410,11 @@ class _Work:
         chance = chance_for(rule)
         three = {"dsp": rule, "hc": learners["hc"][result.best("hc")], "chance": chance}
         at_100 = {
-            kind: self._test(f"at_100_{kind}", (one,), AT_100.get(kind, AT_100["dsp"]), 100)[0, :, -1]
+            kind: self._test(f"at_100_{kind}", (one,), _AT_100.get(kind, _AT_100["dsp"]), 100)[0, :, -1]
             for kind, one in three.items()
         }
         every = {
-            kind: self._test(f"episodes_{kind}", (one,), EPISODES, 100, trials=MANY, every=True)[0]
+            kind: self._test(f"episodes_{kind}", (one,), EPISODES, 100, trials=_MANY, every=True)[0]
             for kind, one in three.items()
         }
         for kind in evolved:
@@ -427,7 +427,7 @@ class _Work:
         """Return how rules do on many trials, beside chance on the same ones."""
         chance = tuple(chance_for(learner) for learner in learners)
         own, by_chance = (
-            self._test(f"afresh_{name}", those, AFRESH, 100, trials=MANY, record=(100,))[:, :, -1]
+            self._test(f"afresh_{name}", those, AFRESH, 100, trials=_MANY, record=(100,))[:, :, -1]
             for name, those in (("dsp", learners), ("chance", chance))
         )
         return tuple(Fresh.of(*pair) for pair in zip(own, by_chance, strict=True))

@@ -34,7 +34,7 @@ NAMES = {
     "hc_resampled": "hill climbing, resampled",
     "chance": "chance",
 }
-STYLE: Any = {
+_STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
     "text.color": LIGHT["ink"],
@@ -60,7 +60,7 @@ def own_style() -> AbstractContextManager[None]:
     """Draw in our style alone, whatever a matplotlibrc in the user's or the current folder says."""
     import matplotlib.style  # noqa: PLC0415 - takes a third of a second
 
-    context: AbstractContextManager[None] = matplotlib.style.context(["default", STYLE], after_reset=True)
+    context: AbstractContextManager[None] = matplotlib.style.context(["default", _STYLE], after_reset=True)
     return context
 
 

@@ -62,7 +62,7 @@ PUBLISHED, PAIRS = 0, 1
 # The parts of the study, and whose pace each has.
 PARTS = {"published": "dsp", "chance": "chance", "pairing": "dsp", "evolve_dsp": "dsp", "evolve_hc": "hc"}
 # The parts that a reading touches, where it does not touch all.
-TOUCHED = {
+_TOUCHED = {
     **dict.fromkeys(("m_ties", "trace_pre", "normalise"), ("published", "pairing", "evolve_dsp")),
     "elites": ("evolve_dsp", "evolve_hc"),
 }
@@ -94,7 +94,7 @@ def readings() -> dict[str, dict[str, str]]:
 
 
 @dataclass(frozen=True)
-class Variant:
+class _Variant:
     """The base (without a reading), or the base with another value of one reading."""
 
     settings: Settings
@@ -119,7 +119,7 @@ class Variant:
     @property
     def own(self) -> tuple[str, ...]:
         """The parts that are run for it; the others are the base's, which the reading does not touch."""
-        return TOUCHED.get(self.reading or "", tuple(PARTS))
+        return _TOUCHED.get(self.reading or "", tuple(PARTS))
 
     def of(self, reading: str) -> str:
         """Return the value that a reading has here."""
@@ -127,9 +127,9 @@ class Variant:
         return value
 
 
-def variants(settings: Settings, elites: str) -> list[Variant]:
+def variants(settings: Settings, elites: str) -> list[_Variant]:
     """Return the base, then every other value of every reading, one at a time."""
-    base = Variant(settings, elites)
+    base = _Variant(settings, elites)
     found = [base]
     for reading, values in readings().items():
         for value in values:
@@ -137,7 +137,7 @@ def variants(settings: Settings, elites: str) -> list[Variant]:
                 continue
             other = {} if reading == "elites" else {reading: value}
             changed = Settings(**{**vars(settings), **other})
-            found.append(Variant(changed, value if reading == "elites" else elites, reading))
+            found.append(_Variant(changed, value if reading == "elites" else elites, reading))
     return found
 
 
@@ -215,7 +215,7 @@ class Mean:
         return cls(float(data.mean()), float(data.std(ddof=1)) if len(data) > 1 else None)
 
 
-def stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
+def _stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
     """Return the mean of independent means and its standard error."""
     return Mean(float(np.mean(values)), float(np.sqrt(np.square(errors).sum()) / len(errors)))
 
@@ -261,7 +261,7 @@ class Search:
 class Outcome:
     """What a variant gave; parts that the reading does not touch are the base's."""
 
-    variant: Variant
+    variant: _Variant
     rules: tuple[Fresh, ...]  # the published rules, each beside chance with its α and its trials
     pairing: Pairing
     dsp: Search
@@ -270,12 +270,14 @@ class Outcome:
     @property
     def published(self) -> Mean:
         """The published rules: their mean best EP, and its standard error over trials."""
-        return stratified([rule.fitness for rule in self.rules], [rule.standard_error for rule in self.rules])
+        return _stratified(
+            [rule.fitness for rule in self.rules], [rule.standard_error for rule in self.rules]
+        )
 
     @property
     def chance(self) -> Mean:
         """Chance in the trials of the published rules, likewise."""
-        return stratified(
+        return _stratified(
             [rule.chance or 0.0 for rule in self.rules],
             [rule.chance_standard_error or 0.0 for rule in self.rules],
         )
@@ -283,7 +285,7 @@ class Outcome:
     @property
     def difference(self) -> Mean:
         """The published rules minus chance, paired; negative is better than chance."""
-        return stratified(
+        return _stratified(
             [rule.difference or 0.0 for rule in self.rules],
             [rule.difference_standard_error or 0.0 for rule in self.rules],
         )
@@ -323,7 +325,7 @@ class Outcome:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], variant: Variant) -> Outcome:
+    def from_dict(cls, data: dict[str, Any], variant: _Variant) -> Outcome:
         """Read what `to_dict` returns."""
         if (data["reading"], data["value"]) != (variant.reading, variant.value):
             raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
@@ -447,7 +449,7 @@ class ReadingStudy:
 
 # ------------------------------------------------------------------ the plan
 
-TITLES = {
+_TITLES = {
     "published": "published rules",
     "chance": "chance",
     "pairing": "pairing",
@@ -456,7 +458,7 @@ TITLES = {
 }
 
 
-def plan(scale: Scale, settings: Settings, elites: str, maze: Maze) -> dict[Variant, list[Stage]]:
+def plan(scale: Scale, settings: Settings, elites: str, maze: Maze) -> dict[_Variant, list[Stage]]:
     """Return the stages of every variant with the episodes that each will run."""
     rules, finals = len(published_rules()), len(maze.finals)
     at_100 = rules * scale.trials * finals * EPISODES
@@ -468,7 +470,7 @@ def plan(scale: Scale, settings: Settings, elites: str, maze: Maze) -> dict[Vari
         planned[variant] = [
             Stage(
                 f"{part}_{variant.name}",
-                TITLES[part],
+                _TITLES[part],
                 episodes.get(part, search),
                 PARTS[part],
                 0 if part in episodes else scale.runs,
@@ -478,7 +480,7 @@ def plan(scale: Scale, settings: Settings, elites: str, maze: Maze) -> dict[Vari
     return planned
 
 
-def outline(planned: dict[Variant, list[Stage]]) -> list[Stage]:
+def outline(planned: dict[_Variant, list[Stage]]) -> list[Stage]:
     """Return one stage for each variant, for people: all its parts together."""
     outlined = []
     for variant, stages in planned.items():
@@ -489,10 +491,10 @@ def outline(planned: dict[Variant, list[Stage]]) -> list[Stage]:
     return outlined
 
 
-def estimated_seconds(planned: dict[Variant, list[Stage]], maze: Maze, run: Runner) -> dict[str, float]:
+def estimated_seconds(planned: dict[_Variant, list[Stage]], maze: Maze, run: Runner) -> dict[str, float]:
     """Measure all learners for a moment under every reading and say how long each variant may take."""
     seconds: dict[str, float] = {}
-    by_settings: dict[Settings, list[Variant]] = {}
+    by_settings: dict[Settings, list[_Variant]] = {}
     for variant in planned:
         by_settings.setdefault(variant.settings, []).append(variant)
     for settings, alike in by_settings.items():
@@ -533,7 +535,7 @@ class Readings(Request):
         return SCALES[self.scale]
 
     @cached_property
-    def planned(self) -> dict[Variant, list[Stage]]:
+    def planned(self) -> dict[_Variant, list[Stage]]:
         """What is to be done for every variant, in its order."""
         return plan(self.size, self.settings, self.elites, self.maze)
 
@@ -549,7 +551,7 @@ class Readings(Request):
         files = (CLAIM, SECONDS, *(file for stage in self.stages for file in stage.files), *REPORT)
         return Claim(CLAIM, HOLDS, content, files, tuple(self.stages))
 
-    def config(self, kind: str, variant: Variant) -> Config:
+    def config(self, kind: str, variant: _Variant) -> Config:
         """Return the evolution of a variant."""
         return Config(
             kind, self.size.runs, self.size.generations, experiments.TRIALS, EPISODES, self.seed,
@@ -641,7 +643,7 @@ class _Work:
     base: Outcome | None = None
     base_chance: NDArray[np.int32] | None = None  # (rules, trials)
 
-    def run(self, variant: Variant) -> Outcome:
+    def run(self, variant: _Variant) -> Outcome:
         """Do all stages of a variant that are missing; what the reading does not touch is the base's."""
         base, own = self.base, variant.own
         outcome = Outcome(
@@ -655,7 +657,7 @@ class _Work:
             self.base = outcome
         return outcome
 
-    def _rules(self, variant: Variant) -> tuple[Fresh, ...]:
+    def _rules(self, variant: _Variant) -> tuple[Fresh, ...]:
         rules, trials = published_rules(), self.request.size.trials
         seeds = child_seeds(self.request.seed, [[k, PUBLISHED, STUDY] for k in range(len(rules))])
         own = self._test("published", rules, seeds, trials, variant)
@@ -666,7 +668,7 @@ class _Work:
             self.base_chance = chance
         return tuple(Fresh.of(*each) for each in zip(own, chance, strict=True))
 
-    def _pairing(self, variant: Variant) -> Pairing:
+    def _pairing(self, variant: _Variant) -> Pairing:
         rules = published_rules()
         every = pairs(rules)
         # All pairs have the same trials, so that what a trial does to all of them alike falls out.
@@ -680,7 +682,7 @@ class _Work:
         learners: Sequence[Learner],
         seeds: NDArray[np.uint64],
         trials: int,
-        variant: Variant,
+        variant: _Variant,
     ) -> NDArray[np.int32]:
         """Return the best EP of every trial, (learners, trials)."""
         best = self.stages.test(
@@ -689,6 +691,6 @@ class _Work:
         )  # fmt: skip
         return best[:, :, -1]
 
-    def _search(self, kind: str, variant: Variant) -> Search:
+    def _search(self, kind: str, variant: _Variant) -> Search:
         config = self.request.config(kind, variant)
         return Search.of(self.stages.evolve(f"evolve_{kind}_{variant.name}", config))

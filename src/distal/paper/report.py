@@ -58,9 +58,9 @@ def write(result: Reproduction, out: str | Path, lines: list[Line] | None = None
 
 def _write(result: Reproduction, folder: Folder, lines: list[Line]) -> Path:
     tables = [
-        summary_table(result, lines),
-        continuous_table(result),
-        discrete_table(result),
+        _summary_table(result, lines),
+        _continuous_table(result),
+        _discrete_table(result),
         climber_table(result),
     ]
     drawn: dict[str, str] = {}
@@ -75,7 +75,7 @@ def _write(result: Reproduction, folder: Folder, lines: list[Line]) -> Path:
     for table in tables:
         folder.write_text(f"tables/{table.name}.csv", to_csv(table))
         # A LaTeX table goes elsewhere alone: its caption says what was run.
-        folder.write_text(f"tables/{table.name}.tex", to_latex(table, figures.scale_note(result)))
+        folder.write_text(f"tables/{table.name}.tex", _to_latex(table, figures.scale_note(result)))
     folder.write_text("results.json", to_json(numbers(result, lines)) + "\n")
     folder.write_text("results.md", to_markdown(result, lines, tables, list(drawn)))
     if result.rules == "evolved":
@@ -168,7 +168,7 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
 # ------------------------------------------------------------------ tables
 
 
-def summary_table(result: Reproduction, lines: list[Line]) -> Table:
+def _summary_table(result: Reproduction, lines: list[Line]) -> Table:
     """Return the paper's numbers beside ours."""
     rows = [
         (line.section, line.what, _value(line, line.paper), _value(line, line.ours), _interval(line), _difference(line),
@@ -183,7 +183,7 @@ def summary_table(result: Reproduction, lines: list[Line]) -> Table:
     )
 
 
-def continuous_table(result: Reproduction) -> Table:
+def _continuous_table(result: Reproduction) -> Table:
     """Return the continuous parts of the rules and their fitness beside chance, the best first."""
     what = f"The continuous parts of the {result.rules} DSP rules"
     return _learners_table(result, "dsp", "rules_continuous", "rule", what, NUMBERS)
@@ -234,7 +234,7 @@ def _learners_table(
     return Table(name, caption, (word, "from", "fitness", *measured, *numbers), rows)
 
 
-def discrete_table(result: Reproduction) -> Table:
+def _discrete_table(result: Reproduction) -> Table:
     """Return the 32 changes of the rules, the best first."""
     rules = [result.dsp_rules[k] for k in result.ranking("dsp")]
     rows = []
@@ -268,7 +268,7 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-def to_latex(table: Table, note: str = "") -> str:
+def _to_latex(table: Table, note: str = "") -> str:
     """Return a table as a LaTeX tabular (booktabs), with a note at the end of its caption."""
     left = 2 if table.name == "summary" else 1
     width = len(table.columns) - (table.columns[-1] == "note")  # notes are for the page and the CSV
@@ -416,7 +416,7 @@ def _readings(result: Reproduction) -> str:
     return f"{names}, elites = {result.elites}"
 
 
-HOW = (
+_HOW = (
     "The paper's numbers are estimates from 15 runs or 40 trials, as ours are. A mean, a standard deviation or a share "
     "agrees unless the two differ significantly (p < 0.05: Welch's test with the paper's standard deviation, or ours where "
     "it reports none; F-test; Fisher's exact test). Intervals are 95 % of ours alone (bootstrap percentiles; Wilson's for "
@@ -460,7 +460,7 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
         f"On {_where(here)}, in {sum(result.seconds.values()) / 60:.1f} minutes, "
         f"{datetime.now(UTC):%Y-%m-%d}. " + agreement(lines),
         "",
-        HOW,
+        _HOW,
         "",
         f"Readings in force: {_readings(result)}.",
         "",
@@ -657,7 +657,7 @@ def to_html(
         '<nav><a href="#numbers">Numbers</a><a href="#figures">Figures</a><a href="#tables">Tables</a>'
         '<a href="#readings">Readings</a><a href="#time">Time</a><a href="#files">Files</a></nav>',
         '<h2 id="numbers">The paper’s numbers beside ours</h2>',
-        f"<p>{escape(agreement(lines))} {escape(HOW)}</p>",
+        f"<p>{escape(agreement(lines))} {escape(_HOW)}</p>",
         _comparison_html(lines),
         "<h2>What agrees and what differs</h2>",
         _verdicts_html(lines),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Does it learn there?"
+_TITLE = "Does it learn there?"
 
 
 def write(study: TaskStudy, out: str | Path) -> Path:
@@ -197,13 +197,13 @@ def _p(value: float, word: bool = False) -> str:
 # ------------------------------------------------------------------ the figure
 
 # How each line is drawn: the learner, its label, its colour and its style.
-LINES = (
+_LINES = (
     (RULE, "rule evolved for it", "dsp", "-"),
     (CLIMBER, "hill climbing evolved for it", "hc", "-"),
     (MAZE_RULE, "rule of the maze (evolved:1)", "dsp_resampled", "--"),
     (MAZE_CLIMBER, "hill climbing of the maze (hc)", "hc_resampled", "--"),
 )
-CAPTION = (
+_CAPTION = (
     "Mean best EP so far in each task, lower is better; bands are 95 % intervals (1.96 standard errors). Grey: "
     "chance in the same trials, with the scales of the rule evolved for it. The panels show the range from the tenth "
     "episode on; what was worse before is cut off at the top."
@@ -239,7 +239,7 @@ def _panel(axes: Axes, outcome: Outcome) -> None:
     chance = outcome.tested[RULE].chance_curve
     drawn = [chance]
     _line(axes, chance, "chance", "chance", "-")
-    for name, label, colour, style in LINES:
+    for name, label, colour, style in _LINES:
         curve = outcome.tested[name].curve
         drawn.append(curve)
         _line(axes, curve, label, colour, style)
@@ -291,7 +291,7 @@ def _row(cells: Iterable[str]) -> str:
 def to_markdown(study: TaskStudy) -> str:
     """Return the whole page, with the figure beside it in figures/."""
     text = [
-        f"# {TITLE}", "", f"Written by `{command(study)}` (Distal {study.version}) on {_where(study)}.", "",
+        f"# {_TITLE}", "", f"Written by `{command(study)}` (Distal {study.version}) on {_where(study)}.", "",
     ]  # fmt: skip
     if study.scale != "full":
         text += [
@@ -302,7 +302,7 @@ def to_markdown(study: TaskStudy) -> str:
         text += [paragraph, ""]
     text += ["## What the numbers say", "", summary(study), ""]
     text += [f"- **{outcome.world.title}.** {finding(outcome)}" for outcome in study.outcomes]
-    text += ["", "![Mean best EP so far, a panel for each task](figures/tasks.svg)", "", CAPTION, ""]
+    text += ["", "![Mean best EP so far, a panel for each task](figures/tasks.svg)", "", _CAPTION, ""]
     text += ["## Every task", ""]
     for outcome in study.outcomes:
         text += _section(outcome)

@@ -54,7 +54,7 @@ from distal.tasks.task import Task
 from distal.tasks.walk import MazeTask
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
-POINTS = 40  # of a curve in the figure
+_POINTS = 40  # of a curve in the figure
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
 
 
@@ -244,7 +244,7 @@ class Curve:
     @classmethod
     def of(cls, ep: EPs) -> Curve:
         """Take points of the EPs (trials, episodes), evenly on a logarithmic scale."""
-        points = np.unique(np.geomspace(1, ep.shape[1], POINTS).round().astype(int))
+        points = np.unique(np.geomspace(1, ep.shape[1], _POINTS).round().astype(int))
         best = np.minimum.accumulate(ep, axis=1)[:, points - 1]
         means, errors = best.mean(axis=0), [standard_error(column) for column in best.T]
         return cls(tuple(points.tolist()), tuple(means.tolist()), tuple(errors))
@@ -434,7 +434,7 @@ class TaskStudy:
 
 
 @dataclass(frozen=True)
-class Plan:
+class _Plan:
     """What is to be done in a task; `slow` if it has no table, so that the reference engine alone runs it."""
 
     world: World
@@ -478,14 +478,14 @@ def _per_goal(trials: int, goals: int) -> int:
     return -(-trials // goals)
 
 
-def plan(scale: Scale) -> list[Plan]:
+def plan(scale: Scale) -> list[_Plan]:
     """Return what is to be done in every task."""
     planned = []
     for world in WORLDS:
         task = world.make()
         settings = settings_in(task, {})
         slow = task.table(settings) is None
-        planned.append(Plan(world, task, settings, scale.slow if slow else scale.table, slow))
+        planned.append(_Plan(world, task, settings, scale.slow if slow else scale.table, slow))
     return planned
 
 
@@ -503,12 +503,12 @@ class Crew:
         workers = runner.workers or (available_cores() if alone else None)
         return cls(runner, engines.runner("reference", workers, runner.executor))
 
-    def runner(self, one: Plan) -> Runner:
+    def runner(self, one: _Plan) -> Runner:
         """Return who runs a task."""
         return self.slow if one.slow else self.table
 
 
-def estimated_seconds(planned: Sequence[Plan], crew: Crew) -> dict[str, float]:
+def estimated_seconds(planned: Sequence[_Plan], crew: Crew) -> dict[str, float]:
     """Measure all learners for a moment in every task and say how long each may take."""
     return {
         one.outline.name: sum(
@@ -537,7 +537,7 @@ class Tasks:
         object.__setattr__(self, "seed", integer("seed", self.seed, 0, MAX_SEED))
 
     @cached_property
-    def planned(self) -> list[Plan]:
+    def planned(self) -> list[_Plan]:
         """What is to be done in every task."""
         return plan(SCALES[self.scale])
 
@@ -614,7 +614,7 @@ def run(
         return TaskStudy(request.scale, request.seed, __version__, machine, stages.seconds, tuple(outcomes))
 
 
-def _outcome(one: Plan, stages: Stages, seed: int, position: int) -> Outcome:
+def _outcome(one: _Plan, stages: Stages, seed: int, position: int) -> Outcome:
     """Do all stages of a task that are missing, and sum them up."""
     evolved = {
         name: stages.evolve(f"evolve_{kind}_{one.world.name}", one.config(kind, seed))

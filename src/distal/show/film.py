@@ -33,11 +33,11 @@ AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
 HOLD = 18  # frames that the end stands still
 MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # side by side; episodes
-MAX_SCALE = 100  # pixels per cell
+_MAX_SCALE = 100  # pixels per cell
 WIDE = 24  # cells of a maze; the cells of a smaller grid are larger
-ROLES = {grid.WALL: "wall", grid.START: "start", grid.GOAL: "goal", grid.PIT: "pit"}
+_ROLES = {grid.WALL: "wall", grid.START: "start", grid.GOAL: "goal", grid.PIT: "pit"}
 
-Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
+_Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class Scene:
         if isinstance(walk, MazeWalk):
             cells, heading = walk.cells[: step + 1], walk.headings[step]
             return draw(walk.maze, walk.goal, cells, heading, scale, self.colour)
-        roles = [[ROLES.get(symbol, "") for symbol in row] for row in walk.picture.rows_from(walk.states[0])]
+        roles = [[_ROLES.get(symbol, "") for symbol in row] for row in walk.picture.rows_from(walk.states[0])]
         spots = [walk.picture.spot(state) for state in walk.states[: step + 1]]
         now, columns = spots[-1], self.shape[1]
         return draw_grid(
@@ -197,7 +197,7 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
     shown = sequence("shown", shown, "a list of scenes")
     if not shown or not all(isinstance(scene, Scene) for scene in shown):
         raise InputError("shown holds no scenes, or something else; make them with scenes")
-    scale = integer("scale", scale, 1, MAX_SCALE)
+    scale = integer("scale", scale, 1, _MAX_SCALE)
     rows, columns = shown[0].shape
     cell = scale * (max(1, WIDE // max(rows, columns)) if isinstance(shown[0].walk, GridWalk) else 1)
     font = ImageFont.load_default(size=1.35 * scale)
@@ -226,7 +226,7 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
 
 
 def _key(
-    pen: ImageDraw.ImageDraw, at: tuple[float, float], scale: int, font: Font, roles: Sequence[str]
+    pen: ImageDraw.ImageDraw, at: tuple[float, float], scale: int, font: _Font, roles: Sequence[str]
 ) -> None:
     """Write what the colours of the grid mean."""
     x, y = at

@@ -25,7 +25,7 @@ from distal.tasks.walk import MazeTask
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CAPTIONS = {
+_CAPTIONS = {
     "rows": "Left: the share of all updates that select each row, by layer. Right: what the fitness loses "
     "(to the right) or gains when the row is given another change, with 95 % intervals; filled where the "
     "difference holds after Holm's correction for 64 tests. Rows that never come up have no mark.",
@@ -314,5 +314,5 @@ def _figure(drawn: dict[str, str], name: str) -> str:
 
     svg = re.sub(r'(id="|#)([^"\)]+)(?=["\)])', renamed, svg)
     return (
-        f'<figure><div class="scroll">{svg}</div><figcaption>{escape(CAPTIONS[name])}</figcaption></figure>'
+        f'<figure><div class="scroll">{svg}</div><figcaption>{escape(_CAPTIONS[name])}</figcaption></figure>'
     )

@@ -45,14 +45,14 @@ from distal.tasks.tables import COMPILED_INPUTS, COMPILED_OUTPUTS, Table
 from distal.tasks.task import Task, action_names, target_of, task_name
 from distal.tasks.walk import MazeTask
 
-DEFAULT_GOAL = "3"
+_DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
-CHANCE_TRIALS = 200
-CHANCE_COST = 0.001  # of an episode of the cpu engine, in episodes of the reference engine: about
+_CHANCE_TRIALS = 200
+_CHANCE_COST = 0.001  # of an episode of the cpu engine, in episodes of the reference engine: about
 COMPUTED: tuple[type[Learner], ...] = (Rule, HillClimbing, Chance)  # the kinds that page/simulate.js knows
 VISIBLE = 0.5  # EP in a maze: less than a pixel of the page's curve
-MOST_NAMED = 40  # goals in an error
-PIXELS = 200  # of the height of a curve, at most
+_MOST_NAMED = 40  # goals in an error
+_PIXELS = 200  # of the height of a curve, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class Watched:
                 }
                 for name, eps in zip(self.names, self.eps, strict=True)
             ],
-            "chance": {"mean_best_ep": float(self.chance[-1]), "trials": CHANCE_TRIALS},
+            "chance": {"mean_best_ep": float(self.chance[-1]), "trials": _CHANCE_TRIALS},
             **asdict(batch.settings),
             **task_fields(self.task),
         }
@@ -150,7 +150,7 @@ class Watched:
                     strict=True,
                 )
             ],
-            "chance": {"trials": CHANCE_TRIALS, "curve": visible_points(self.chance, self._visible)},
+            "chance": {"trials": _CHANCE_TRIALS, "curve": visible_points(self.chance, self._visible)},
         }
 
     @property
@@ -159,7 +159,7 @@ class Watched:
         if isinstance(self.task, MazeTask):
             return VISIBLE
         low, high = (float(find([find(self.eps), find(self.chance)])) for find in (np.min, np.max))
-        return (high - low) / PIXELS
+        return (high - low) / _PIXELS
 
     def _table_data(self) -> dict[str, Any]:
         """Return what the page says of a task that is no maze, and where its states lie."""
@@ -260,7 +260,7 @@ def by_chance(trial: Batch, seed: int) -> Batch:
     The first of them begins with the same weights as the trial itself.
     """
     batch = batch_of(
-        [chance_for(trial.learners[0])], np.array([seed], np.uint64), trials=CHANCE_TRIALS,
+        [chance_for(trial.learners[0])], np.array([seed], np.uint64), trials=_CHANCE_TRIALS,
         episodes=trial.episodes, task=trial.task, settings=trial.settings,
     )  # fmt: skip
     towards = batch.goal == trial.goal[0]
@@ -315,8 +315,8 @@ def watch(
     seed = integer("seed", seed, 0, MAX_SEED)
     chance = by_chance(batches[0], seed)
     eps = np.empty((len(batches), batches[0].episodes), np.int32)
-    report = _shared(progress, eps.size, eps.size + CHANCE_COST * len(chance) * chance.episodes)
-    random = engines.runner("cpu").run(chance, progress=lambda episodes: report(CHANCE_COST * episodes))
+    report = _shared(progress, eps.size, eps.size + _CHANCE_COST * len(chance) * chance.episodes)
+    random = engines.runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
     recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
     for curve, batch, recording in zip(eps, batches, recordings, strict=True):
         table, goal = _table_of(batch), int(batch.goal[0])
@@ -427,8 +427,8 @@ def _check_memory(batches: Sequence[Batch]) -> None:
     episodes, steps = batches[0].episodes, batches[0].settings.steps
     recorded = sum(episode_bytes(_layers(batch), steps) for batch in batches if not _is_computed(batch))
     parts = {
-        "trials by chance": memory.TRIAL * CHANCE_TRIALS * len(batches[0].task.goals)
-        + memory.EP * CHANCE_TRIALS * episodes,
+        "trials by chance": memory.TRIAL * _CHANCE_TRIALS * len(batches[0].task.goals)
+        + memory.EP * _CHANCE_TRIALS * episodes,
         "the page": memory.LISTED_LARGE * len(batches) * episodes,
         "recordings": 3 * episodes * recorded,  # with copies: joined, and compressed as text
     }
@@ -454,11 +454,11 @@ def _goal(goal: object, task: Task[Any]) -> int:
     """Return the number of the goal with this name."""
     goals = tuple(task.goals)
     if goal is None:
-        return goals.index(DEFAULT_GOAL) if isinstance(task, MazeTask) and DEFAULT_GOAL in goals else 0
+        return goals.index(_DEFAULT_GOAL) if isinstance(task, MazeTask) and _DEFAULT_GOAL in goals else 0
     name = goal if isinstance(goal, str) else shown(goal.item() if isinstance(goal, np.integer) else goal)
     if name not in goals:
         what = "final position of the maze" if isinstance(task, MazeTask) else f"goal of {task_name(task)}"
-        named = goals if len(goals) <= MOST_NAMED else (*goals[: MOST_NAMED - 1], "…", goals[-1])
+        named = goals if len(goals) <= _MOST_NAMED else (*goals[: _MOST_NAMED - 1], "…", goals[-1])
         raise InputError(f"goal is {shown(goal)}, expected a {what}: {', '.join(named)}")
     return goals.index(name)
 

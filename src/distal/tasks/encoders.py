@@ -25,7 +25,7 @@ from distal.base.checks import InputError, counted, integer, number, sequence, s
 from distal.model.network import MAX_NEURONS
 
 SEEN = 2_000  # observations of a random policy that quantiles are taken from
-UNBOUNDED = float(np.finfo(np.float32).max)  # bounds from here on are none
+_UNBOUNDED = float(np.finfo(np.float32).max)  # bounds from here on are none
 DEFAULTS = {"numbers": "binary", "bits": "bits", "boxes": "bins:4:quantiles"}
 WORDS = ("binary", "one-hot", "bits", "bins:4", "bins:4:quantiles")
 
@@ -33,7 +33,7 @@ Look = Callable[[], Iterable[Any]]  # what a random policy sees, from the first 
 
 
 @dataclass(frozen=True)
-class Whole:
+class _Whole:
     """A whole number, first … first + count − 1, as bits."""
 
     first: int
@@ -54,7 +54,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Binned:
+class _Binned:
     """A number as bits that say whether it is at or above each edge."""
 
     edges: tuple[float, ...]
@@ -81,7 +81,7 @@ class Encoder:
 
     space: Any
     word: str
-    columns: tuple[Whole | Binned, ...]
+    columns: tuple[_Whole | _Binned, ...]
 
     @property
     def bits(self) -> int:
@@ -96,7 +96,7 @@ class Encoder:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoder, ready for JSON; with its space, `from_dict` makes it again."""
-        edges = [list(column.edges) for column in self.columns if isinstance(column, Binned)]
+        edges = [list(column.edges) for column in self.columns if isinstance(column, _Binned)]
         return {"word": self.word, "bits": self.bits, "edges": edges}
 
     @classmethod
@@ -120,11 +120,11 @@ class Encoder:
         words = _words(data["word"])
         listed = sequence("edges of the encoder", data["edges"], "a list for each number")
         kept = iter([_kept(edges) for edges in listed])
-        columns: list[Whole | Binned] = []
+        columns: list[_Whole | _Binned] = []
         fits = True
         for column in _columns(space, words):
-            own = next(kept, None) if isinstance(column, Binned) else column
-            seen = isinstance(own, Binned) and _quantiles(words) and own.bits == column.bits
+            own = next(kept, None) if isinstance(column, _Binned) else column
+            seen = isinstance(own, _Binned) and _quantiles(words) and own.bits == column.bits
             fits = fits and (own == column or seen)
             columns.append(column if own is None else own)
         made = cls(space, _word(space, words), tuple(columns))
@@ -192,7 +192,7 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
     fewer = "binary" if "one-hot" in words.values() else "fewer bins"
     bits = sum(column.bits for column in columns)
     _limited(bits, f"use {fewer}, or give encode a function that picks what matters")
-    if _quantiles(words) and any(isinstance(column, Binned) for column in columns):
+    if _quantiles(words) and any(isinstance(column, _Binned) for column in columns):
         columns = _with_quantiles(space, columns, look)
     return Encoder(space, _word(space, words), tuple(columns))
 
@@ -310,13 +310,13 @@ def _kinds(space: Any) -> Iterator[str]:
 # ---------------------------------------------------------------- columns
 
 
-def _columns(space: Any, words: dict[str, str]) -> Iterator[Whole | Binned]:
+def _columns(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]:
     """Yield how each number of an observation becomes bits; edges that have to be seen are 0."""
     _word(space, words)
     yield from _columns_of(space, words)
 
 
-def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Whole | Binned]:
+def _columns_of(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]:
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     one_hot = words.get("numbers") == "one-hot"
@@ -324,40 +324,40 @@ def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Whole | Binned]:
         for _, part in _parts(space):
             yield from _columns_of(part, words)
     elif isinstance(space, spaces.MultiBinary):
-        yield from itertools.repeat(Whole(0, 2), int(np.prod(space.shape)))
+        yield from itertools.repeat(_Whole(0, 2), int(np.prod(space.shape)))
     elif isinstance(space, spaces.Discrete):
-        yield Whole(int(space.start), int(space.n), one_hot)
+        yield _Whole(int(space.start), int(space.n), one_hot)
     elif isinstance(space, spaces.MultiDiscrete):
         first = np.broadcast_to(space.start, space.shape)
         for start, count in zip(first.ravel().tolist(), space.nvec.ravel().tolist(), strict=True):
-            yield Whole(start, count, one_hot)
+            yield _Whole(start, count, one_hot)
     else:
         count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
         if _quantiles(words):
-            yield from itertools.repeat(Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
+            yield from itertools.repeat(_Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
             return
         bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
-        if not (np.abs(bounds) < UNBOUNDED).all():
+        if not (np.abs(bounds) < _UNBOUNDED).all():
             raise InputError(
                 f"observations are {shown(space)}, and bins between infinite bounds are of no use; "
                 f"use bins:{count}:quantiles"
             )
         for low, high in bounds.T.tolist():
-            yield Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
+            yield _Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
 
 
-def _with_quantiles(space: Any, columns: list[Whole | Binned], look: Look) -> list[Whole | Binned]:
+def _with_quantiles(space: Any, columns: list[_Whole | _Binned], look: Look) -> list[_Whole | _Binned]:
     """Set the edges where a random policy sees every bin equally often."""
     seen = np.array([numbers_of(space, observation) for observation in itertools.islice(look(), SEEN)])
     if not np.isfinite(seen).all():
         raise InputError(f"observations of {shown(space)} are infinite at times; give encode a function")
-    made: list[Whole | Binned] = []
+    made: list[_Whole | _Binned] = []
     for k, column in enumerate(columns):
-        if isinstance(column, Binned):
+        if isinstance(column, _Binned):
             shares = np.arange(1, column.bits + 1) / (column.bits + 1)
             # Edges are numbers that were seen, so that no rounding decides on which side one lies.
             edges = np.quantile(seen[:, k], shares, method="inverted_cdf")
-            made.append(Binned(tuple(edges.tolist())))
+            made.append(_Binned(tuple(edges.tolist())))
         else:
             made.append(column)
     return made
@@ -377,13 +377,13 @@ def _called(encode: Callable[[Any], Any], observation: Any) -> tuple[int, ...]:
     return tuple(int(bit) for bit in bits)
 
 
-def _kept(edges: object) -> Binned:
+def _kept(edges: object) -> _Binned:
     """Return a column with edges from outside."""
     listed = sequence("edges of the encoder", edges, "a list for each number")
     checked = tuple(number("an edge of the encoder", edge) for edge in listed)
     if list(checked) != sorted(checked):
         raise InputError(f"edges of the encoder are {shown(edges)}, expected ascending numbers")
-    return Binned(checked)
+    return _Binned(checked)
 
 
 def _limited(bits: int, instead: str) -> int:

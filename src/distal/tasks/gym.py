@@ -25,11 +25,11 @@ from distal.model.network import MAX_NEURONS
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder, encoder_of
 
-MAX_STARTS = 1_000  # as many goals as a table may have
-PROBE = 0  # the seed of all that is tried before the first trial
+_MAX_STARTS = 1_000  # as many goals as a table may have
+_PROBE = 0  # the seed of all that is tried before the first trial
 
 # Where environments come from whose package has to be imported before they are known.
-PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
+_PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
 
 _log = logging.getLogger("distal")
 
@@ -135,7 +135,7 @@ class EnvTask:
     ) -> None:
         self._worlds = _Worlds(env, args)
         self.options = _checked_options(options)
-        self.starts = None if starts is None else integer("starts", starts, 1, MAX_STARTS)
+        self.starts = None if starts is None else integer("starts", starts, 1, _MAX_STARTS)
         if self.starts is not None and len(self.options) > 1:
             raise InputError(
                 f"there are {len(self.options)} options and starts={starts}; give one or the other"
@@ -149,7 +149,7 @@ class EnvTask:
         self.outputs, self.first_action = _acting(made.action_space)
         self.encoder: AnyEncoder = encoder_of(encode, made.observation_space, self._look)
         self.inputs = self.encoder.bits
-        self.limit, self._own_limit = limit_of(made)
+        self.limit, self._own_limit = _limit_of(made)
         self.steps = None if self.limit is None else min(self.limit, MAX_STEPS)
         threshold = getattr(getattr(made, "spec", None), "reward_threshold", None)
         self.threshold: float | None = None if threshold is None else float(threshold)
@@ -246,11 +246,11 @@ class EnvTask:
 
     def _look(self) -> Iterator[Any]:
         """Yield what a random policy sees, the same in every call."""
-        chosen = np.random.default_rng(PROBE)
+        chosen = np.random.default_rng(_PROBE)
         for episode in range(2**31):
             goal = episode % len(self.goals)
             if episode == 0:
-                self._seed = PROBE
+                self._seed = _PROBE
             yield self.reset(goal)[0]
             over, steps = False, 0
             while not over and steps < MAX_STEPS:
@@ -265,7 +265,7 @@ class EnvTask:
 
             first = []
             for _ in range(2):
-                self._seed = PROBE
+                self._seed = _PROBE
                 first.append(self.reset(0)[0])
             if not data_equivalence(*first):
                 _log.warning(
@@ -395,7 +395,7 @@ def _remedy(env: object, error: Exception) -> str:
 
     if not isinstance(env, str):
         return ""
-    for start, module in PACKAGES.items():
+    for start, module in _PACKAGES.items():
         if env.startswith(start):
             return f"; pip install {module.replace('_', '-')}, and write {f'{module}:{env}'!r}"
     if isinstance(error, ModuleNotFoundError):
@@ -440,7 +440,7 @@ def wrappers(env: Any) -> Iterator[Any]:
         env = inner
 
 
-def limit_of(env: Any) -> tuple[int | None, bool]:
+def _limit_of(env: Any) -> tuple[int | None, bool]:
     """Return the most steps of an episode, and whether the environment itself counts them.
 
     One that counts them itself (`max_steps`, as in our maze) may wait for the last to give its reward.

@@ -18,7 +18,7 @@ from distal.base.checks import InputError, integer, sequence, shown
 
 WALL, FLOOR, GOAL, PIT, START = "#", ".", "G", "H", "S"
 NOWHERE = -1
-MAX_CELLS = 2**16
+_MAX_CELLS = 2**16
 
 # What the actions of environments are called that do not say so themselves, by class.
 ACTIONS = {
@@ -67,7 +67,7 @@ class Picture:
                     f"rows of the picture holds {shown(row)}, expected strings of one length, "
                     f"of {WALL} {FLOOR} {GOAL} {PIT}, small letters and digits"
                 )
-        cells = integer("the number of cells", sum(map(len, rows)), 1, MAX_CELLS)
+        cells = integer("the number of cells", sum(map(len, rows)), 1, _MAX_CELLS)
         object.__setattr__(self, "rows", rows)
         places = _places("cells", self.cells, None, 0, cells - 1)
         object.__setattr__(self, "cells", places)

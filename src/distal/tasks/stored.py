@@ -15,7 +15,7 @@ from distal.model.settings import Settings
 from distal.tasks.sources import AnyTask, rebuilt, task_of
 from distal.tasks.task import Task, recipe, task_name
 
-LONGEST_NAME = 1_000
+_LONGEST_NAME = 1_000
 FIELDS = ("name", "inputs", "outputs", "goals", "recipe")
 
 
@@ -42,13 +42,13 @@ class StoredTask:
         given: object = self.content
         if not isinstance(given, dict) or set(given) != set(FIELDS):
             raise InputError(f"the task is {shown(given)}, expected an object with {', '.join(FIELDS)}")
-        text("name of the task", self.content["name"], LONGEST_NAME)
+        text("name of the task", self.content["name"], _LONGEST_NAME)
         for name in ("inputs", "outputs"):
             integer(name, self.content[name], 1, MAX_NEURONS)
         goals = sequence("goals", self.content["goals"], "a list of names")
         integer("the number of goals", len(goals), 1)
         for goal in goals:
-            text("goals", goal, LONGEST_NAME)
+            text("goals", goal, _LONGEST_NAME)
 
     @property
     def name(self) -> str:

@@ -37,7 +37,7 @@ STATE_AT = EVENT_AT + EVENT_BITS
 NUMBER_AT = 32
 NARROW, WIDE = 1, 2
 MAX_STATES = 2**21
-MAX_GOALS = 1_000  # times MAX_STATES is less than 2^31
+_MAX_GOALS = 1_000  # times MAX_STATES is less than 2^31
 MAX_COST = 100_000  # so that the costs of 10,000 steps add up to less than 2^31
 MAX_NAME = 100
 COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
@@ -84,7 +84,7 @@ class Table:
         following = _numbers("following", self.following, (states, "actions"), 0, states - 1, np.int32)
         actions = integer("the number of actions", following.shape[1], 1, MAX_NEURONS)
         costs = _numbers("costs", self.costs, ("goals", "events"), -MAX_COST, MAX_COST, np.int32)
-        goals = integer("the number of goals", costs.shape[0], 1, MAX_GOALS)
+        goals = integer("the number of goals", costs.shape[0], 1, _MAX_GOALS)
         events = integer("the number of events", costs.shape[1], 1, EVENTS)
         ends = _numbers("ends", self.ends, (goals, events), 0, 1, np.bool_)
         if costs[:, 0].any() or ends[:, 0].any():
@@ -245,7 +245,7 @@ def _by_goal(
     low, high = (0, 1) if most is None else (-most, most)
     if _array(value).ndim == len(shape) + 1:
         checked = _numbers(name, value, ("goals", *shape), low, high, kind)
-        integer("the number of goals", len(checked), 1, MAX_GOALS)
+        integer("the number of goals", len(checked), 1, _MAX_GOALS)
         return checked
     return _numbers(name, value, shape, low, high, kind)[None]
 

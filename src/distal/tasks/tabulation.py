@@ -26,16 +26,16 @@ from distal.tasks.picture import actions_of, picture_of, position
 from distal.tasks.tables import MAX_COST, MAX_NAME, MAX_STATES, Table, TableTask
 
 LIMIT = 100_000
-RESETS = 10  # with other seeds, which must all begin in the same state
+_RESETS = 10  # with other seeds, which must all begin in the same state
 WALKS, LONGEST = 10, 200  # random walks through environment and table, and their steps, before it is believed
-NEVER = -(2**31)  # steps that TimeLimit believes to have gone
+_NEVER = -(2**31)  # steps that TimeLimit believes to have gone
 
 # Variables that never change, or are not looked at: descriptions and random numbers.
 SHARED = {
     "spec", "_cached_spec", "metadata", "_metadata", "action_space", "observation_space", "_action_space",
     "_observation_space", "reward_range", "_saved_kwargs", "render_mode", "P", "initial_state_distrib",
 }  # fmt: skip
-APART = SHARED | {"_np_random", "_np_random_seed"}
+_APART = SHARED | {"_np_random", "_np_random_seed"}
 
 Key = Callable[[Any], Hashable]
 Progress = Callable[[int], None]
@@ -276,7 +276,7 @@ def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
 def _start(task: EnvTask, goal: int, state_of: Key) -> tuple[Any, Hashable, tuple[int, ...]]:
     """Return a copy of the environment at the start, its state, and what is sensed."""
     found = set()
-    for seed in range(2 if task.starts else RESETS):
+    for seed in range(2 if task.starts else _RESETS):
         observation, _ = task.for_trial(seed).reset(goal)
         found.add((state_of(task.env), task.encoder(observation)))
     if len(found) > 1:
@@ -304,7 +304,7 @@ def _tried(task: EnvTask, env: Any, action: int, seed: int, state_of: Key) -> _S
     for one in wrappers(own):
         _reseed(one, seed)
         if hasattr(one, "_elapsed_steps"):
-            one._elapsed_steps = NEVER  # TimeLimit's; the table has the limit of its own
+            one._elapsed_steps = _NEVER  # TimeLimit's; the table has the limit of its own
     inner = getattr(own, "unwrapped", own)
     if callable(getattr(inner, "hash", None)) and hasattr(inner, "step_count"):
         inner.step_count = 0  # MiniGrid's, likewise
@@ -364,7 +364,7 @@ def _variables(env: Any) -> Hashable:
         things.append(inner)
     for one in things:
         for name, value in sorted(vars(one).items()):
-            if name in APART or (name == "env" and one is not inner) or _stateless(value):
+            if name in _APART or (name == "env" and one is not inner) or _stateless(value):
                 continue
             if name == "lastaction" and hasattr(one, "P"):
                 continue  # of Gymnasium's toy environments, for pictures

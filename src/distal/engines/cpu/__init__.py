@@ -42,8 +42,8 @@ if config.DISABLE_JIT:
         "engine cpu: Numba is told not to compile; unset NUMBA_DISABLE_JIT, or use engine reference"
     )
 
-CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
-POLL = 0.05  # seconds between looks at progress and at Ctrl-C
+_CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
+_POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 
 def supports(batch: Batch) -> str | None:
@@ -67,7 +67,7 @@ def run(
     workers = min(workers or available_cores(), len(batch))
     memory.check_address_space(f"engine cpu with {counted(workers, 'worker')}", memory.STACK * workers)
     blocks = list(shares(len(batch), workers))
-    counters = np.zeros((len(blocks), CACHE_LINE), np.int64)
+    counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
     reported = 0
 
     def report() -> None:
@@ -84,7 +84,7 @@ def run(
                 for block, counter in zip(blocks, counters, strict=True)
             }
             while waiting:
-                finished, waiting = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
+                finished, waiting = wait(waiting, timeout=_POLL, return_when=FIRST_COMPLETED)
                 for future in finished:
                     future.result()
                 report()
@@ -163,7 +163,7 @@ class Job:
         inputs, outputs = self.task.inputs, self.task.outputs
         self.hidden = np.empty((kept, hidden, incoming(hidden, inputs, outputs)), np.float32)
         self.output = np.empty((kept, outputs, hidden + 1), np.float32)
-        self.stop = np.zeros(CACHE_LINE, np.int64)
+        self.stop = np.zeros(_CACHE_LINE, np.int64)
         self.local = threading.local()  # a workspace for each thread
 
     def run_block(self, first: int, last: int, counter: NDArray[np.int64]) -> None:
@@ -178,7 +178,7 @@ class Job:
         """Load or compile the kernel by running it on no trial; say so if it has to be compiled."""
         what = "hill climbing and chance" if self.kernel is kernels.climbing_trials else "DSP"
         with event.install_listener("numba:compile", Announcement(self.kernel, what)):
-            self.kernel(0, 0, *self.arguments(), np.zeros(CACHE_LINE, np.int64))
+            self.kernel(0, 0, *self.arguments(), np.zeros(_CACHE_LINE, np.int64))
 
     def arguments(self) -> tuple[Any, ...]:
         """Return what the kernel takes between the trials and the counter, with this thread's workspace."""

@@ -35,23 +35,23 @@ from distal.tasks.tables import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
 
-MAX_HIDDEN = 64  # more weights than the registers of a warp hold
-MAX_INPUTS = 31  # with the bias, the bits of a word
-MAX_WEIGHTS = 280  # of a lane: what its warp shares grows with them, up to the 48 KiB that a block may have
-ROOM_IN_SPOT = 4  # bits of a word that a state and an event leave
+_MAX_HIDDEN = 64  # more weights than the registers of a warp hold
+_MAX_INPUTS = 31  # with the bias, the bits of a word
+_MAX_WEIGHTS = 280  # of a lane: what its warp shares grows with them, up to the 48 KiB that a block may have
+_ROOM_IN_SPOT = 4  # bits of a word that a state and an event leave
 MAX_EPISODES = 2**31 - 1
-CAPABILITY = (7, 0)  # of the oldest cards that have the instructions
-LANES = 32
-REGISTERS = 2**14  # of each of the four parts of a multiprocessor, given to warps in eights a lane
-SLICE = 0.5  # seconds that one launch should take: progress and Ctrl-C wait for its end
+_CAPABILITY = (7, 0)  # of the oldest cards that have the instructions
+_LANES = 32
+_REGISTERS = 2**14  # of each of the four parts of a multiprocessor, given to warps in eights a lane
+_SLICE = 0.5  # seconds that one launch should take: progress and Ctrl-C wait for its end
 FIRST_SLICE = 400  # episodes of 100 steps for every warp, while nothing is known of the card's pace
 FILLING = 16_384  # trials that keep a large card busy
 PIECE = 4  # episodes of a trial's first piece of work, which shows whether it takes long
 CROWD = 16  # trials a warp, from which on pieces gain nothing
-SHARE = 0.6  # of the free memory
+_SHARE = 0.6  # of the free memory
 SMALL = 2**28  # bytes that are taken without asking how much is free
-PINNED = 2**24  # numbers of a result that is put where the card can write to; such memory is scarce
-ALIGNED = 256  # bytes, as the card aligns memory itself
+_PINNED = 2**24  # numbers of a result that is put where the card can write to; such memory is scarce
+_ALIGNED = 256  # bytes, as the card aligns memory itself
 
 
 def check() -> None:
@@ -81,8 +81,8 @@ def _problem() -> str | None:
     except Exception as error:  # whatever a missing library raises
         return f"CUDA's run-time compiler cannot be loaded ({error}): pip install 'distal[gpu]'"
     properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
-    if (properties["major"], properties["minor"]) < CAPABILITY:
-        oldest = ".".join(map(str, CAPABILITY))
+    if (properties["major"], properties["minor"]) < _CAPABILITY:
+        oldest = ".".join(map(str, _CAPABILITY))
         return (
             f"the card has compute capability {properties['major']}.{properties['minor']}, {oldest} is needed"
         )
@@ -120,7 +120,7 @@ class Layout:
     @property
     def slots(self) -> int:
         """Neurons a lane: lane l has neurons l, l + 32, …; the outputs follow the hidden ones."""
-        return -(-(self.hidden + self.outputs) // LANES)
+        return -(-(self.hidden + self.outputs) // _LANES)
 
     @property
     def incoming(self) -> int:
@@ -130,29 +130,29 @@ class Layout:
     @property
     def size(self) -> int:
         """Numbers that hold the weights of a network."""
-        return self.slots * self.incoming * LANES
+        return self.slots * self.incoming * _LANES
 
     @property
     def blocks(self) -> int:
         """Blocks, of a warp each, that shall fit on a multiprocessor: what the registers allow."""
         registers = min(self.slots * (self.incoming + 16) + 52, 255)
-        return min(32, 4 * (REGISTERS // (LANES * (-(-registers // 8) * 8))))
+        return min(32, 4 * (_REGISTERS // (_LANES * (-(-registers // 8) * 8))))
 
     @property
     def fits(self) -> bool:
         """Whether a lane has registers for its weights."""
-        return self.slots * self.incoming <= MAX_WEIGHTS
+        return self.slots * self.incoming <= _MAX_WEIGHTS
 
     @property
     def most_hidden(self) -> int:
         """The most hidden neurons that fit beside so many inputs and outputs."""
-        sizes = (replace(self, hidden=hidden) for hidden in range(1, MAX_HIDDEN + 1))
+        sizes = (replace(self, hidden=hidden) for hidden in range(1, _MAX_HIDDEN + 1))
         return max(one.hidden for one in sizes if one.fits)
 
     def unpack(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Turn weights as they lie in lanes, (trials, size), into matrices (see `network`)."""
-        by_lane = weights.reshape(len(weights), self.slots, self.incoming, LANES)
-        rows = by_lane.transpose(0, 1, 3, 2).reshape(len(weights), self.slots * LANES, -1)
+        by_lane = weights.reshape(len(weights), self.slots, self.incoming, _LANES)
+        rows = by_lane.transpose(0, 1, 3, 2).reshape(len(weights), self.slots * _LANES, -1)
         outputs, bias = rows[:, self.hidden : self.hidden + self.outputs], self.inputs
         columns = [*range(bias + 1, bias + 1 + self.hidden), bias]
         return rows[:, : self.hidden].copy(), outputs[:, :, columns]
@@ -189,7 +189,7 @@ class Packed(NamedTuple):
 
 def in_spot(inputs: int) -> int:
     """Return how many bits of a spot say what is sensed: all, with the bias, or none."""
-    return inputs + 1 if inputs < ROOM_IN_SPOT else 0
+    return inputs + 1 if inputs < _ROOM_IN_SPOT else 0
 
 
 def packed(table: Table) -> Packed:
@@ -273,7 +273,7 @@ class Pace:
 
     def learn(self, episodes: float, seconds: float) -> None:
         """Take note of a launch; grow by at most eight, since a short one says little."""
-        fitting = round(episodes / max(seconds, 1e-6) * SLICE)
+        fitting = round(episodes / max(seconds, 1e-6) * _SLICE)
         self.episodes = max(1, min(fitting, 8 * self.episodes))
 
 
@@ -307,8 +307,8 @@ def supports(batch: Batch) -> str | None:
         return reason
     table, hidden = table_of(batch), batch.settings.hidden
     limits = (
-        ("the number of inputs", table.inputs, MAX_INPUTS),
-        ("hidden", hidden, MAX_HIDDEN),
+        ("the number of inputs", table.inputs, _MAX_INPUTS),
+        ("hidden", hidden, _MAX_HIDDEN),
         ("episodes", batch.episodes, MAX_EPISODES),
     )
     for name, value, most in limits:
@@ -387,7 +387,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
         piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
         kernel.function(
             (min(n, kernel.warps),),
-            (LANES,),
+            (_LANES,),
             (
                 *at[:5], *task, at[5] + np.uint64(4 * episode),
                 there.best, there.eps if keep_ep else there.memory, there.memory, there.weights,
@@ -419,7 +419,7 @@ def _results(cupy: Any, trials: int, width: int) -> NDArray[np.int32]:
 
     Copying into ordinary memory takes longer than most episodes.
     """
-    if trials * width > PINNED:
+    if trials * width > _PINNED:
         return np.empty((trials, width), np.int32)
     memory = cupy.cuda.alloc_pinned_memory(4 * trials * width)
     return np.frombuffer(memory, np.int32, trials * width).reshape(trials, width)
@@ -442,7 +442,7 @@ def _room(cupy: Any, trials: int, each: int) -> int:
         return trials
     free, _ = cupy.cuda.runtime.memGetInfo()
     free += cupy.get_default_memory_pool().free_bytes()
-    room = int(SHARE * free) // each
+    room = int(_SHARE * free) // each
     if room < 1:
         raise cupy.cuda.memory.OutOfMemoryError(each, 0)
     return room
@@ -453,7 +453,7 @@ def _upload(cupy: Any, *arrays: NDArray[Any]) -> tuple[Any, NDArray[np.uint64]]:
 
     Returns what has to be kept while they are in use, and where they lie.
     """
-    starts = np.cumsum([0, *(-(-array.nbytes // ALIGNED) * ALIGNED for array in arrays)])
+    starts = np.cumsum([0, *(-(-array.nbytes // _ALIGNED) * _ALIGNED for array in arrays)])
     size = int(starts[-1])
     together = np.frombuffer(cupy.cuda.alloc_pinned_memory(size), np.uint8, size)
     for array, at in zip(arrays, starts, strict=False):
@@ -499,7 +499,7 @@ def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
     text, options = source(), compiler_options(cupy.cuda.Device().compute_capability, constants)
     version = ".".join(map(str, cupy.cuda.nvrtc.getVersion()))
     name = hashlib.sha256("\n".join([text, version, *options]).encode()).hexdigest()
-    kept = cache_folder() / f"{name}.cubin"
+    kept = _cache_folder() / f"{name}.cubin"
     if not kept.exists():
         began = time.perf_counter()
         write_bytes(kept, _compiled(cupy.cuda.nvrtc, text, options))
@@ -507,7 +507,7 @@ def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
         if seconds > 1:
             _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)
     function = cupy.RawModule(path=str(kept)).get_function("run_trials")
-    blocks = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, LANES, 0)
+    blocks = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, _LANES, 0)
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
     return _Kernel(function, blocks * multiprocessors, Pace(dict(constants)["STEPS"]))
 
@@ -537,7 +537,7 @@ def _compiled_once(nvrtc: Any, source: str, options: list[str]) -> bytes:
         nvrtc.destroyProgram(program)
 
 
-def cache_folder() -> Path:
+def _cache_folder() -> Path:
     """Return the folder that keeps compiled kernels: one of the user's own, or else one for this run."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(home) / "distal"
