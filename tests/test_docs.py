@@ -55,6 +55,7 @@ def run_shell(script: str, folder: Path) -> str:
         "engine cpu is used",
         "engine reference is used",
         "cluster ",
+        "compiling the cpu engine",
     )  # progress, and who does the work
     assert all(line.startswith(told) for line in done.stderr.splitlines()), done.stderr
     return done.stdout

@@ -139,7 +139,7 @@ def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
 # What stands before the option that is tried, by command.
 COMMANDS: dict[str, list[str]] = {
     "maze": [], "env": ["FrozenLake-v1"], "rules": [], "learn": ["hc"], "climb": [],
-    "inspect": ["paper:1"],
+    "compare": ["paper:1", "hc"], "inspect": ["paper:1"],
     "watch": ["hc", "--gif", "a.gif"], "evolve": ["--out", "new"], "runs": [], "reproduce": [],
     "readings": [], "tasks": [], "bench": [],
 }  # fmt: skip
@@ -152,6 +152,7 @@ NO_WORD = ["", "x", "\x1b[31m", "a" * 4_000]
 NO_WHOLE = ["", "x", "-1", "1.5", "nan", "9" * 30, "9" * 5_000]
 # Bad values, by command and option, by option, or by what the help says in its place.
 BAD: dict[str, list[str]] = {
+    "compare --out": NO_OUTPUT, "--figure": NO_OUTPUT,
     "maze --svg": NO_OUTPUT, "maze --out": NO_OUTPUT, "env --save": NO_OUTPUT, "--csv": NO_OUTPUT,
     "--html": NO_OUTPUT,
     "--gif": NO_OUTPUT, "--mp4": NO_OUTPUT, "watch --out": NO_OUTPUT,
