@@ -99,6 +99,22 @@ def test_examples_run_and_print_what_the_document_says(
     assert printed is not None
 
 
+def test_the_page_on_tasks_films_an_agent_where_moviepy_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("moviepy")
+    monkeypatch.chdir(tmp_path)
+    ((_, body),) = (
+        block
+        for block in BLOCK.findall((ROOT / "docs" / "own-task.md").read_text(encoding="utf-8"))
+        if block[0] == "py"
+    )
+    names: dict[str, Any] = {}
+    exec(compile(body, "own-task.md", "exec"), names)  # noqa: S102
+    assert float(capsys.readouterr().out.splitlines()[-1]) == -names["result"].final[0]
+    assert (tmp_path / "videos" / "agent-episode-0.mp4").stat().st_size > 1_000
+
+
 def test_the_lines_that_a_part_of_ones_own_needs_are_counted_right() -> None:
     text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     parts = [body for language, body in BLOCK.findall(text) if language == "python"][
