@@ -943,11 +943,12 @@ def machinery() -> list[Door]:
         Door("distal.TableTask.save", TableTask(table).save, {"path": row("new.npz", never)}),
         Door("distal.TableTask.load", TableTask.load, {"path": row("table.npz", never)}),
         Door("distal.task_of", task_of, {
-            "given": row(SMALL, one(Maze)), "tabulated": row(None, none_or(never)),
+            "given": row(SMALL, one(Maze)), "tabulated": row(None, none_or(never)), "progress": PROGRESS,
             **{name: row(None, none_or(never)) for name in LAKE},
         }),
         Door("distal.task_of", task_of, {
             "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
+            "progress": PROGRESS,
         }),
         Door("distal.tasks.sources.why_not_table", why_not_table, {"task": row(TASK, one(MazeTask))}),
         Door("distal.tasks.sources.rebuilt", rebuilt, {

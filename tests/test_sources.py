@@ -258,3 +258,10 @@ def test_an_environment_that_has_changed_is_refused(monkeypatch: pytest.MonkeyPa
     ))  # fmt: skip
     with pytest.raises(InputError, match="the environment gives another table than before: "):
         rebuilt(data)
+
+
+def test_progress_is_told_of_every_state_while_a_table_is_made() -> None:
+    found: list[int] = []
+    task = task_of("CliffWalking-v1", progress=found.append)
+    assert isinstance(task, TableTask)
+    assert sum(found) == task.states

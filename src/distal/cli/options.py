@@ -9,6 +9,7 @@ from typing import Any, cast
 from distal import engines
 from distal.base.checks import InputError
 from distal.cli.parser import Parser, number, whole
+from distal.cli.terminal import progress
 from distal.learners import DEFAULTS, Learner, find_learner
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
@@ -122,7 +123,14 @@ def task(args: argparse.Namespace) -> Task[Any]:
 
 def environment(name: str, args: argparse.Namespace) -> Task[Any]:
     """Return an environment as a task."""
-    return task_of(name, args=dict(args.env_arg or ()) or None, encode=args.encode, starts=args.starts)
+    with progress("exploring", None, "states") as advance:
+        return task_of(
+            name,
+            args=dict(args.env_arg or ()) or None,
+            encode=args.encode,
+            starts=args.starts,
+            progress=advance,
+        )
 
 
 def add_numbers(command: Parser) -> None:

@@ -77,13 +77,13 @@ class PlainConsole(Console):
 
 
 @contextmanager
-def progress(label: str, episodes: int) -> Iterator[Advance | None]:
-    """Show a bar over this many episodes, if stderr is a terminal."""
+def progress(label: str, total: int | None, unit: str = "episodes") -> Iterator[Advance | None]:
+    """Show a bar over this many episodes, or whatever the unit is, if stderr is a terminal."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("episodes"),
+        TextColumn(unit),
         TimeRemainingColumn(),
         console=PlainConsole(stderr=True),
         transient=True,
@@ -92,10 +92,10 @@ def progress(label: str, episodes: int) -> Iterator[Advance | None]:
     if not live:
         yield None
         return
-    task = bar.add_task(label, total=episodes)
+    task = bar.add_task(label, total=total)
 
     def advance(done: int) -> None:
-        bar.start()  # not before the first episode: what is refused before it shows no bar
+        bar.start()  # not before the first of them: what is refused before it shows no bar
         bar.advance(task, done)
 
     try:

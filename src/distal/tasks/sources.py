@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from distal.base.checks import InputError, flag, instance, shown
+from distal.base.checks import InputError, flag, function, instance, shown
 from distal.model.maze import Maze
 from distal.tasks.gym import EnvError, EnvTask, Measure, package_of
 from distal.tasks.tables import Table, TableTask
-from distal.tasks.tabulation import LIMIT, Key, NoTable, table_task
+from distal.tasks.tabulation import LIMIT, Key, NoTable, Progress, table_task
 from distal.tasks.task import Task, checked_task
 from distal.tasks.walk import MazeTask
 
@@ -31,6 +31,7 @@ def task_of(
     ep: Measure | None = None,
     key: Key | None = None,
     tabulated: bool | None = None,
+    progress: Progress | None = None,
 ) -> Task[Any]:
     """Return the task that is meant.
 
@@ -46,6 +47,7 @@ def task_of(
         key: a function of the unwrapped environment that says which state it is in.
         tabulated: whether an environment must become a table; None: if its observations are
             no Box and it has few states.
+        progress: told how many more states have been found, while a table is made.
 
     Returns:
         The task.
@@ -54,6 +56,7 @@ def task_of(
         InputError: if it is none of these, or must become a table and cannot.
     """
     must = None if tabulated is None else flag("tabulated", tabulated)
+    function("progress", progress)
     plain = _plain(given)
     if plain is not None:
         asked = {"args": args, "encode": encode, "starts": starts, "ep": ep, "key": key, "tabulated": must}
@@ -67,7 +70,7 @@ def task_of(
     try:
         if must is None and _holds_box(world.env.observation_space):
             raise NoTable("observations hold a Box, of mostly too many states; tabulated=True tries it")
-        return table_task(world, key=key, limit=LIMIT if must else AT_ONCE)
+        return table_task(world, key=key, limit=LIMIT if must else AT_ONCE, progress=progress)
     except (NoTable, EnvError) as reason:
         if must:
             raise
