@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods, get_context
+from typing import Any
 
 from distal.base import interrupts
 
 _WATCH = 1.0  # seconds between looks at whether the parent is still there
+_CLOSING = 2.0  # seconds at most
 _pools: list[ProcessPoolExecutor] = []  # those that have not been stopped
 
 
@@ -57,10 +59,14 @@ def stop(pool: ProcessPoolExecutor) -> None:
     if pool in _pools:
         _pools.remove(pool)
     processes = list((pool._processes or {}).values())
+    manager: Any = pool._executor_manager_thread
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         with suppress(OSError, ValueError):
             process.kill()
+    if manager is not None and manager is not threading.current_thread():
+        # It closes the pool's pipes, and Python's own end writes to them if it comes in between.
+        manager.join(_CLOSING)
 
 
 def _begin(parent: int) -> None:
