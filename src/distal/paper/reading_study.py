@@ -40,12 +40,12 @@ from distal.engines import Runner
 from distal.evaluation.learning import checked_maze
 from distal.learners import Learner, chance_for
 from distal.learners.rule import NUMBERS, Rule, published_rules
-from distal.model.draws import MAX_SEED, child_seeds
+from distal.model.draws import child_seeds
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.settings import READINGS, Settings, SettingsDict
 from distal.paper import experiments
 from distal.paper.experiments import PAPER, evolution_episodes
-from distal.paper.stages import SECONDS, Claim, Event, Grouped, Request, Stage, Stages
+from distal.paper.stages import SECONDS, Claim, Event, Grouped, Request, Stage, Stages, made_by, read_as
 from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES
@@ -415,12 +415,8 @@ class ReadingStudy:
     @classmethod
     def from_dict(cls, data: object) -> ReadingStudy:
         """Read what `to_dict` returns."""
-        try:
+        with read_as("study of readings"):
             return cls._read(fields(data, FORMAT, VERSION, FIELDS))
-        except InputError as error:
-            raise InputError(f"this is not a study of readings: {error}") from None
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"this study of readings is damaged: {shown(error)}") from None
 
     @classmethod
     def _read(cls, data: dict[str, Any]) -> ReadingStudy:
@@ -432,17 +428,13 @@ class ReadingStudy:
         found = sequence("variants", data["variants"], f"a list of {len(known)} outcomes")
         outcomes = tuple(Outcome.from_dict(*each) for each in zip(found, known, strict=True))
         sizes = (integer(name, scale[name], 0) for name in ("runs", "generations", "trials", "pairs"))
-        seconds = instance("seconds", data["seconds"], dict, "the seconds of every stage")
         return cls(
             scale=Scale(text("scale", scale["name"]), *sizes),
-            seed=integer("seed", data["seed"], 0, MAX_SEED),
             settings=base,
             elites=elites,
             maze=Maze(data["maze"], data["heading"]),
             engine=text("engine", data["engine"]),
-            version=text("distal", data["distal"]),
-            machine=instance("machine", data["machine"], dict, "a description of the machine"),
-            seconds={text("seconds", name): number("seconds", value) for name, value in seconds.items()},
+            **made_by(data),
             outcomes=outcomes,
         )
 

@@ -392,3 +392,30 @@ def _stored_curves(
             return curves if right and np.isfinite(curves).all() and curves.min() >= lowest else None
     except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
         return None
+
+
+# ------------------------------------------------------------------ what a study is read back from
+
+
+@contextmanager
+def read_as(what: str) -> Iterator[None]:
+    """Turn whatever goes wrong while a study is read into one line that says which it should be."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"this is not a {what}: {error}") from None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"this {what} is damaged: {checks.shown(error)}") from None
+
+
+def made_by(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what every study says of how it was made: seed, version, machine and seconds, checked."""
+    seconds = checks.instance("seconds", data["seconds"], dict, "the seconds of every stage")
+    return {
+        "seed": checks.integer("seed", data["seed"], 0, MAX_SEED),
+        "version": checks.text("distal", data["distal"]),
+        "machine": checks.instance("machine", data["machine"], dict, "a description of the machine"),
+        "seconds": {
+            checks.text("seconds", name): checks.number("seconds", value) for name, value in seconds.items()
+        },
+    }

@@ -27,7 +27,6 @@ from distal.base.checks import (
     flag,
     folder,
     function,
-    instance,
     integer,
     number,
     one_of,
@@ -45,7 +44,7 @@ from distal.model.draws import MAX_SEED, child_seed
 from distal.model.maze import t_maze
 from distal.model.settings import Settings
 from distal.paper import experiments
-from distal.paper.stages import SECONDS, Claim, Event, Grouped, Stage, Stages
+from distal.paper.stages import SECONDS, Claim, Event, Grouped, Stage, Stages, made_by, read_as
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.results import Evolved
@@ -409,23 +408,15 @@ class TaskStudy:
     @classmethod
     def from_dict(cls, data: object) -> TaskStudy:
         """Read what `to_dict` returns."""
-        try:
+        with read_as("study of tasks"):
             return cls._read(fields(data, FORMAT, VERSION, FIELDS))
-        except InputError as error:
-            raise InputError(f"this is not a study of tasks: {error}") from None
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"this study of tasks is damaged: {shown(error)}") from None
 
     @classmethod
     def _read(cls, data: dict[str, Any]) -> TaskStudy:
         found = sequence("tasks", data["tasks"], f"a list of {len(WORLDS)} outcomes")
-        seconds = instance("seconds", data["seconds"], dict, "the seconds of every stage")
         return cls(
             scale=text("scale", data["scale"]),
-            seed=integer("seed", data["seed"], 0, MAX_SEED),
-            version=text("distal", data["distal"]),
-            machine=instance("machine", data["machine"], dict, "a description of the machine"),
-            seconds={text("seconds", name): number("seconds", value) for name, value in seconds.items()},
+            **made_by(data),
             outcomes=tuple(Outcome.from_dict(*each) for each in zip(found, WORLDS, strict=True)),
         )
 
