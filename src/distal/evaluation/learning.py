@@ -297,7 +297,7 @@ class Result:
             "workers": self.workers,
             "learner": self.learner.kind,
             self.learner.key: embedded(self.learner),
-            **asdict(self.settings),
+            **self.settings.to_dict(),
             **task_fields(self.task),
         }
 

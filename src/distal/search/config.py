@@ -108,7 +108,7 @@ class Config:
             **({} if self.search.name == UNNAMED else {"search": self.search.name}),
             **({} if self.fresh is None else {"fresh": self.fresh}),
             **self.search.to_dict(),
-            **asdict(self.settings),
+            **self.settings.to_dict(),
             **task_fields(self.task),
         }
 
@@ -128,7 +128,7 @@ class Config:
         return cls(
             **{name: data[name] for name in _OWN},
             search=algorithm(name, {option: data[option] for option in options}),
-            settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
+            settings=Settings.from_dict({name: data[name] for name in Settings.__dataclass_fields__ if name in data}),
             task=_task(data),
             fresh=data.get("fresh"),
         )

@@ -155,7 +155,6 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
     alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
-    task = Aim(batch.task, int(batch.goal[0]))
     curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
     memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
     found = []
@@ -163,11 +162,15 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     if engine is None and run.module.supports(batch) is not None:
         run = engines.runner("reference")
     for episodes in wanted:
-        trials = run.run(replace(batch, episodes=episodes, record=None), keep_weights=True)
+        learned = replace(batch, episodes=episodes, record=None)
+        trials = run.run(learned, keep_weights=True)
         if trials.hidden is None or trials.output is None:
             raise AssertionError("an engine that was asked for weights gives them")
         weights = Weights(trials.hidden[0], trials.output[0])
-        number = int(trials.best[0].argmin())  # the first that was the best
+        phase = learned.phase * ((episodes - 1) // learned.phase)  # the last
+        number = phase + int(trials.best[0, phase:].argmin())  # the first that was its best
+        goals = learned.goals[0].tolist()
+        task = Aim(batch.task, goals[0], goals, learned.phase)
         episode = run_episode(weights, alpha_h, alpha_o, task, settings, int(batch.seed[0]), number)
         found.append(Scene(episodes, _walk(batch, episode), learner.kind))
     return found

@@ -119,7 +119,7 @@ class Watched:
                 for name, eps in zip(self.names, self.eps, strict=True)
             ],
             "chance": {"mean_best_ep": float(self.chance[-1]), "trials": _CHANCE_TRIALS},
-            **asdict(batch.settings),
+            **batch.settings.to_dict(),
             **task_fields(self.task),
         }
 
@@ -137,7 +137,7 @@ class Watched:
             "evaluation_seed": str(self.seed),  # 64 bits are more than a JavaScript number holds
             "seed": [seed & 0xFFFFFFFF, seed >> 32],
             "resample": batch.resample,
-            "settings": asdict(batch.settings),
+            "settings": batch.settings.to_dict(),
             "defaults": {name: default(name) for name in READINGS},
             **(task_fields(self.task) if in_maze else {"task": self._table_data()}),
             "learners": [
