@@ -34,6 +34,7 @@ from distal.model.network import Weights, incoming
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import stored
+from distal.tasks.switching import Switch
 from distal.tasks.task import Task, own_steps, target_of, whole_eps
 from distal.tasks.walk import MazeTask, maze_of
 
@@ -475,6 +476,7 @@ def batch_of(
     settings: Settings,
     resample: int | None = None,
     record: tuple[int, ...] | None = None,
+    switch: Switch | None = None,
 ) -> Batch:
     """Return the trials that evaluate several learners, each with its own seed (n).
 
@@ -490,6 +492,7 @@ def batch_of(
         settings: The network and the readings.
         resample: Draw fresh weights after this many episodes.
         record: As in `Batch`.
+        switch: When goals move, and where to.
 
     Returns:
         The batch.
@@ -510,6 +513,7 @@ def batch_of(
         episodes=episodes,
         resample=resample,
         record=record,
+        switch=switch,
     )
 
 
