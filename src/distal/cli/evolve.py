@@ -72,7 +72,9 @@ def add(commands: Commands) -> None:
         command.add_argument(f"--{name}", type=number, metavar="X", help=text)
     options.add_elites(command, None)
     measures = "; ".join(f"{word}: {text}" for word, text in MEASURES.items())
-    command.add_argument("--fitness", metavar="WORD", help=f"what is minimised, over all trials: {measures} (best)")
+    command.add_argument(
+        "--fitness", metavar="WORD", help=f"what is minimised, over all trials: {measures} (best)"
+    )
     options.add_switch(command)
     options.add_task(command)
     options.add_settings(command, given_only=True, environments=True)

@@ -150,7 +150,11 @@ class Aim(Generic[W]):
 
     def moves_at(self, episode: int) -> bool:
         """Say whether a new phase begins with this episode."""
-        return self.every is not None and 0 < episode < len(self.phases) * self.every and episode % self.every == 0
+        return (
+            self.every is not None
+            and 0 < episode < len(self.phases) * self.every
+            and episode % self.every == 0
+        )
 
     @property
     def inputs(self) -> int:
