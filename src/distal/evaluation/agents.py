@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from distal.base.significance import interval, paired
 from distal.model import draws, network
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.network import MAX_NEURONS, Activations, Weights, incoming
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import Settings
 from distal.tasks.encoders import AnyEncoder, Encoder, FunctionEncoder
 from distal.tasks.episode import choose
 from distal.tasks.gym import is_env, made_env, name_of, named
