@@ -189,7 +189,7 @@ def test_what_a_trial_is_judged_by(word: str, expected: list[float]) -> None:
 
 @pytest.mark.parametrize("word", ["worst", "last", "last:0", "last:-1", "last:2.5", "LAST:2", 7, None])
 def test_a_wrong_measure_is_refused(word: object) -> None:
-    with pytest.raises(InputError, match="fitness is|after last:"):
+    with pytest.raises(InputError, match=r"fitness is|after last:"):
         Measure.of(word)
 
 
