@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal.base import memory
-from distal.base.checks import InputError, counted, flag, function, instance, integer, sequence
+from distal.base.checks import InputError, counted, flag, function, integer, sequence
 from distal.base.colours import LIGHT
+from distal.base.drawing import axes_or_new, curve, curve_axes, literal
 from distal.base.significance import (
     SIGNIFICANT,
     confidence_sequence,
@@ -63,7 +64,6 @@ MOST_TRIALS = 1000  # for each goal, where trials are added and no limit is give
 FEWEST_PAIRS = 100
 
 BOOTSTRAP, SEQUENCE = "paired bootstrap", "confidence sequence"  # what an interval is
-_NORMAL = 1.96  # standard errors on either side of a mean, for 95 %
 _OWN_COLOURS = ("dsp", "hc", "chance")  # of the first learner of these kinds
 _COLOURS = ("dsp", "hc", "goal", "pit", "start", "paper", "other", "dsp_resampled", "hc_resampled")
 
@@ -275,21 +275,14 @@ class Comparison:
         Raises:
             InputError: If `ax` is no Matplotlib Axes.
         """
-        import matplotlib.axes  # noqa: PLC0415 - takes a third of a second
-        import matplotlib.figure  # noqa: PLC0415
-
-        if ax is None:
-            ax = matplotlib.figure.Figure(figsize=(7.2, 4), layout="constrained").subplots()
-        instance("ax", ax, matplotlib.axes.Axes, "a Matplotlib Axes")
+        on = axes_or_new(ax)
         for result, name, colour in zip(self.results, self.names, _colours(self.learners), strict=True):
-            _draw(ax, result, name, colour)
-        _draw_chance(ax, self.results)
-        if self.results[0].episodes > 1000:
-            ax.set_xscale("log")
-        ax.set_xlabel("episode")
-        ax.set_ylabel("mean best EP so far, with 95 % bands")
-        ax.legend()
-        return ax
+            curve(on, result.best, literal(name), colour)
+        chances = {id(one.chance): one.chance for one in self.results if one.chance is not None}
+        for k, chance in enumerate(chances.values()):  # one for each pair of scales
+            curve(on, chance.best, "_" if k else "chance", LIGHT["chance"], style=":", band=False)
+        curve_axes(on, self.results[0].episodes)
+        return on
 
 
 def _colours(learners: Sequence[Learner]) -> list[str]:
@@ -300,24 +293,6 @@ def _colours(learners: Sequence[Learner]) -> list[str]:
         LIGHT[kind if kind in _OWN_COLOURS and kind not in kinds[:k] else next(others)]
         for k, kind in enumerate(kinds)
     ]
-
-
-def _draw(ax: Axes, result: Result, name: str, colour: str) -> None:
-    """Draw the curve of a learner and its band."""
-    mean, episodes = result.best.mean(axis=0), np.arange(1, result.episodes + 1)
-    label = f"{' ' * name.startswith('_')}{name}".replace("$", r"\$")  # what Matplotlib would obey
-    ax.plot(episodes, mean, color=colour, linewidth=1.6, label=label)
-    if len(result.best) > 1:
-        half = _NORMAL * result.best.std(axis=0, ddof=1) / np.sqrt(len(result.best))
-        ax.fill_between(episodes, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0)
-
-
-def _draw_chance(ax: Axes, results: Sequence[Result]) -> None:
-    """Draw the curves of chance beside the learners, one for each pair of scales, without bands."""
-    chances = {id(one.chance): one.chance for one in results if one.chance is not None}
-    for k, chance in enumerate(chances.values()):
-        mean, episodes = chance.best.mean(axis=0), np.arange(1, chance.episodes + 1)
-        ax.plot(episodes, mean, ":", color=LIGHT["chance"], linewidth=1.3, label="_" if k else "chance")
 
 
 def _csv(rows: Sequence[Sequence[object]]) -> str:

@@ -19,6 +19,7 @@ from distal import engines
 from distal.analysis import drawing
 from distal.analysis.usage import LAYERS, Usage, count_usage
 from distal.base.checks import InputError, counted, instance, integer, one_of
+from distal.base.drawing import axes_or_new
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
@@ -215,22 +216,22 @@ class Inspection:
             ]
         )
 
-    def plot(self, what: str = "usage", axes: Axes | None = None) -> Axes:
+    def plot(self, what: str = "usage", ax: Axes | None = None) -> Axes:
         """Draw a part of the inspection.
 
         Args:
             what: "usage" (share of the updates by row and layer), "knockouts" (what each row's
                 other changes do), or "eta", "theta", "alpha_h" or "alpha_o" (fitness along it).
-            axes: Where to draw; axes of a new figure if left out.
+            ax: Where to draw; on a new figure if left out.
 
         Returns:
             The axes.
 
         Raises:
-            InputError: If there is no such part, or the axes are none.
+            InputError: If there is no such part, or `ax` is no Matplotlib Axes.
         """
         what = one_of("what", what, ("usage", "knockouts", *NUMBERS))
-        on = drawing.axes_or_new(axes)
+        on = axes_or_new(ax, 5, 6)
         if what == "usage":
             drawing.usage(on, self.usage.counts.sum(axis=0), LAYERS)
         elif what == "knockouts":
@@ -246,6 +247,8 @@ class Inspection:
                 on, what, getattr(self.rule, what), self.fitness,
                 [(value, one.difference, one.low, one.high) for value, one in points.items()], chance,
             )  # fmt: skip
+        if ax is None and what != "knockouts":  # which has one; on axes of the user's, `ax.legend()` adds it
+            on.legend(fontsize=8)
         return on
 
 

@@ -21,6 +21,7 @@ from distal.analysis import drawing
 from distal.analysis.inspecting import CHANGES, check_updates, checked_rule, listed
 from distal.analysis.usage import Usage, count_usage
 from distal.base.checks import InputError, sequence, shown
+from distal.base.drawing import axes_or_new
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.learners.dsp import Rule
@@ -133,16 +134,19 @@ class RuleSet:
             ]
         )
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the changes of all rules, the paler the less they are used; the consensus is the last column.
 
         Args:
-            axes: Where to draw; axes of a new figure if left out.
+            ax: Where to draw; on a new figure if left out.
 
         Returns:
-            The axes.
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
         """
-        on = drawing.axes_or_new(axes)
+        on = axes_or_new(ax, 5, 6)
         table = np.array([self.rules[k].delta_w for k in self.order]).T
         use = np.array([self.usages[k].rows for k in self.order]).T
         drawing.rule_set(on, table, use, [self.names[k] for k in self.order], self.consensus, self.use)

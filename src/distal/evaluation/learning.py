@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, counted, flag, function, instance, integer, number
+from distal.base.colours import LIGHT
+from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, literal
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Batch, Progress, Runner
 from distal.engines.batch import EPs
@@ -36,6 +38,9 @@ from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import stored
 from distal.tasks.task import Task, own_steps, target_of, whole_eps
 from distal.tasks.walk import MazeTask, maze_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 KEPT = 0.5  # the share of the episodes after a first success from which on a learner keeps it
 
@@ -336,6 +341,27 @@ class Result:
             trial, goal = divmod(row, len(goals))
             values = zip(numbers, *(array[row].tolist() for array in kept.values()), strict=True)
             yield _csv((trial + 1, goals[goal], *each) for each in values)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the mean best EP so far over the episodes, and chance beside it, with 95 % bands.
+
+        A band is 1.96 standard errors wide on either side.
+
+        Args:
+            ax: Where to draw; on a new figure if left out.
+
+        Returns:
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
+        """
+        on = axes_or_new(ax)
+        curve(on, self.best, literal(name_of(self.learner)), kind_colour(self.learner.kind))
+        if self.chance is not None:
+            curve(on, self.chance.best, "chance", LIGHT["chance"], style=":")
+        curve_axes(on, self.episodes)
+        return on
 
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""

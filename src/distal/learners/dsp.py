@@ -11,18 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, instance, integer, number, one_of, sequence, unit_interval
+from distal.base.drawing import axes_or_new, literal
+from distal.base.drawing import rule as draw_rule
 from distal.learners.protocol import Parameters
 from distal.model import network, traces
 from distal.model.network import Weights
 from distal.model.settings import READINGS, Settings
 from distal.tasks.episode import Episode, run_episode
 from distal.tasks.task import Aim, W
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
@@ -93,6 +98,23 @@ class Rule(Parameters):
             **self.numbers,
             "delta_w": list(self.delta_w),
         }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the 32 changes: a column for each of the 16 trace bits, a row for each m.
+
+        Args:
+            ax: Where to draw; on a new figure if left out.
+
+        Returns:
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
+        """
+        on = axes_or_new(ax, 7.2, 2.4)
+        numbers = "   ".join(f"{name} = {value:.4g}" for name, value in self.numbers.items())
+        draw_rule(on, self.delta_w, f"{literal(self.name or 'unnamed rule')}\n{numbers}")
+        return on
 
     @classmethod
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Rule:

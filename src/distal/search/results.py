@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import checks
 from distal.base.checks import InputError, instance, integer, shown
+from distal.base.drawing import axes_or_new, evolution, kind_colour
 from distal.base.significance import SIGNIFICANT, paired, paired_superiority, standard_error
 from distal.learners import Learner, embedded, from_embedded
 from distal.search.config import Config
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -167,3 +171,26 @@ class Evolved:
     worst: NDArray[np.float64]
     seconds: float
     winners: tuple[Winner, ...]
+
+    @property
+    def chance(self) -> float | None:
+        """The mean best EP of chance on the fresh trials of all winners; None if it was not measured."""
+        by_chance = [one.fresh.chance for one in self.winners if one.fresh.chance is not None]
+        return float(np.mean(by_chance)) if by_chance else None
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the best fitness over the generations, one line per run; winners on fresh trials, and chance.
+
+        Args:
+            ax: Where to draw; on a new figure if left out.
+
+        Returns:
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
+        """
+        on = axes_or_new(ax)
+        fresh = [(winner.remeasured, winner.standard_error) for winner in self.winners]
+        evolution(on, self.best, fresh, self.chance, kind_colour(self.config.learner))
+        return on
