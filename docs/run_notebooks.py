@@ -68,7 +68,7 @@ def main() -> None:
     """Run those that are named, or all."""
     parser = argparse.ArgumentParser(description="Run notebooks and keep what they print.")
     parser.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where to write them; in place if left out")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where to write them; else in place")
     asked = parser.parse_args()
     for path in asked.notebooks or sorted(FOLDER.glob("*.ipynb")):
         nbformat.write(run(path), (asked.out or path.parent) / path.name)
