@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, instance, integer, number, one_of, sequence, unit_interval
-from distal.base.drawing import axes_or_new, literal
+from distal.base.display import html_table, short
+from distal.base.drawing import axes_or_new, literal, signed
 from distal.base.drawing import rule as draw_rule
 from distal.learners.protocol import Parameters
 from distal.model import network, traces
@@ -79,6 +80,18 @@ class Rule(Parameters):
         """The rule as `_PACKED` describes it, for what takes many rules at once."""
         numbers = np.array([getattr(self, name) for name in NUMBERS], np.float64)
         return numbers.tobytes() + np.array(self.delta_w, np.int8).tobytes()
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{name} {value:.3g}" for name, value in self.numbers.items())
+        active = sum(change != 0 for change in self.delta_w)
+        return f"Rule({short(self.name) or 'unnamed'}: {numbers}; {active} of {ROWS} rows not 0)"
+
+    def _repr_html_(self) -> str:
+        numbers = ", ".join(f"{name} = {value:.4g}" for name, value in self.numbers.items())
+        bits = [format(row, "04b") for row in range(ROWS // 2)]
+        rows = [(f"m = {m}", *map(signed, self.delta_w[first::2])) for m, first in (("+1", 1), ("−1", 0))]
+        title = f"{self.name or 'unnamed rule'}: {numbers}"
+        return html_table(title, ("trace bits 00 01 10 11", *bits), rows)
 
     def __str__(self) -> str:
         """Return the rule as the paper prints it: its numbers, then its 32 rows."""
