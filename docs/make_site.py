@@ -1,8 +1,12 @@
-"""What the site adds to the pages as they are written.
+"""Build the documentation site: `python docs/make_site.py [FOLDER]`, into site/ if no folder is given.
+
+The generator, Zensical, reads Markdown and runs no code of ours. So the pages are made ready in a
+temporary folder, and built from there:
 
 - The command reference is rendered from the parser itself.
 - Figures that are drawn with the page's colours are put into the page, where a style sheet reaches them.
 - Links out of docs/, which a reader of the repository can follow, become plain names.
+- Notebooks become pages, with their outputs (notebook_pages.py).
 """
 
 from __future__ import annotations
@@ -10,23 +14,68 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from pathlib import Path
-from typing import Any
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path, PurePosixPath
 
+from notebook_pages import write_page
+
+from distal.base.checks import InputError
 from distal.cli import _parser
 
+ROOT = Path(__file__).parent.parent
 COMMANDS = "<!-- commands -->"
 FIGURE = re.compile(r"^!\[([^\]]*)\]\((pictures/[\w-]+\.svg)\)$", re.MULTILINE)
-OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]+\)")
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+NOT_PAGES = shutil.ignore_patterns("*.py", "__pycache__", ".ipynb_checkpoints")
 
 
-def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> str:
-    """Rewrite a page before it is rendered."""
-    docs = Path(config["docs_dir"])
+def build(root: Path, site: Path) -> None:
+    """Build the site of a project from its zensical.toml, docs/ and src/; replace one that is there."""
+    if site.exists() and any(site.iterdir()) and not (site / "search.json").is_file():
+        raise InputError(f"{site} holds other files; name a new folder, or one with a site to replace")
+    with tempfile.TemporaryDirectory() as temporary:
+        project = Path(temporary)
+        shutil.copy(root / "zensical.toml", project)
+        (project / "src").symlink_to(root.resolve() / "src")
+        prepare(root / "docs", project / "docs")
+        config = str(project / "zensical.toml")
+        subprocess.run(
+            [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", config], check=True
+        )
+        if site.exists():
+            shutil.rmtree(site)
+        shutil.copytree(project / "site", site)
+
+
+def prepare(docs: Path, folder: Path) -> None:
+    """Copy the pages and all that they show into a folder, ready for the generator."""
+    shutil.copytree(docs, folder, ignore=NOT_PAGES)
+    for notebook in sorted(folder.rglob("*.ipynb")):
+        write_page(notebook)
+        notebook.unlink()
+    for page in sorted(folder.rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(ready(text, page.relative_to(folder), docs), encoding="utf-8")
+
+
+def ready(markdown: str, page: Path, docs: Path) -> str:
+    """Return a page as the generator gets it; `page` is its path in docs."""
     if COMMANDS in markdown:
         markdown = markdown.replace(COMMANDS, commands())
     markdown = FIGURE.sub(lambda found: inlined(docs / found[2], found[1]), markdown)
-    return OUTSIDE.sub(r"\1", markdown)
+    return LINK.sub(lambda found: link(found, page), markdown)
+
+
+def link(found: re.Match[str], page: Path) -> str:
+    """Return a link as it is, to a notebook's page, or, where it leaves docs/, as its text alone."""
+    name, target, anchor = found[1], found[2], found[3] or ""
+    if os.path.normpath(page.parent / target).startswith(".."):
+        return name
+    path = PurePosixPath(target)
+    return f"[{name}]({path.with_suffix('.md') if path.suffix == '.ipynb' else target}{anchor})"
 
 
 def inlined(path: Path, caption: str) -> str:
@@ -86,3 +135,12 @@ def usage(parser: argparse.ArgumentParser) -> str:
 def sentence(text: str) -> str:
     """Return text that begins with a capital letter and ends with a full stop."""
     return text[:1].upper() + text[1:].rstrip(".:") + "." if text else ""
+
+
+if __name__ == "__main__":
+    try:
+        build(ROOT, Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "site")
+    except InputError as error:
+        sys.exit(str(error))
+    except subprocess.CalledProcessError as failed:
+        sys.exit(failed.returncode)
