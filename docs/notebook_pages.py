@@ -16,6 +16,7 @@ from typing import Any
 from distal.base.checks import InputError
 
 PICTURES = {"image/svg+xml": "svg", "image/png": "png"}
+OUTPUT = "{.text .output}"  # the style sheet tells it from code by the second class
 TERMINAL = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -24,10 +25,12 @@ def write_page(notebook: Path) -> Path:
     content = json.loads(notebook.read_text(encoding="utf-8"))
     if content.get("nbformat") != 4:
         raise InputError(f"{notebook.name} is no notebook of format 4; save it with a current Jupyter")
-    shown = [
-        cell for cell in content["cells"] if "remove-cell" not in cell.get("metadata", {}).get("tags", [])
+    parts = [
+        part
+        for number, cell in enumerate(content["cells"], start=1)
+        if "remove-cell" not in cell["metadata"].get("tags", [])
+        for part in cell_parts(cell, notebook, number)
     ]
-    parts = [part for number, cell in enumerate(shown, start=1) for part in cell_parts(cell, notebook, number)]
     page = notebook.with_suffix(".md")
     page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     return page
@@ -41,7 +44,7 @@ def cell_parts(cell: dict[str, Any], notebook: Path, number: int) -> list[str]:
     parts = [fenced(source, "python")] if source.strip() else []
     for place, output in enumerate(cell["outputs"], start=1):
         name = f"{notebook.stem}-{number}-{place}"
-        parts.append(shown_output(output, notebook, name, cell.get("metadata", {}).get("alt")))
+        parts.append(shown_output(output, notebook, name, cell["metadata"].get("alt")))
     return parts
 
 
@@ -50,7 +53,7 @@ def shown_output(output: dict[str, Any], notebook: Path, name: str, alt: str | N
     if output["output_type"] == "error":
         raise InputError(f"{notebook.name} holds an error ({output['ename']}); run it again until it ends")
     if output["output_type"] == "stream":
-        return fenced(joined(output["text"]), "text")
+        return fenced(joined(output["text"]), OUTPUT)
     data = output["data"]
     for kind, suffix in PICTURES.items():
         if kind in data:
@@ -58,10 +61,10 @@ def shown_output(output: dict[str, Any], notebook: Path, name: str, alt: str | N
             path.write_bytes(picture(joined(data[kind]), kind))
             return f"![{alt or 'Output of the cell above'}]({path.name})"
     if "text/html" in data:
-        return f'<div class="output">{" ".join(joined(data["text/html"]).split())}</div>'
+        return f'<div class="output">\n{joined(data["text/html"])}\n</div>'
     if "text/markdown" in data:
         return joined(data["text/markdown"])
-    return fenced(joined(data["text/plain"]), "text")
+    return fenced(joined(data["text/plain"]), OUTPUT)
 
 
 def picture(content: str, kind: str) -> bytes:
