@@ -36,14 +36,16 @@ def run(path: Path) -> Any:
     """Run a notebook in a kernel and a folder of its own; return it with its outputs."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        # Sockets are files, so no network is needed; the user's own settings of IPython are left out.
+        # Sockets are files, so no network is needed. The user's set-up of IPython, and a backend of
+        # Matplotlib that shows no pictures in a notebook, are left out.
         kernel = {"transport": "ipc", "connection_file": str(Path(folder, "kernel.json"))}
         client = NotebookClient(
             notebook, kernel_name="python3", timeout=LONGEST, record_timing=False, coalesce_streams=True,
             extra_arguments=[STRICT], resources={"metadata": {"path": folder}},
             config=Config(KernelManager=kernel),
         )  # fmt: skip
-        client.execute(env={**os.environ, "IPYTHONDIR": str(Path(folder, "ipython"))})
+        own = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+        client.execute(env={**own, "IPYTHONDIR": str(Path(folder, "ipython"))})
     return tidied(notebook)
 
 
