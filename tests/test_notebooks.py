@@ -28,8 +28,9 @@ def run(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     alone: list[str | Path] = ["unshare", "--map-root-user", "--net"]
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False).returncode:
         alone = []
-    script: list[str | Path] = [sys.executable, "-W", "error", DOCS / "run_notebooks.py", path, "--out", folder]
-    return subprocess.run([*alone, *script], capture_output=True, text=True, check=False, timeout=300)
+    python = [*alone, sys.executable, "-W", "error"]
+    asked = [*python, DOCS / "run_notebooks.py", path, "--out", folder]
+    return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=300)
 
 
 def read(path: Path) -> dict[str, Any]:
