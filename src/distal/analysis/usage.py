@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, finite_numbers, instance
+from distal.base.checks import InputError, finite_numbers, instance, reading
 from distal.engines.batch import Batch, Progress
 from distal.engines.reference import episodes
 from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
@@ -72,14 +72,13 @@ class Usage:
     @classmethod
     def from_dict(cls, data: object) -> Usage:
         """Read what `to_dict` returns."""
-        counts = finite_numbers(
-            "counts", instance("usage", data, dict, "what Usage.to_dict returns")["counts"], 3
-        )
-        if counts.shape[1:] != (len(LAYERS), ROWS) or counts.dtype.kind != "i" or counts.min() < 0:
-            raise InputError(
-                f"counts has the shape {counts.shape}, expected counts of ({len(LAYERS)}, {ROWS}) each"
-            )
-        return cls(counts)
+        given = instance("data", data, dict, "what Usage.to_dict returns")
+        with reading("the use of rows"):
+            counts = finite_numbers("counts", given["counts"], 3)
+            shape = (len(LAYERS), ROWS)
+            if counts.shape[1:] != shape or counts.dtype.kind != "i" or counts.min() < 0:
+                raise InputError(f"counts has the shape {counts.shape}, expected counts of {shape} each")
+            return cls(counts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and shares, ready for JSON."""
