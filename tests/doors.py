@@ -9,6 +9,7 @@ leave no file behind; a right one has to work.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
 import os
@@ -35,6 +36,7 @@ import numpy as np
 import distal
 from distal import Chance, Comparison, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
 from distal.analysis.rule_sets import find_rules
+from distal.analysis.usage import Usage
 from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
@@ -364,10 +366,22 @@ def lake_agent() -> distal.Agent:
 
 
 @cache
+def evaluation() -> distal.Evaluation:
+    """Return how an agent does in two episodes."""
+    return distal.evaluate(agent(), env(), episodes=2, options={"goal": 1})
+
+
+@cache
 def comparison() -> Comparison:
     """Return two learners compared in a trial."""
     options: Any = {"episodes": 2, "trials": 1, "hidden": 2, "steps": 3}
     return distal.compare([RULE, CLIMBER], maze=SMALL, **options)
+
+
+@cache
+def evolved() -> distal.Evolved:
+    """Return the smallest evolution there is."""
+    return distal.evolve(**{**SMALLEST, "maze": SMALL, "fresh": 4})
 
 
 @cache
@@ -502,6 +516,8 @@ def fields_of(right: Mapping[str, Any], **oracles: Oracle) -> Rows:
     return {name: row(given, oracles.get(name, never)) for name, given in right.items()}
 
 
+PANDAS = importlib.util.find_spec("pandas") is not None
+AX: Rows = {"ax": row(None, none_or(never))}
 SEED = row(0, whole(0, 2**64 - 1))
 SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)),
@@ -669,10 +685,45 @@ def learning() -> list[Door]:
             **COMPARING, "until_decided": row(True, lambda given: right_if(flag(given) == RIGHT and given)),
             "most_trials": row(100, none_or(whole(50, 2**32 - 1, quick=1000))),
         }),
-        Door("distal.Comparison.plot", method(comparison, "plot"), {"ax": row(None, none_or(never))}),
+        Door("distal.Comparison.plot", method(comparison, "plot"), AX),
         Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Result.from_dict", Result.from_dict, {"data": (lambda: result().to_dict(True), never)}),
+        Door("distal.Result.from_dict", from_fields(Result.from_dict), fields_of(
+            result().to_dict(True), **dict.fromkeys(result().to_dict(True), either)
+        )),
+        Door("distal.Comparison.to_dict", method(comparison, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Comparison.from_dict", Comparison.from_dict, {
+            "data": (lambda: comparison().to_dict(True), never),
+        }),
+        *(
+            Door(f"distal.{kind}.to_frame", method(make, "to_frame"), {"what": row(given[0], words(*given))},
+                 quick=PANDAS)
+            for kind, make, given in (
+                ("Comparison", comparison, ("learners", "differences", "episodes")),
+                ("Evolved", evolved, ("generations", "winners")),
+                ("Inspection", inspection, ("rows", "knockouts")),
+                ("RuleSet", inspected_set, ("rules", "rows")),
+            )
+        ),
+        Door("distal.Inspection.to_dict", method(inspection, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Inspection.from_dict", distal.Inspection.from_dict, {
+            "data": (lambda: inspection().to_dict(True), never),
+        }),
+        Door("distal.analysis.usage.Usage.from_dict", Usage.from_dict, {
+            "data": (lambda: {"counts": inspection().usage.counts.tolist()}, never),
+        }),
+        Door("distal.Evaluation.to_dict", method(evaluation, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Evaluation.from_dict", distal.Evaluation.from_dict, {
+            "data": (lambda: evaluation().to_dict(True), never),
+        }),
+        Door("distal.Evolved.from_dict", distal.Evolved.from_dict, {
+            "data": row(evolved().to_dict(), never),
+        }),
+        Door("distal.Evolved.from_dict", from_fields(distal.Evolved.from_dict), fields_of(
+            evolved().to_dict(), **dict.fromkeys(evolved().to_dict(), either)
+        )),
         Door("distal.Behaviour.of", Behaviour.of, {
             "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "target": row(3, none_or(finite)),
         }),
@@ -704,9 +755,12 @@ def learning() -> list[Door]:
             "change": row(0, lambda change: EITHER if whole(-1, 1)(change) == RIGHT else WRONG),
         }),
         Door("distal.Inspection.plot", method(inspection, "plot"), {
-            "what": row("eta", words("usage", "knockouts", *RULE_NUMBERS)), "axes": row(None, none_or(never)),
+            "what": row("eta", words("usage", "knockouts", *RULE_NUMBERS)), **AX,
         }),
-        Door("distal.RuleSet.plot", method(inspected_set, "plot"), {"axes": row(None, none_or(never))}),
+        Door("distal.RuleSet.plot", method(inspected_set, "plot"), AX),
+        Door("distal.Result.plot", method(result, "plot"), AX),
+        Door("distal.Rule.plot", RULE.plot, AX),
+        Door("distal.Evolved.plot", method(evolved, "plot"), AX),
         Door("distal.analysis.rule_sets.find_rules", find_rules, {"given": row("runs", some(Rule))}),
         Door("distal.show.inspected.write_page", write_page, {
             "found": (inspected_set, never), "out": row("page.html", new_file),

@@ -446,7 +446,7 @@ def test_the_document_is_what_the_kept_numbers_say() -> None:
     scale = SCALES[study.scale]
     for outcome in study.outcomes:  # what it says was run is what the command runs
         assert outcome.budget == (scale.slow if outcome.world.name == "cart_pole" else scale.table)
-    assert "tasks.md" in (ROOT / "mkdocs.yml").read_text()
+    assert "tasks.md" in (ROOT / "zensical.toml").read_text()
     svg = (ROOT / "docs" / "figures" / "tasks.svg").read_text(encoding="utf-8")
     assert all(world.title in svg for world in WORLDS)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.checks import InputError, finite_numbers, instance, reading
 from distal.engines.batch import Batch, Progress
 from distal.engines.reference import episodes
 from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
@@ -33,6 +34,10 @@ class Usage:
     """
 
     counts: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        used = ROWS - len(self.unused)
+        return f"Usage({self.total:,} updates of synapses, {used} of {ROWS} rows used)"
 
     @property
     def total(self) -> int:
@@ -63,6 +68,17 @@ class Usage:
     def unused(self) -> tuple[int, ...]:
         """The rows that no synapse ever selected."""
         return tuple(np.flatnonzero(self.counts.sum(axis=(0, 1)) == 0).tolist())
+
+    @classmethod
+    def from_dict(cls, data: object) -> Usage:
+        """Read what `to_dict` returns."""
+        given = instance("data", data, dict, "what Usage.to_dict returns")
+        with reading("the use of rows"):
+            counts = finite_numbers("counts", given["counts"], 3)
+            shape = (len(LAYERS), ROWS)
+            if counts.shape[1:] != shape or counts.dtype.kind != "i" or counts.min() < 0:
+                raise InputError(f"counts has the shape {counts.shape}, expected counts of {shape} each")
+            return cls(counts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and shares, ready for JSON."""

@@ -33,7 +33,7 @@ from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import READINGS, Settings
 from distal.tasks.task import task_name, whole_eps
-from distal.tasks.walk import MazeTask
+from distal.tasks.walk import MazeTask, maze_of
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
@@ -184,7 +184,7 @@ def show_result(result: Result) -> None:
     if found:
         _add_behaviour(table, found)
     if in_maze:
-        table.add_row("perfect agent", f"{perfect_agent(result.maze):.2f}")
+        table.add_row("perfect agent", f"{perfect_agent(maze_of(result.task)):.2f}")
     out.print(table)
     marks = list(result.checkpoints)[-_MARKS:]
     curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
@@ -242,7 +242,7 @@ def _show_goals(out: Console, columns: list[Result]) -> None:
     in_maze = isinstance(result.task, MazeTask)
     table = new_table(*(("final position", "distance") if in_maze else ("goal",)), *heads)
     for g, goal in enumerate(result.task.goals):
-        distance = [str(result.maze.start_distances[g])] if in_maze else []
+        distance = [str(maze_of(result.task).start_distances[g])] if in_maze else []
         finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
         best = (f"{final.mean():.2f}" for final in finals)
         reached = () if target is None else (f"{(final <= target).mean():.0%}" for final in finals)

@@ -7,17 +7,14 @@ from typing import Any
 
 from distal._version import __version__
 from distal.base.checks import InputError, flag, instance, integer, one_of, shown, suggestion
-from distal.evaluation.learning import chosen_task, task_fields
+from distal.evaluation.learning import chosen_task, task_fields, task_from_fields
 from distal.learners import KINDS, Learner
 from distal.model.draws import MAX_COUNT, MAX_SEED
-from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.protocol import Algorithm, Genotypes
 from distal.search.registry import ALGORITHMS, algorithm, options_of
-from distal.tasks.stored import StoredTask
 from distal.tasks.task import Task, checked_task
-from distal.tasks.walk import MazeTask
 
 UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
 _OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
@@ -129,17 +126,6 @@ class Config:
             **{name: data[name] for name in _OWN},
             search=algorithm(name, {option: data[option] for option in options}),
             settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
-            task=_task(data),
+            task=task_from_fields(data),
             fresh=data.get("fresh"),
         )
-
-
-def _task(data: dict[str, Any]) -> Task[Any]:
-    """Read what `task_fields` returns."""
-    if "task" in data:
-        if "maze" in data or "heading" in data:
-            raise InputError("it has both a task and a maze")
-        return StoredTask(data["task"])
-    if not isinstance(data["maze"], list):
-        raise InputError("the maze is not a list of rows")
-    return MazeTask(Maze(tuple(data["maze"]), data["heading"]))
