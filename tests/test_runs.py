@@ -20,6 +20,7 @@ from distal import GeneticAlgorithm, HillClimbing, InputError, Rule, evolve, lea
 from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, run_seed, summary
+from distal.search.runs import gene_columns
 from tests.mazes import T
 from tests.processes import DISTAL, started
 
@@ -64,11 +65,13 @@ def test_a_folder_holds_config_rows_state_and_winners(finished: Path) -> None:
     ]
     for row in rows:
         assert float(row["best"]) <= float(row["mean"]) <= float(row["worst"])
-        genes = row["genotype"].split()
-        assert len(genes) == 36
-        assert {int(gene) for gene in genes[:32]} <= {-1, 0, 1}
+        assert list(row)[5:] == [*(f"delta_w_{k}" for k in range(32)), "eta", "theta", "alpha_h", "alpha_o"]
+        assert {int(row[f"delta_w_{k}"]) for k in range(32)} <= {-1, 0, 1}
     winner = Rule.load(finished / "winners" / "run-01.json")
     assert winner.name == "run 1, seed 0"
+    last = rows[-2]
+    assert list(winner.delta_w) == [int(last[f"delta_w_{k}"]) for k in range(32)]
+    assert winner.numbers == {name: float(last[name]) for name in ("eta", "theta", "alpha_h", "alpha_o")}
 
 
 def test_the_winner_is_the_best_of_the_last_generation_with_an_honest_fitness_and_chance_beside_it(
@@ -294,6 +297,49 @@ def test_a_folder_of_version_0_1_resumes_as_it_was_started(tmp_path: Path) -> No
             assert winner.selected == float(expected["selected"])
             assert winner.remeasured == float(expected["remeasured"])
             assert winner.generation == int(expected["generation"])
+
+
+OLD = Path(__file__).with_name("version_0_2")  # two runs of two generations, before genes had columns
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """Return a copy of a folder that 0.2.0 wrote with all genes in one column."""
+    folder = tmp_path / "old"
+    folder.mkdir()
+    for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
+        shutil.copy(OLD / name, folder)
+    return folder
+
+
+def test_a_folder_with_all_genes_in_one_column_keeps_them_there(old: Path) -> None:
+    resume(old)  # finished: only its winners are written
+    for name in ("config.json", "generations.csv", "state.json"):
+        assert (old / name).read_bytes() == (OLD / name).read_bytes()
+    resume(old, generations=4)
+    assert (old / "generations.csv").read_bytes() == (OLD / "longer.csv").read_bytes()
+    assert (old / "winners.csv").read_bytes() == (OLD / "winners_longer.csv").read_bytes()
+
+
+def test_a_folder_that_was_stopped_before_its_first_generation_keeps_its_form_too(old: Path) -> None:
+    (old / "state.json").unlink()
+    (old / "generations.csv").write_bytes(b"")
+    resume(old, generations=4)
+    assert (old / "generations.csv").read_bytes() == (OLD / "longer.csv").read_bytes()
+
+
+def test_the_same_evolution_has_the_same_genes_in_both_forms(old: Path, tmp_path: Path) -> None:
+    small = {**SMALL, "generations": 2, "population": 4, "elite_count": 1, "fresh": 20}
+    evolve("dsp", **small, out=tmp_path / "new")
+    joined = [
+        {**dict(list(row.items())[:5]), "genotype": " ".join(list(row.values())[5:])}
+        for row in rows_of(tmp_path / "new")
+    ]
+    assert joined == rows_of(old)
+
+
+def test_a_gene_that_is_called_like_another_column_gets_a_longer_name() -> None:
+    assert gene_columns(("run", "best"), ("eta", "best", "alpha_h")) == ("eta", "gene_best", "alpha_h")
 
 
 def test_two_processes_cannot_work_in_one_folder(tmp_path: Path) -> None:

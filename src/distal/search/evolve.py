@@ -374,9 +374,13 @@ def _rows(searches: list[Search]) -> Iterator[tuple[Any, ...]]:
     for run, search in enumerate(searches, start=1):
         population, fitness, _ = search.told()
         leader = int(np.argmin(fitness))
-        genes = [*population.discrete[leader].tolist(), *population.continuous[leader].tolist()]
         best, mean, worst = float(fitness[leader]), float(fitness.mean()), float(fitness.max())
-        yield run, search.generation, best, mean, worst, " ".join(map(str, genes))
+        yield run, search.generation, best, mean, worst, *_genes(population, leader)
+
+
+def _genes(genotypes: Genotypes, row: int) -> list[int | float]:
+    """Return the genes of one genotype, the discrete ones first."""
+    return [*genotypes.discrete[row].tolist(), *genotypes.continuous[row].tolist()]
 
 
 # ------------------------------------------------------------------ the loop
