@@ -387,8 +387,13 @@ def test_a_forged_configuration_is_refused_and_nothing_changes(name: str, copy: 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("\n1,1,", "\n2,1,"), ("\n1,1,", "\n1,2,"), ("\n2,2,", "\n2,2,nan,"), ("\n2,1,", '\n2,"1,'),
-        (",alpha_o\r\n", "\r\n"), (",eta,theta,", ",theta,eta,"), ("run,", ""),
+        ("\n1,1,", "\n2,1,"),
+        ("\n1,1,", "\n1,2,"),
+        ("\n2,2,", "\n2,2,nan,"),
+        ("\n2,1,", '\n2,"1,'),
+        (",alpha_o\r\n", "\r\n"),
+        (",eta,theta,", ",theta,eta,"),
+        ("run,", ""),
     ],
 )
 def test_rows_that_do_not_fit_are_refused_even_with_the_right_checksum(

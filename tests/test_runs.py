@@ -16,11 +16,25 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from distal import GeneticAlgorithm, HillClimbing, InputError, Rule, evolve, learn, reproduce, resume
+from distal import (
+    GeneticAlgorithm,
+    HillClimbing,
+    InputError,
+    Maze,
+    Rule,
+    evolve,
+    learn,
+    reproduce,
+    resume,
+    t_maze,
+    task_of,
+    triple_t_maze,
+)
 from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, run_seed, summary
 from distal.search.runs import gene_columns
+from tests.command_line import output, refusal
 from tests.mazes import T
 from tests.processes import DISTAL, started
 
@@ -449,3 +463,77 @@ def test_a_winner_is_measured_on_as_many_fresh_trials_as_are_asked_for(tmp_path:
     assert '"fresh": 9' in (tmp_path / "line" / "config.json").read_text()
     with pytest.raises(InputError, match="fresh is 1, expected a whole number from 2 to"):
         evolve("hc", fresh=1, **options)
+
+
+# ------------------------------------------------------------------ distal runs
+
+
+def test_the_table_of_runs_holds_every_run_with_its_winner_chance_and_genes(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(step: Step) -> None:
+        if step.generation == 1:
+            raise Stop
+
+    shutil.copytree(finished, tmp_path / "many" / "rules")
+    with pytest.raises(Stop):
+        evolve(
+            "hc", **{**SMALL, "maze": None, "runs": 1}, seed=7, out=tmp_path / "many" / "climb", progress=stop
+        )
+    table = tmp_path / "many" / "table.csv"
+    shown = output(capsys, "runs", str(tmp_path / "many"))
+    assert output(capsys, "runs", str(tmp_path / "many"), "--csv", str(table)) == shown
+    with table.open(newline="") as file:
+        climb, *rules = csv.DictReader(file)
+    assert [row["run"] for row in rules] == ["1", "2"]
+    for row, winner in zip(rules, resume(finished).winners, strict=True):
+        rule, fresh = winner.learner, winner.fresh
+        assert isinstance(rule, Rule)
+        assert row["folder"] == str(tmp_path / "many" / "rules")
+        assert (row["kind"], row["task"], row["search"]) == ("dsp", "maze of 5 by 5 cells", "ga")
+        assert (row["generations"], row["done"], row["finished"]) == ("4", "4", "True")
+        assert int(row["found_in_generation"]) == winner.generation
+        numbers = [winner.selected, fresh.fitness, fresh.standard_error, fresh.chance]
+        numbers += [fresh.chance_standard_error, fresh.p, fresh.superiority]
+        columns = ["selected", "remeasured", "standard_error", "chance", "chance_standard_error", "p"]
+        assert [float(row[name]) for name in (*columns, "superiority")] == numbers
+        assert [int(row[f"delta_w_{k}"]) for k in range(32)] == list(rule.delta_w)
+        assert {name: float(row[name]) for name in rule.names} == rule.numbers
+        assert row["sigma"] == ""
+    assert (climb["kind"], climb["task"], climb["seed"]) == ("hc", "triple T-maze", "7")
+    assert (climb["generations"], climb["done"], climb["finished"]) == ("4", "1", "False")
+    last = rows_of(tmp_path / "many" / "climb")[-1]
+    assert float(climb["selected"]) == float(last["best"])
+    assert {name: climb[name] for name in HillClimbing.names} == {
+        name: last[name] for name in HillClimbing.names
+    }
+    assert climb["remeasured"] == climb["p"] == climb["eta"] == climb["delta_w_31"] == ""
+
+
+def test_the_table_is_not_written_into_the_runs(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(finished)
+    for name in ("winners.csv", "winners/table.csv"):
+        said = refusal(capsys, "runs", str(finished), "--csv", str(finished / name))
+        assert "inside a folder of runs; write the table somewhere else" in said
+    assert contents(finished) == before
+    assert not (finished / "winners" / "table.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("maze", "said"),
+    [
+        (t_maze(1), "learner hc, task T-maze of 1 level, elites"),
+        (t_maze(2), "learner hc, task T-maze of 2 levels, elites"),
+        (triple_t_maze(), "learner hc, elites"),
+        (Maze(triple_t_maze().picture, "east"), "learner hc, task triple T-maze, heading east, elites"),
+        (T, "learner hc, task maze of 5 by 5 cells, elites"),
+        (None, "learner hc, task CliffWalking-v1, elites"),
+    ],
+)
+def test_a_folder_of_runs_names_its_task_unless_it_is_the_triple_t_maze(
+    maze: Maze | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small: Any = {"runs": 1, "generations": 0, "trials": 1, "episodes": 1, "steps": 3, "fresh": 2}
+    task = task_of("CliffWalking-v1") if maze is None else maze
+    evolve("hc", **small, hidden=2, task=task, out=tmp_path / "runs")
+    assert said in output(capsys, "runs", str(tmp_path / "runs"))

@@ -29,7 +29,7 @@ from distal.engines.batch import EPs
 from distal.evaluation.learning import batch_of, chosen_task, settings_in
 from distal.learners import KINDS, Learner, chance_for
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
-from distal.model.maze import Maze
+from distal.model.maze import Maze, maze_name
 from distal.model.settings import Settings, SettingsDict
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm, first_population
@@ -38,7 +38,8 @@ from distal.search.results import Evolved, Fresh, Winner
 from distal.search.runs import RunFolder, damaged, read_run
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
-from distal.tasks.task import Task
+from distal.tasks.task import Task, task_name
+from distal.tasks.walk import MazeTask
 
 REMEASURED = 400  # fresh trials on which a winner is measured again, unless the configuration says otherwise
 
@@ -283,10 +284,12 @@ def summary(out: str | Path) -> dict[str, Any]:
     """Return what a folder of runs holds, without changing it."""
     stored, state, _ = read_run(out)
     config, searches, winners = _restored(Path(out), stored, state)
-    names = ("remeasured", "standard_error", "chance", "p", "superiority")
+    names = ("remeasured", "standard_error", "chance", "chance_standard_error", "p", "superiority")
+    genes = KINDS[config.learner].gene_names()
     found = [winner.to_dict() for winner in winners] if winners else [{} for _ in searches]
     return {
         "learner": config.learner,
+        "task": maze_name(config.task.maze) if isinstance(config.task, MazeTask) else task_name(config.task),
         "seed": config.seed,
         "search": config.search.name,
         "elites": getattr(config.search, "elites", None),
@@ -299,6 +302,7 @@ def summary(out: str | Path) -> dict[str, Any]:
                 "best": search.best_fitness,
                 "found_in_generation": search.best_generation,
                 **{name: winner.get(name) for name in names},
+                "genes": dict(zip(genes, _genes(search.told()[2], 0), strict=True)),
             }
             for number, (search, winner) in enumerate(zip(searches, found, strict=True), start=1)
             if state
