@@ -8,6 +8,7 @@ import random
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,40 @@ def test_an_interruption_between_generations_changes_nothing(
         evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop)
     resume(tmp_path / "run")
     assert contents(tmp_path / "run") == contents(finished)
+
+
+@pytest.mark.parametrize("elites", ["kept", "remeasured"])
+def test_progress_is_told_once_for_every_generation_of_all_runs(elites: str, tmp_path: Path) -> None:
+    told: list[Step] = []
+
+    def progress(step: Step) -> None:
+        assert threading.current_thread() is threading.main_thread()
+        told.append(step)
+
+    options = {**SMALL, "elites": elites, "population": 6, "elite_count": 2, "fresh": 2}
+    short = evolve("dsp", **{**options, "generations": 2}, out=tmp_path, progress=progress)
+    assert [(step.generation, step.generations) for step in told] == [(0, 2), (1, 2), (2, 2)]
+    resume(tmp_path, progress=progress)
+    assert len(told) == 3  # nothing was left to do
+    evolved = resume(tmp_path, generations=4, progress=progress)
+    assert [(step.generation, step.generations) for step in told[3:]] == [(3, 4), (4, 4)]
+    assert (evolved.best[:, :3] == short.best).all()
+    for step in told:
+        assert step.best == evolved.best[:, step.generation].tolist()
+        assert step.mean == evolved.mean[:, step.generation].mean()
+        elite = 2 if elites == "kept" and step.generation > 0 else 0  # which are not measured again
+        assert step.evaluations == 2 * (6 - elite)
+        assert step.seconds > 0
+
+
+def test_what_progress_raises_ends_an_evolution_whose_folder_holds_what_was_told(tmp_path: Path) -> None:
+    def stop(step: Step) -> None:
+        if step.generation == 3:  # sooner after the first than rows are usually written
+            raise Stop("enough")
+
+    with pytest.raises(Stop, match="enough"):
+        evolve("dsp", **SMALL, out=tmp_path, progress=stop)
+    assert summary(tmp_path)["done"] == 3
 
 
 KILLED = [

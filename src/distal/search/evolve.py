@@ -50,15 +50,17 @@ _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs
 
 @dataclass(frozen=True)
 class Step:
-    """How an evolution is doing, after every generation.
+    """How an evolution is doing: what `progress` is called with, once after every generation of all runs.
 
     Attributes:
-        generation: The generation, from 0.
-        generations: The last one there will be.
-        best: The best fitness of each run; with kept elites, the lowest so far.
-        mean: The mean fitness of all populations.
-        evaluations: How many individuals this generation measured.
-        seconds: How long it took.
+        generation: The generation that has just been measured; 0 is the first population.
+        generations: The last one there will be, so an evolution has one step more than this.
+        best: The fitness of the best individual of each run, run 1 first: of this generation, or,
+            with kept elites, the lowest so far.
+        mean: The mean fitness of this generation: of each run's population, then of the runs.
+        evaluations: How many individuals were measured for it, in all runs together. Kept elites
+            are not measured again.
+        seconds: How long it took to choose and measure them, without writing them to the folder.
     """
 
     generation: int
@@ -124,7 +126,10 @@ def evolve(
         workers: Threads of the cpu engine, processes of the reference engine, or the executor's
             workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
-        progress: Called with a `Step` after every generation.
+        progress: Called with a `Step` after every generation, once for all runs, from the first
+            population on; the winners are re-measured after the last call. It is called in the
+            thread that called `evolve`, which waits for it. What it raises ends the evolution; the
+            folder then holds this generation too, and can be resumed.
         **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
             it has a limit, or 100.
 
@@ -186,7 +191,8 @@ def resume(
         workers: Threads of the cpu engine, processes of the reference engine, or the executor's
             workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
-        progress: Called with a `Step` after every generation.
+        progress: Called with a `Step` after every generation that the folder does not hold yet, as
+            in `evolve`; never for runs that are finished.
 
     Returns:
         The fitness of every generation, from the first, and the winners.
