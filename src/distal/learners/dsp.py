@@ -52,7 +52,7 @@ class Rule(Parameters):
     file_format: ClassVar[str] = "distal-rule"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (ROWS, len(NUMBERS))
-    discrete: ClassVar[str] = "delta_w"
+    discrete_genes: ClassVar[str] = "delta_w"
 
     delta_w: Sequence[int]
     eta: float

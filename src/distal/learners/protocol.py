@@ -103,7 +103,7 @@ class Parameters:
         version: The version of that format.
         names: The names of its numbers, in the order of its continuous genes.
         genes: How many discrete and continuous genes it has; None: nothing to evolve.
-        discrete: What its discrete genes are called in tables, before their number.
+        discrete_genes: What its discrete genes are called in tables, before their number.
         ignores: The readings that mean nothing to it.
     """
 
@@ -115,7 +115,7 @@ class Parameters:
     version: ClassVar[int] = 1
     names: ClassVar[tuple[str, ...]]
     genes: ClassVar[tuple[int, int] | None] = None
-    discrete: ClassVar[str] = "discrete"
+    discrete_genes: ClassVar[str] = "discrete"
     ignores: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -144,7 +144,7 @@ class Parameters:
         discrete, continuous = cls.genes or (0, 0)
         counted = tuple(f"continuous_{k}" for k in range(continuous))
         numbers = cls.names if continuous == len(cls.names) else counted
-        return (*(f"{cls.discrete}_{k}" for k in range(discrete)), *numbers)
+        return (*(f"{cls.discrete_genes}_{k}" for k in range(discrete)), *numbers)
 
     @classmethod
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:
