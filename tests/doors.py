@@ -47,6 +47,7 @@ from distal.model.settings import READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
 from distal.paper.task_study import TaskStudy
+from distal.search.cma import CMASearch
 from distal.search.genetic import GeneticSearch
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
@@ -460,6 +461,26 @@ def restored(**state: object) -> None:
     search().restore(state)
 
 
+def asked_cma() -> CMASearch:
+    """Return a search with CMA-ES that has been asked for its first generation."""
+    made = distal.CMA(population=4).begin(2, 1, 0)
+    made.ask()
+    return made
+
+
+@cache
+def told_cma() -> dict[str, Any]:
+    """Return its state after that generation."""
+    made = asked_cma()
+    made.tell(made.ask(), np.array([2.0, 1.0, 3.0, 4.0]))
+    return made.state()
+
+
+def restored_cma(**state: object) -> None:
+    """Let it go on from a state."""
+    asked_cma().restore(state)
+
+
 @cache
 def told() -> dict[str, Any]:
     """Return the state of a search after its first generation."""
@@ -845,6 +866,15 @@ def experiments() -> list[Door]:
         Door("distal.search.protocol.Search.restore", restored, fields_of(
             told(), generation=whole(0, 2**32 - 1)
         )),
+        Door("distal.search.cma.CMASearch.tell", method(asked_cma, "tell"), {
+            "genotypes": (lambda: asked_cma().ask(), never), "fitness": row(np.ones(4), never),
+        }),
+        Door("distal.search.cma.CMASearch.restore", method(asked_cma, "restore"), {
+            "state": (told_cma, never),
+        }),
+        Door("distal.search.cma.CMASearch.restore", restored_cma, fields_of(
+            told_cma(), generation=whole(0, 2**32 - 1)
+        )),
         Door("distal.search.protocol.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
         Door("distal.search.registry.register", register, {"kind": row(distal.CMA, never)}),
         Door("distal.search.results.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
@@ -1066,6 +1096,7 @@ NO_DOOR = {
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
+            "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
             "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.Scene.caption",
@@ -1094,6 +1125,10 @@ NO_DOOR = {
     **dict.fromkeys(
         (f"distal.EnvTask.{name}" for name in ("reset", "step", "measure")),
         "called by EnvWalk, which is the door",
+    ),
+    **dict.fromkeys(
+        (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),
+        "the doors of Search.tell and Search.restore are those of a GeneticSearch",
     ),
     "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",

@@ -9,9 +9,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Self
 
 import pytest
 from PIL import Image
@@ -33,6 +35,7 @@ DOCUMENTS = [
     "docs/inside-a-rule.md",
     "docs/own-maze.md",
     "docs/own-task.md",
+    "docs/progress.md",
     "docs/readings.md",
     "docs/watch.md",
 ]
@@ -77,7 +80,51 @@ def forgetful() -> Iterator[None]:
         one.update(entries)
 
 
-@pytest.mark.usefixtures("forgetful")
+class Written:
+    """Stands in for the writer of tensorboardX and for a run of wandb: keeps what it is given."""
+
+    made: list[Written]
+
+    def __init__(self, **options: Any) -> None:
+        self.options, self.logged = options, list[tuple[int, dict[str, float]]]()
+        self.config: dict[str, Any] = {}
+        self.summary: dict[str, Any] = {}
+        self.open = True
+        self.made.append(self)
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
+        self.log({tag: scalar_value}, global_step)
+
+    def log(self, data: dict[str, float], step: int) -> None:
+        assert self.open
+        self.logged.append((step, data))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        self.open = False
+
+
+def stand_in(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Written]:
+    """Put a small module in the place of one that logs; return what its writers will have kept."""
+    monkeypatch.setattr(Written, "made", [], raising=False)
+    module: Any = ModuleType(name)
+    module.SummaryWriter = lambda logdir: Written(logdir=logdir)
+    module.init = lambda project, mode: Written(project=project, mode=mode)
+    monkeypatch.setitem(sys.modules, name, module)
+    return Written.made
+
+
+@pytest.fixture
+def loggers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let examples log with tensorboardX and wandb where these are not installed."""
+    for name in ("tensorboardX", "wandb"):
+        if find_spec(name) is None:
+            stand_in(name, monkeypatch)
+
+
+@pytest.mark.usefixtures("forgetful", "loggers")
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_examples_run_and_print_what_the_document_says(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -97,6 +144,33 @@ def test_examples_run_and_print_what_the_document_says(
             assert printed is not None
             assert squeezed(body) == squeezed(printed)
     assert printed is not None
+
+
+@pytest.mark.parametrize("name", ["tensorboardX", "wandb"])
+def test_the_page_on_progress_logs_every_generation(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "docs" / "progress.md").read_text(encoding="utf-8")
+    (body,) = (body for _, body in BLOCK.findall(text) if f"import {name}" in body or f"from {name}" in body)
+    made = stand_in(name, monkeypatch)
+    names: dict[str, Any] = {}
+    exec(compile(body, "progress.md", "exec"), names)  # noqa: S102
+    (written,), evolved = made, names["evolved"]
+    assert not written.open
+    expected: list[tuple[int, dict[str, float]]] = []
+    for generation, (best, mean) in enumerate(zip(evolved.best.T, evolved.mean.T, strict=True)):
+        if name == "tensorboardX":
+            values = {f"best/run_{run}": fitness for run, fitness in enumerate(best, start=1)}
+            expected += [
+                (generation, {tag: value}) for tag, value in (values | {"mean": mean.mean()}).items()
+            ]
+        else:
+            expected.append((generation, {"best": best.min(), "mean": mean.mean()}))
+    for _, data in written.logged:
+        data.pop("seconds", None)
+    assert written.logged == expected
+    if name == "wandb":
+        assert written.options["mode"] == "offline"
+        assert written.config == evolved.config.to_dict()
+        assert written.summary["chance"] == [winner.fresh.chance for winner in evolved.winners]
 
 
 def test_the_page_on_tasks_films_an_agent_where_moviepy_is_installed(

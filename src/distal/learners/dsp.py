@@ -58,6 +58,7 @@ class Rule(Parameters):
     file_format: ClassVar[str] = "distal-rule"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (ROWS, len(NUMBERS))
+    discrete_genes: ClassVar[str] = "delta_w"
 
     delta_w: Sequence[int]
     eta: float
