@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
+from distal.analysis.usage import count_usage
 from distal.base import memory
 from distal.base.checks import InputError, function, integer, path, shown
 from distal.base.colours import DARK, LIGHT, css
@@ -69,6 +70,8 @@ class Watched:
             towards the goal.
         recordings: What happened in the trial of each learner that the page cannot compute;
             None for the others.
+        usage: How often each of the 32 rows was used in the trial of each rule that is recorded,
+            as `inspect` counts; None for the others.
     """
 
     names: tuple[str, ...]
@@ -77,6 +80,7 @@ class Watched:
     eps: NDArray[np.int32]
     chance: NDArray[np.float64]
     recordings: tuple[Recording | None, ...]
+    usage: tuple[tuple[int, ...] | None, ...]
 
     @property
     def task(self) -> Task[Any]:
@@ -141,17 +145,21 @@ class Watched:
             "defaults": {name: default(name) for name in READINGS},
             **(task_fields(self.task) if in_maze else {"task": self._table_data()}),
             "learners": [
-                {"kind": learner.kind, **_content(learner, recording), "name": name, "eps": eps.tolist()}
-                for name, learner, recording, eps in zip(
+                {
+                    "kind": learner.kind, **_content(learner, recording, usage), "name": name,
+                    "eps": eps.tolist(),
+                }
+                for name, learner, recording, usage, eps in zip(
                     self.names,
                     (batch.learners[0] for batch in self.batches),
                     self.recordings,
+                    self.usage,
                     self.eps,
                     strict=True,
                 )
             ],
             "chance": {"trials": _CHANCE_TRIALS, "curve": visible_points(self.chance, self._visible)},
-        }
+        }  # fmt: skip
 
     @property
     def _visible(self) -> float:
@@ -329,7 +337,8 @@ def watch(
     names = [name_of(batch.learners[0]) for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
         names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
-    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0), recordings)
+    usage = tuple(map(_usage, batches))
+    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0), recordings, usage)
 
 
 def page(
@@ -415,11 +424,23 @@ def _layers(batch: Batch) -> tuple[int, int, int]:
     return batch.task.inputs + 1, batch.settings.hidden, batch.task.outputs
 
 
-def _content(learner: Learner, recording: Recording | None) -> dict[str, Any]:
+def _usage(batch: Batch) -> tuple[int, ...] | None:
+    """Count how often each row of a recorded rule is used; other trials the page counts, or have no rows."""
+    if _is_computed(batch) or type(batch.learners[0]) is not Rule:
+        return None
+    return tuple(count_usage(batch, "cpu").counts.sum(axis=(0, 1)).tolist())
+
+
+def _content(
+    learner: Learner, recording: Recording | None, usage: tuple[int, ...] | None
+) -> dict[str, Any]:
     """Return what the page holds of a learner: all that decides what it does, or what it did."""
     if recording is None:
         return embedded(learner)
-    return {"label": learner.label, "numbers": learner.numbers, "recording": recording.to_dict()}
+    content = {"label": learner.label, "numbers": learner.numbers, "recording": recording.to_dict()}
+    if isinstance(learner, Rule) and usage is not None:
+        content |= {"delta_w": list(learner.delta_w), "usage": list(usage)}
+    return content
 
 
 def _check_memory(batches: Sequence[Batch]) -> None:
