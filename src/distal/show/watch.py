@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
-from distal.analysis.usage import count_usage
+from distal.analysis.usage import LAYERS, Tally
 from distal.base import memory
 from distal.base.checks import InputError, function, integer, path, shown
 from distal.base.colours import DARK, LIGHT, css
@@ -34,7 +34,7 @@ from distal.engines.batch import named_in_errors
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
-from distal.learners.dsp import Rule
+from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
@@ -70,8 +70,8 @@ class Watched:
             towards the goal.
         recordings: What happened in the trial of each learner that the page cannot compute;
             None for the others.
-        usage: How often each of the 32 rows was used in the trial of each rule that is recorded,
-            as `inspect` counts; None for the others.
+        usage: How often each row was used in the trial of each rule that is recorded, (32), counted
+            as `inspect` does; None for the others, which the page counts or which have no rows.
     """
 
     names: tuple[str, ...]
@@ -80,7 +80,7 @@ class Watched:
     eps: NDArray[np.int32]
     chance: NDArray[np.float64]
     recordings: tuple[Recording | None, ...]
-    usage: tuple[tuple[int, ...] | None, ...]
+    usage: tuple[NDArray[np.int64] | None, ...]
 
     @property
     def task(self) -> Task[Any]:
@@ -326,18 +326,21 @@ def watch(
     report = _shared(progress, eps.size, eps.size + _CHANCE_COST * len(chance) * chance.episodes)
     random = engines.runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
     recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
-    for curve, batch, recording in zip(eps, batches, recordings, strict=True):
+    tallies = tuple(map(_tally, batches))
+    for curve, batch, recording, tally in zip(eps, batches, recordings, tallies, strict=True):
         table, goal = _table_of(batch), int(batch.goal[0])
         with named_in_errors(batch, 0):
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
                 if recording is not None:
                     recording.add(episode, states_of(table, goal, episode.actions))
+                if tally is not None:
+                    tally.add(episode)
                 report(1)
     names = [name_of(batch.learners[0]) for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
         names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
-    usage = tuple(map(_usage, batches))
+    usage = tuple(None if tally is None else tally.counts.sum(axis=(0, 1)) for tally in tallies)
     return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0), recordings, usage)
 
 
@@ -424,22 +427,22 @@ def _layers(batch: Batch) -> tuple[int, int, int]:
     return batch.task.inputs + 1, batch.settings.hidden, batch.task.outputs
 
 
-def _usage(batch: Batch) -> tuple[int, ...] | None:
-    """Count how often each row of a recorded rule is used; other trials the page counts, or have no rows."""
+def _tally(batch: Batch) -> Tally | None:
+    """Return what counts the rows of a rule that is recorded; the page counts those that it computes."""
     if _is_computed(batch) or type(batch.learners[0]) is not Rule:
         return None
-    return tuple(count_usage(batch, "cpu").counts.sum(axis=(0, 1)).tolist())
+    return Tally(batch, 0, np.zeros((1, len(LAYERS), ROWS), np.int64))
 
 
 def _content(
-    learner: Learner, recording: Recording | None, usage: tuple[int, ...] | None
+    learner: Learner, recording: Recording | None, usage: NDArray[np.int64] | None
 ) -> dict[str, Any]:
     """Return what the page holds of a learner: all that decides what it does, or what it did."""
     if recording is None:
         return embedded(learner)
     content = {"label": learner.label, "numbers": learner.numbers, "recording": recording.to_dict()}
     if isinstance(learner, Rule) and usage is not None:
-        content |= {"delta_w": list(learner.delta_w), "usage": list(usage)}
+        content |= {"delta_w": list(learner.delta_w), "usage": usage.tolist()}
     return content
 
 
