@@ -57,6 +57,13 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the figures of reports empty, which take half a second each, where the claim is not about them."""
+    for module in ("figures", "reading_report", "task_report"):
+        monkeypatch.setattr(f"distal.paper.{module}.render", lambda _: ("<svg>\n</svg>", b"\x89PNG"))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a run on a card keep its summary, and interrupts come at more moments."""
     parser.addoption("--gpu-summary", metavar="FILE", help="write a summary of the tests on a card to FILE")
