@@ -15,7 +15,7 @@ run: $(STAMP)
 	$(BIN)/distal reproduce
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # On the machine's own Python, which has CuPy; pytest and Hypothesis must be there too, Numba may be.
 test-gpu:

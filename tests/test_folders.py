@@ -172,6 +172,7 @@ def test_an_empty_name_of_a_folder_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["measurements.npz"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_overwrites_no_file_of_another_and_links_only_its_own(
     reproduction: Path, tmp_path: Path
 ) -> None:
@@ -654,6 +655,7 @@ def test_a_reproduction_without_a_manifest_is_resumed_but_is_not_removed(
     assert read_manifest(folder) is not None
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -673,6 +675,7 @@ def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     assert not (tmp_path / "study" / "readings.html").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_file_that_a_reproduction_may_write_is_written(reproduction: Path) -> None:
     write_report(reproduce("quick", out=reproduction), reproduction)
     manifest = read_manifest(reproduction)

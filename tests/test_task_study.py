@@ -395,6 +395,7 @@ def test_the_figure_has_a_panel_for_each_task_and_five_lines_in_it(tiny: tuple[T
 
 
 @pytest.mark.usefixtures("tiny_scale")
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_prints_a_table_and_writes_the_report(
     tiny: tuple[TaskStudy, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
