@@ -9,6 +9,7 @@ leave no file behind; a right one has to work.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
 import os
@@ -35,6 +36,7 @@ import numpy as np
 import distal
 from distal import Chance, Comparison, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
 from distal.analysis.rule_sets import find_rules
+from distal.analysis.usage import Usage
 from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
@@ -45,6 +47,7 @@ from distal.model.settings import READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
 from distal.paper.task_study import TaskStudy
+from distal.search.cma import CMASearch
 from distal.search.genetic import GeneticSearch
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
@@ -364,6 +367,12 @@ def lake_agent() -> distal.Agent:
 
 
 @cache
+def evaluation() -> distal.Evaluation:
+    """Return how an agent does in two episodes."""
+    return distal.evaluate(agent(), env(), episodes=2, options={"goal": 1})
+
+
+@cache
 def comparison() -> Comparison:
     """Return two learners compared in a trial."""
     options: Any = {"episodes": 2, "trials": 1, "hidden": 2, "steps": 3}
@@ -452,6 +461,26 @@ def restored(**state: object) -> None:
     search().restore(state)
 
 
+def asked_cma() -> CMASearch:
+    """Return a search with CMA-ES that has been asked for its first generation."""
+    made = distal.CMA(population=4).begin(2, 1, 0)
+    made.ask()
+    return made
+
+
+@cache
+def told_cma() -> dict[str, Any]:
+    """Return its state after that generation."""
+    made = asked_cma()
+    made.tell(made.ask(), np.array([2.0, 1.0, 3.0, 4.0]))
+    return made.state()
+
+
+def restored_cma(**state: object) -> None:
+    """Let it go on from a state."""
+    asked_cma().restore(state)
+
+
 @cache
 def told() -> dict[str, Any]:
     """Return the state of a search after its first generation."""
@@ -508,6 +537,7 @@ def fields_of(right: Mapping[str, Any], **oracles: Oracle) -> Rows:
     return {name: row(given, oracles.get(name, never)) for name, given in right.items()}
 
 
+PANDAS = importlib.util.find_spec("pandas") is not None
 AX: Rows = {"ax": row(None, none_or(never))}
 SEED = row(0, whole(0, 2**64 - 1))
 SETTINGS: Rows = {
@@ -680,6 +710,41 @@ def learning() -> list[Door]:
         Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Result.from_dict", Result.from_dict, {"data": (lambda: result().to_dict(True), never)}),
+        Door("distal.Result.from_dict", from_fields(Result.from_dict), fields_of(
+            result().to_dict(True), **dict.fromkeys(result().to_dict(True), either)
+        )),
+        Door("distal.Comparison.to_dict", method(comparison, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Comparison.from_dict", Comparison.from_dict, {
+            "data": (lambda: comparison().to_dict(True), never),
+        }),
+        *(
+            Door(f"distal.{kind}.to_frame", method(make, "to_frame"), {"what": row(given[0], words(*given))},
+                 quick=PANDAS)
+            for kind, make, given in (
+                ("Comparison", comparison, ("learners", "differences", "episodes")),
+                ("Evolved", evolved, ("generations", "winners")),
+                ("Inspection", inspection, ("rows", "knockouts")),
+                ("RuleSet", inspected_set, ("rules", "rows")),
+            )
+        ),
+        Door("distal.Inspection.to_dict", method(inspection, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Inspection.from_dict", distal.Inspection.from_dict, {
+            "data": (lambda: inspection().to_dict(True), never),
+        }),
+        Door("distal.analysis.usage.Usage.from_dict", Usage.from_dict, {
+            "data": (lambda: {"counts": inspection().usage.counts.tolist()}, never),
+        }),
+        Door("distal.Evaluation.to_dict", method(evaluation, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Evaluation.from_dict", distal.Evaluation.from_dict, {
+            "data": (lambda: evaluation().to_dict(True), never),
+        }),
+        Door("distal.Evolved.from_dict", distal.Evolved.from_dict, {
+            "data": row(evolved().to_dict(), never),
+        }),
+        Door("distal.Evolved.from_dict", from_fields(distal.Evolved.from_dict), fields_of(
+            evolved().to_dict(), **dict.fromkeys(evolved().to_dict(), either)
+        )),
         Door("distal.Behaviour.of", Behaviour.of, {
             "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "target": row(3, none_or(finite)),
         }),
@@ -800,6 +865,15 @@ def experiments() -> list[Door]:
         Door("distal.search.protocol.Search.restore", method(search, "restore"), {"state": (told, never)}),
         Door("distal.search.protocol.Search.restore", restored, fields_of(
             told(), generation=whole(0, 2**32 - 1)
+        )),
+        Door("distal.search.cma.CMASearch.tell", method(asked_cma, "tell"), {
+            "genotypes": (lambda: asked_cma().ask(), never), "fitness": row(np.ones(4), never),
+        }),
+        Door("distal.search.cma.CMASearch.restore", method(asked_cma, "restore"), {
+            "state": (told_cma, never),
+        }),
+        Door("distal.search.cma.CMASearch.restore", restored_cma, fields_of(
+            told_cma(), generation=whole(0, 2**32 - 1)
         )),
         Door("distal.search.protocol.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
         Door("distal.search.registry.register", register, {"kind": row(distal.CMA, never)}),
@@ -1022,6 +1096,7 @@ NO_DOOR = {
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
+            "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
             "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.Scene.caption",
@@ -1050,6 +1125,10 @@ NO_DOOR = {
     **dict.fromkeys(
         (f"distal.EnvTask.{name}" for name in ("reset", "step", "measure")),
         "called by EnvWalk, which is the door",
+    ),
+    **dict.fromkeys(
+        (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),
+        "the doors of Search.tell and Search.restore are those of a GeneticSearch",
     ),
     "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",

@@ -170,6 +170,10 @@ class Difference:
     standard_error: float | None
     p: float
 
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the numbers by name, ready for JSON."""
+        return asdict(self)
+
     @property
     def decided(self) -> bool:
         """Whether there is a difference, at the paper's level of 0.05."""

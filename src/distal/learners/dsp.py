@@ -58,6 +58,7 @@ class Rule(Parameters):
     file_format: ClassVar[str] = "distal-rule"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (ROWS, len(NUMBERS))
+    discrete_genes: ClassVar[str] = "delta_w"
 
     delta_w: Sequence[int]
     eta: float
@@ -91,7 +92,7 @@ class Rule(Parameters):
         bits = [format(row, "04b") for row in range(ROWS // 2)]
         rows = [(f"m = {m}", *map(signed, self.delta_w[first::2])) for m, first in (("+1", 1), ("−1", 0))]
         title = f"{self.name or 'unnamed rule'}: {numbers}"
-        return html_table(title, ("trace bits 00 01 10 11", *bits), rows)
+        return html_table(title, ("trace bits", *bits), rows)
 
     def __str__(self) -> str:
         """Return the rule as the paper prints it: its numbers, then its 32 rows."""
