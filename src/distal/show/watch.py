@@ -440,7 +440,11 @@ def _content(
     """Return what the page holds of a learner: all that decides what it does, or what it did."""
     if recording is None:
         return embedded(learner)
-    content = {"label": learner.label, "numbers": learner.numbers, "recording": recording.to_dict()}
+    content: dict[str, Any] = {
+        "label": learner.label,
+        "numbers": learner.numbers,
+        "recording": recording.to_dict(),
+    }
     if isinstance(learner, Rule) and usage is not None:
         content |= {"delta_w": list(learner.delta_w), "usage": usage.tolist()}
     return content

@@ -210,6 +210,7 @@ window.distal = (() => {
         const bar = make("i");
         bar.setAttribute("role", "img");
         row.querySelector(".used").append(bar);
+        row.addEventListener("click", () => tell(row.title)); // a finger cannot point
         panel.rows[number] = { row, n: row.querySelector(".n"), bar };
       }
       halves.append(table);
@@ -1700,12 +1701,12 @@ window.distal = (() => {
 
   const quoted = (value) => `“${value.length > 20 ? `${value.slice(0, 20)}…` : value}”`;
 
-  /** Go where the address says: #episode=57&step=3&synapse=i2-h3, or #57.3 for short; say whether it says so.
+  /** Go where an address says: #episode=57&step=3&synapse=i2-h3, or #57.3 for short; say whether it says so.
    *
    * Keys that this page does not know are ignored; of a value that it cannot use it tells. */
-  function goToAddress() {
-    const short = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash), problems = [];
-    const wanted = new URLSearchParams(short ? "" : location.hash.slice(1));
+  function goToAddress(address) {
+    const short = /^#(\d+)(?:\.(\d+))?$/.exec(address), problems = [];
+    const wanted = new URLSearchParams(short ? "" : address.slice(1));
     if (short) wanted.set("episode", short[1]);
     if (short && short[2] !== undefined) wanted.set("step", short[2]);
     if (!["episode", "step", "synapse"].some((name) => wanted.has(name))) return false;
@@ -1726,8 +1727,9 @@ window.distal = (() => {
     connect();
     readPalette();
     describe();
-    window.addEventListener("hashchange", goToAddress);
-    if (!goToAddress()) go(0, 0, false);
+    // Of the event, not of the window: what was shown may have been written over it since.
+    window.addEventListener("hashchange", (event) => goToAddress(new URL(event.newURL).hash));
+    if (!goToAddress(location.hash)) go(0, 0, false);
     later();
   }
   if (computed.length === panels.length) begin();
