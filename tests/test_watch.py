@@ -474,7 +474,7 @@ def used(counts: Any, number: int) -> str:
 
 
 def bars(page: Page) -> list[list[float]]:
-    """Return how long the bars of every row are, dark and pale, as shares of the longest possible."""
+    """Return how long the bars of every row are, solid and pale, as shares of the longest possible."""
     lengths: list[list[float]] = page.evaluate(
         """() => [...document.querySelectorAll(".halves .used i")].map(bar =>
           ["--now", "--whole"].map(name => /([\\d.]+)%/.exec(bar.style.getPropertyValue(name)))

@@ -178,7 +178,7 @@ window.distal = (() => {
     const section = panel.$learner;
     section.append(make("h3", "", "Update after this episode"));
     panel.$why = make("p");
-    panel.$key = make("p", "key", `Bits: (pre, post) was 00, 01, 10, 11 in a share of the steps above θ. n of ${grouped(H * (COLUMNS - 1) + OUTPUTS * (H + 1))} synapses selected the row. Used: dark up to here, pale in the whole trial.`);
+    panel.$key = make("p", "key", `Bits: (pre, post) was 00, 01, 10, 11 in a share of the steps above θ. n of ${grouped(H * (COLUMNS - 1) + OUTPUTS * (H + 1))} synapses selected the row. Used: solid up to here, pale in the whole trial.`);
     section.append(panel.$why, ruleTables(panel, ["n", "used"]), panel.$key);
   }
 
@@ -837,7 +837,7 @@ window.distal = (() => {
   function matrixLayout(panel) {
     const width = panel.root.querySelector(".network").clientWidth;
     const gap = 7, labels = 22;
-    const rest = [0, Infinity, 430, 240][breadth(panel)]; // of the panel, above and below the entries
+    const rest = [0, Infinity, 440, 240][breadth(panel)]; // of the panel, above and below the entries
     const tall = rest === Infinity ? rest : Math.max(9, (roomFor() - rest) / (H + OUTPUTS));
     const size = Math.min((width - MARGIN.left - 2 * gap - 2) / COLUMNS, tall, 20);
     const cell = size > 4 ? Math.floor(size * 2) / 2 : size;
