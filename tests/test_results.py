@@ -252,12 +252,16 @@ def test_no_score_is_shown_without_chance() -> None:
     assert repr(replace(result, chance=None)).endswith("chance left out)")
 
 
-def test_the_table_of_a_rule_has_its_changes_under_their_bits() -> None:
-    found = cells(doors.RULE)
-    header, upper, lower = (found[1 + 17 * k :][:17] for k in range(3))
-    assert header[11] == "1010"
-    assert upper == ["m = +1", *["+1", "0"] * 8]
-    assert lower == ["m = −1", *["0", "−1"] * 8]
+def test_the_table_of_a_rule_has_its_changes_beside_their_bits() -> None:
+    _, *found = cells(doors.RULE)
+    rows = [found[k : k + 3] for k in range(0, len(found), 3)]
+    assert rows[:3] == [
+        ["trace bits 00 01 10 11", "m = −1", "m = +1"],
+        ["0000", "0", "+1"],
+        ["0001", "−1", "0"],
+    ]
+    assert rows[16] == ["1111", "−1", "0"]
+    assert len(rows) == 17
 
 
 # ---------------------------------------------------------------- frames
