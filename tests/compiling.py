@@ -15,7 +15,11 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner
 from distal.tasks.tables import Table, TableTask
 
-FORMS = ((3, 4), (1, 4), (1, 5))  # inputs and actions: a table like a maze's, a wide one, one with many actions
+FORMS = (
+    (3, 4),
+    (1, 4),
+    (1, 5),
+)  # inputs and actions: a table like a maze's, a wide one, one with many actions
 KERNELS = ("dsp_trials", "climbing_trials", "counted_trial")
 
 

@@ -292,8 +292,15 @@ def estimate(config: Config) -> Estimate:
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.search.population,
         generations=config.generations, trials=config.trials * goals, episodes=config.episodes,
-        fresh=_fresh_trials(config) * goals, beside=beside,
+        fresh=_fresh_trials(config) * goals, kept=_kept(config), beside=beside,
     )  # fmt: skip
+
+
+def _kept(config: Config) -> int:
+    """Return how many EPs of a trial are kept: the last best one, that of each phase, or all."""
+    if config.measure.needs_ep:
+        return config.episodes
+    return 1 if config.switch is None else config.switch.phases(config.episodes)
 
 
 def summary(out: str | Path) -> dict[str, Any]:

@@ -168,4 +168,4 @@ class Aim(Generic[W]):
 
     def begin(self, settings: Settings, episode: int = 0) -> W:
         """Begin a new episode, with the goal that it has."""
-        return self.task.begin(self.goal_in(episode), settings)
+        return self.task.begin(self.goal_in(integer("episode", episode, 0)), settings)
