@@ -419,7 +419,7 @@ def assert_same(batch: Batch, engine: Any = None) -> None:
     compared.append(batch)
     ours = gpu.run(batch, keep_weights=True, keep_ep=True)
     theirs = (engine or expected).run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
-    assert_equal_trials(ours, theirs)
+    assert_equal_trials(ours, theirs, batch.phase)
 
 
 class TestOnACard:

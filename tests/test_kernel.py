@@ -56,6 +56,8 @@ NUMBERS = [
     "episodes",
     "states",
     "step_cost",
+    "phase",
+    "phases",
 ]
 
 
@@ -230,7 +232,7 @@ def emulate(plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch) -> Ru
 
 def assert_same(run: Run, batch: Batch, **options: Any) -> None:
     theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
-    assert_equal_trials(run(batch, **options), theirs)
+    assert_equal_trials(run(batch, **options), theirs, batch.phase)
 
 
 def trials(kind: str, settings: Settings, episodes: int, count: int = 4) -> Batch:
@@ -364,7 +366,7 @@ def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(emulate: Run,
         task = TableTask(random_table(rng, inputs, actions))
         batch = random_trials(rng, kind, task, settings, episodes=8, trials=4)
         theirs = reference.run(batch, keep_weights=True, keep_ep=True)
-        assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs)
+        assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs, batch.phase)
 
 
 @pytest.mark.parametrize("actions", [2, 4, 8])

@@ -154,7 +154,7 @@ struct Arguments {  // of run_trials
     int *best, *eps, *memory;
     float *all_weights, *all_kept;
     int *next, *claimed, *done;
-    int trials, first, last, piece, resample, columns, episodes, states, step_cost;
+    int trials, first, last, piece, resample, columns, episodes, states, step_cost, phase, phases;
 };
 
 static const Arguments *given;
@@ -164,7 +164,8 @@ static void run_lane()
     const Arguments &a = *given;
     run_trials(a.learner_of, a.goal_of, a.seed_of, a.numbers, a.added, a.moves, a.sensed_at, a.starts, a.outcomes,
                a.left, a.recorded, a.best, a.eps, a.memory, a.all_weights, a.all_kept, a.next, a.claimed, a.done,
-               a.trials, a.first, a.last, a.piece, a.resample, a.columns, a.episodes, a.states, a.step_cost);
+               a.trials, a.first, a.last, a.piece, a.resample, a.columns, a.episodes, a.states, a.step_cost,
+               a.phase, a.phases);
     if (++finished == LANES) leave(DONE);
     switch_to(another(current));
 }
