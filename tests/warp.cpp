@@ -140,7 +140,22 @@ static int __dp4a(int a, int b, int c)
     return c;
 }
 
+// 1 / x as a card finds it: in turn a unit too large, exact, and a unit too small; but exact where it has to be.
+static float nearly_inverse(float x)
+{
+    static int off = 0;
+    off = off == 1 ? -1 : off + 1;
+    return __int_as_float(__float_as_int(1.0f / x) + (x == 2.0f - 0x1p-23f ? 0 : off));
+}
+
 #include KERNEL
+
+#if SIGMOID
+extern "C" void logistics(const float *sums, float *activities, int count)
+{
+    for (int k = 0; k < count; k++) activities[k] = logistic(sums[k]);
+}
+#endif
 
 // ---------------------------------------------------------------- a launch
 

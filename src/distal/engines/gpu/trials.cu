@@ -594,19 +594,26 @@ __device__ __forceinline__ bool unchanged(
 // ---------------------------------------------------------------- continuous neurons
 
 #if SIGMOID
-// a / b, rounded to nearest, for 2^-27 ≤ a ≤ 1 ≤ b ≤ 2: what the compiler makes of a division where nothing can
-// overflow, without its check. The reciprocal is off by a unit at most, and refined once; the residual is exact.
+#ifdef __CUDA_ARCH__
+// 1 / x, off by a unit in the last place at most.
+__device__ __forceinline__ float nearly_inverse(float x)
+{
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+    return inverse;
+}
+#endif
+
+// a / b, rounded to nearest, for b = 1 + p and a = 1 or p, with any p from 2^-27 to 1. This is what the compiler
+// makes of a division, without its look for numbers that are too large or too small. All p were tried, with
+// inverses off by a unit or not: the result is exact, save 1 / (2 − 2^-23) where the inverse of that is off, which
+// no card's is, for __frcp_rn refines it the same way.
 __device__ __forceinline__ float quotient(float a, float b)
 {
-#ifdef __CUDA_ARCH__
-    float inverse;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+    float inverse = nearly_inverse(b);
     inverse = __fmaf_rn(inverse, __fmaf_rn(-b, inverse, 1.0f), inverse);
     const float q = a * inverse;
     return __fmaf_rn(__fmaf_rn(-b, q, a), inverse, q);
-#else
-    return a / b;
-#endif
 }
 
 // 1 / (1 + e^-x), in the words of `network.logistic`.
@@ -1093,19 +1100,11 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     mine.spots[0] = spot;
                 }
                 recurrent(w, state, sum);
-#if SIGMOID
-                u32 key = 0, now;  // lane l has that of the last step that is l mod EARLIER
-#endif
                 Ahead ahead = ahead_of(moves, spot >> STATE_AT);
                 u32 sensed = sensed_in(sensed_at, spot);
 
-                // The lanes that remember a step which was decided by the same.
-                const auto look = [&] {
-                    decides = state.sensing(sensed);
-                    return __ballot_sync(ALL, decided == decides);
-                };
                 const auto take = [&](const Record &record, int to, u32 fresh_step) {
-                    if (me.lane == (step & 31)) {
+                    if (!SIGMOID && me.lane == (step & 31)) {
                         decided = decides;
                         place = spot >> STATE_AT;
                         computed |= fresh_step << (step - base >> 5);
@@ -1137,6 +1136,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 };
 
 #if SIGMOID
+                u32 key = 0, now;  // lane l remembers that of the last step that is l mod EARLIER
                 while (!over) {
                     int to;
                     const Record record =
@@ -1152,6 +1152,11 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     }
                 }
 #else
+                // The lanes that remember a step which was decided by the same.
+                const auto look = [&] {
+                    decides = state.sensing(sensed);
+                    return __ballot_sync(ALL, decided == decides);
+                };
                 while (!over) {
                     u32 match = look();
                     if (match) {
