@@ -426,9 +426,7 @@ def test_continuous_neurons_give_the_same_bits(emulate: Run, kind: str, outputs:
 
 
 @pytest.mark.parametrize(("steps", "hidden"), [(700, 20), (300, 40)])
-def test_long_walks_of_continuous_neurons_are_counted_exactly(
-    emulate: Run, steps: int, hidden: int
-) -> None:
+def test_long_walks_of_continuous_neurons_are_counted_exactly(emulate: Run, steps: int, hidden: int) -> None:
     batch = batch_of(
         random_learners("dsp", 4, 6), np.arange(6, dtype=np.uint64), trials=1, episodes=6,
         task=MazeTask(wide_maze()), settings=Settings(neurons="sigmoid", steps=steps, hidden=hidden),
