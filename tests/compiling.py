@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner
 from distal.tasks.tables import Table, TableTask
 
-FORMS = ((3, 4), (1, 4), (1, 5))  # inputs and actions: a table like a maze's, a wide one, one with many actions
+# Inputs and actions: of a maze, of another table, of one with many actions.
+FORMS = ((3, 4), (1, 4), (1, 5))
 KERNELS = ("dsp_trials", "climbing_trials", "counted_trial")
 
 
@@ -25,7 +27,8 @@ def compile_all() -> None:
     A kernel takes eight seconds for each form. Without this, one worker would compile what
     another compiles too, or the other cores would wait for the first.
     """
-    folder = kernels.dsp_trials._cache.cache_path
+    kernel: Any = kernels.dsp_trials  # what Numba makes of a function has more than a function
+    folder = kernel._cache.cache_path
     if folder is None:  # nothing can be kept
         return
     if all(len(list(Path(folder).glob(f"*.{name}-*.nbc"))) >= len(FORMS) for name in KERNELS):
