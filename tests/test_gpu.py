@@ -420,11 +420,9 @@ extern "C" __global__ void logistics(float *sums, int count)
 
 def learners_of(kind: str, count: int) -> Sequence[Learner]:
     """Return random learners; of chance, with the scales of random rules."""
-    return (
-        [chance_for(rule) for rule in random_learners("dsp", 1, count)]
-        if kind == "chance"
-        else (random_learners(kind, 1, count))
-    )
+    if kind == "chance":
+        return [chance_for(rule) for rule in random_learners("dsp", 1, count)]
+    return random_learners(kind, 1, count)
 
 
 @pytest.fixture(autouse=True)
