@@ -123,7 +123,7 @@ def test_a_generation_on_a_card_is_compared_with_the_jax_program_for_the_same_ne
 
     monkeypatch.setattr(bench, "find_spec", lambda name: name == "jax")
     monkeypatch.setattr(bench, "times", lambda job, repeats: np.full(repeats, 0.5))
-    monkeypatch.setattr(bench.subprocess, "run", program)
+    monkeypatch.setattr("distal.bench.subprocess.run", program)
     batch = bench.generation(distal.published_rules(), trials=1, neurons=neurons)
     row = importlib.import_module("distal.bench.gpu")._against_jax(batch, 3)
     assert (row.name, row.value, row.target) == (name, 80, target)  # 40 s against half a second

@@ -355,7 +355,7 @@ def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, st
 
 # Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is
 # sensed and without, four actions and other numbers, outputs in one slot and in two, one to three slots, the
-# most inputs and actions, with (27, 16, 49) the most shared memory, and with (31, 16, 49) too many weights for it.
+# most inputs and actions, with (27, 16, 49) the most shared memory, and with (31, 16, 49) more than it holds.
 SHAPES = [
     (1, 1, 1), (1, 8, 25), (2, 4, 20), (2, 3, 30), (3, 5, 20), (4, 4, 20), (5, 2, 64), (6, 4, 7), (7, 4, 29),
     (8, 8, 20), (11, 7, 28), (27, 16, 49), (13, 6, 61), (14, 1, 32), (16, 8, 20), (16, 8, 64), (31, 16, 48),
