@@ -355,10 +355,11 @@ def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, st
 
 # Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is
 # sensed and without, four actions and other numbers, outputs in one slot and in two, one to three slots, the
-# most inputs and actions, and, with (27, 16, 49), the most shared memory.
+# most inputs and actions, with (27, 16, 49) the most shared memory, and with (31, 16, 49) more than it holds.
 SHAPES = [
     (1, 1, 1), (1, 8, 25), (2, 4, 20), (2, 3, 30), (3, 5, 20), (4, 4, 20), (5, 2, 64), (6, 4, 7), (7, 4, 29),
     (8, 8, 20), (11, 7, 28), (27, 16, 49), (13, 6, 61), (14, 1, 32), (16, 8, 20), (16, 8, 64), (31, 16, 48),
+    (31, 16, 49),
 ]  # fmt: skip
 
 
@@ -399,6 +400,16 @@ def test_a_remembered_step_is_taken_again_with_its_action(emulate: Run, outputs:
         rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, task=task, settings=settings
     )
     assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
+
+
+@pytest.mark.parametrize("neurons", NEURONS)
+@pytest.mark.parametrize(("hidden", "kind"), [(65, "dsp"), (160, "dsp"), (100, "hc"), (256, "chance")])
+def test_more_weights_than_registers_give_the_same_bits(
+    emulate: Run, hidden: int, kind: str, neurons: str
+) -> None:
+    settings = Settings(hidden=hidden, steps=150 if kind == "dsp" else 30, neurons=neurons)
+    assert gpu.definitions(settings, climbing=False, keep_weights=True)["LARGE"]
+    assert_same(emulate, trials(kind, settings, episodes=6, count=1).part(2, 5), piece=2)
 
 
 # ---------------------------------------------------------------- continuous neurons

@@ -74,6 +74,8 @@ class Compiler:
         (False, Settings(outputs="binary", steps=300), (31, 16)),
         (False, Settings(outputs="random", neurons="sigmoid", hidden=40, steps=300), (3, 4)),
         (True, Settings(outputs="binary", neurons="sigmoid"), (16, 8)),
+        (False, Settings(hidden=160, neurons="sigmoid"), (3, 4)),
+        (False, Settings(hidden=256, outputs="binary"), (31, 16)),
     ],
 )
 def test_the_kernel_compiles_for_a_card(climbing: bool, settings: Settings, shape: tuple[int, int]) -> None:

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -46,9 +46,9 @@ from distal.tasks.tables import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
 
-_MAX_HIDDEN = 64  # more weights than the registers of a warp hold
+_FAST_HIDDEN = 64  # more weights than the registers of a warp hold: these are in slower memory
 _MAX_INPUTS = 31  # with the bias, the bits of a word
-_MAX_WEIGHTS = 280  # of a lane: what its warp shares grows with them, up to the 48 KiB that a block may have
+_FAST_WEIGHTS = 280  # of a lane: what its warp shares grows with them, up to the 48 KiB that a block may have
 _ROOM_IN_SPOT = 4  # bits of a word that a state and an event leave
 MAX_EPISODES = 2**31 - 1
 _CAPABILITY = (7, 0)  # of the oldest cards that have the instructions
@@ -150,15 +150,9 @@ class Layout:
         return min(32, 4 * (_REGISTERS // (_LANES * (-(-registers // 8) * 8))))
 
     @property
-    def fits(self) -> bool:
-        """Whether a lane has registers for its weights."""
-        return self.slots * self.incoming <= _MAX_WEIGHTS
-
-    @property
-    def most_hidden(self) -> int:
-        """The most hidden neurons that fit beside so many inputs and outputs."""
-        sizes = (replace(self, hidden=hidden) for hidden in range(1, _MAX_HIDDEN + 1))
-        return max(one.hidden for one in sizes if one.fits)
+    def large(self) -> bool:
+        """Whether a lane has too few registers for its weights."""
+        return self.hidden > _FAST_HIDDEN or self.slots * self.incoming > _FAST_WEIGHTS
 
     def unpack(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Turn weights as they lie in lanes, (trials, size), into matrices (see `network`)."""
@@ -262,6 +256,7 @@ def definitions(
     Returns:
         The value of each constant, by its name.
     """
+    layout = Layout(settings.hidden, inputs, outputs)
     return {
         "INPUTS": inputs,
         "ACTIONS": outputs,
@@ -277,6 +272,7 @@ def definitions(
         "KEY_STEP1": KEY_STEPS[1],
         "SQRT_HALF_BITS": int(SQRT_HALF_BITS),
         "HIDDEN": settings.hidden,
+        "LARGE": int(layout.large),
         "CLIMB": int(climbing),
         "PHASES": int(moving),
         "SIGMOID": int(settings.neurons == SIGMOID),
@@ -291,7 +287,7 @@ def definitions(
         "STEPS": settings.steps,
         "KEEP": int(keep_weights),
         "EVERY": int(keep_ep),
-        "BLOCKS": Layout(settings.hidden, inputs, outputs).blocks,
+        "BLOCKS": layout.blocks,
     }
 
 
@@ -338,21 +334,13 @@ def supports(batch: Batch) -> str | None:
     reason = not_compiled(batch, "gpu")
     if reason is not None:
         return reason
-    table, hidden = table_of(batch), batch.settings.hidden
     limits = (
-        ("the number of inputs", table.inputs, _MAX_INPUTS),
-        ("hidden", hidden, _MAX_HIDDEN),
+        ("the number of inputs", table_of(batch).inputs, _MAX_INPUTS),
         ("episodes", batch.episodes, MAX_EPISODES),
     )
     for name, value, most in limits:
         if value > most:
             return f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
-    layout = Layout(hidden, table.inputs, table.outputs)
-    if not layout.fits:  # asked in every generation, so the most that would fit is looked for only now
-        return (
-            f"hidden is {hidden}, engine gpu takes at most {layout.most_hidden} with {table.inputs} inputs "
-            f"and {table.outputs} actions; use engine cpu for more"
-        )
     return None
 
 

@@ -9,6 +9,7 @@
 //   ROUNDS, MULTIPLIER0, MULTIPLIER1, KEY_STEP0, KEY_STEP1  Philox's constants
 //   SQRT_HALF_BITS  √½ as a 32-bit float
 //   HIDDEN     hidden neurons
+//   LARGE      1 if there are more weights than registers: each lane has them in memory of its own
 //   CLIMB      0 DSP rules, 1 hill climbing
 //   SIGMOID    1 if hidden neurons are continuous
 //   FARTHEST_BITS, LOG2_E_BITS, SHIFT_BITS, LN_2_HIGH_BITS, LN_2_LOW_BITS, SERIES0 … SERIES6, ONE_BITS
@@ -54,6 +55,11 @@ typedef unsigned long long u64;
 #define EVENT_OF(spot) ((spot) >> IN_SPOT & EVENTS - 1)
 #define ROW (HIDDEN / 4 * 4 + 4)                 // of activities: one more than the hidden neurons, in fours
 #define EARLIER (SLOTS * COLUMNS > 250 ? 8 : 32)  // steps whose activities are kept: as many as there is room for
+#if LARGE
+#define UNROLLED _Pragma("unroll 1")
+#else
+#define UNROLLED _Pragma("unroll")               // over weights, which are in registers only if all is unrolled
+#endif
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
 
@@ -188,7 +194,7 @@ __device__ __forceinline__ void draw(const Lane me, Weights &w, u64 seed, u32 ep
     for (int s = 0; s < SLOTS; s++) {
         int n = me.neuron(s);
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f), before;
-#pragma unroll
+        UNROLLED
         for (int block = 0; block < GROUPS; block++) {
             u32 drawn_block = !me.is_output(s) ? block : 4 * block < FEED ? HIDDEN / 4 : block - FEED / 4;
             before = v;
@@ -212,7 +218,7 @@ __device__ __forceinline__ void save(const Lane me, const Weights &w, float *to)
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++)
-#pragma unroll
+        UNROLLED
         for (int c = PAD; c < COLUMNS; c++) to[place_of(s, c) + me.lane] = w[s][c];
 }
 
@@ -220,7 +226,7 @@ __device__ __forceinline__ void load(const Lane me, Weights &w, const float *fro
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++)
-#pragma unroll
+        UNROLLED
         for (int c = PAD; c < COLUMNS; c++) w[s][c] = __ldcg(from + place_of(s, c) + me.lane);
 }
 
@@ -282,7 +288,9 @@ struct __align__(16) Shared {
     u32 rows[WORDS + 1][SEEN + 4 * GROUPS];  // of a neuron, or input, as pre-synaptic: its activity, a bit a step
     u32 own[WORDS + 1][SLOTS][32];      // … of the lane's neurons as post-synaptic
     u32 totals[SEEN + 4 * GROUPS];      // … its active steps << 16
-    float4 changes[SLOTS][GROUPS][32];  // of weights; before that, counts of steps in which both were active
+#if !LARGE
+    float4 changes[SLOTS][GROUPS][32];  // see Changes
+#endif
     u32 past[BITS][1 + ROOM];           // records of the steps, after that of the one before
     int spots[ROOM + 1];                // where the steps began, and the last ended
 #if SIGMOID
@@ -320,6 +328,20 @@ struct __align__(16) Shared {
 };
 
 static_assert(sizeof(Shared) <= 48 << 10, "more than a block may have");
+
+// The changes of a lane's weights; before that, counts of steps in which both neurons were active.
+struct Changes {
+#if LARGE
+    float4 own[SLOTS][GROUPS];
+
+    __device__ __forceinline__ float4 &at(Shared &, const Lane, int slot, int group) { return own[slot][group]; }
+#else
+    __device__ __forceinline__ float4 &at(Shared &mine, const Lane me, int slot, int group)
+    {
+        return mine.changes[slot][group][me.lane];
+    }
+#endif
+};
 
 // Keep a number or an address: the compiler would find it anew at every use, which takes longer than the use.
 __device__ __forceinline__ int held(int number)
@@ -445,12 +467,22 @@ __device__ __forceinline__ void recurrent(const Weights &w, const Record &state,
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) sum[s] = 0.0f;
+#if LARGE
+#pragma unroll
+    for (int b = 0; 32 * b < HIDDEN; b++)
+        for (u32 active = state.bits[b] & below(HIDDEN - 32 * b); active; active &= active - 1) {
+            const int h = 32 * b + __ffs(active) - 1;
+#pragma unroll
+            for (int s = 0; s < SLOTS; s++) sum[s] += w[s][FEED + h];
+        }
+#else
 #pragma unroll
     for (int h = 0; h < HIDDEN; h++)
         if (state.active(h)) {
 #pragma unroll
             for (int s = 0; s < SLOTS; s++) sum[s] += w[s][FEED + h];
         }
+#endif
 }
 
 // The sum that decides whether a lane's neuron becomes active; `sum` is that over the hidden neurons.
@@ -646,11 +678,15 @@ __device__ __forceinline__ Record activate(
         sum[s] = 0.0f;
     }
     __syncwarp();
+    UNROLLED
+    for (int first = 0; first < HIDDEN; first += 4) {
+        const float4 passed_on = *(const float4 *)(activity + first);
 #pragma unroll
-    for (int h = 0; h < HIDDEN; h++) {
-        const float passed_on = pick(*(const float4 *)(activity + h / 4 * 4), h % 4);
+        for (int k = 0; k < 4; k++)
+            if (first + k < HIDDEN) {
 #pragma unroll
-        for (int s = 0; s < SLOTS; s++) sum[s] += w[s][FEED + h] * passed_on;
+                for (int s = 0; s < SLOTS; s++) sum[s] += w[s][FEED + first + k] * pick(passed_on, k);
+            }
     }
     float total[ACTIONS];
     output_sums(w, sum, total);
@@ -800,7 +836,7 @@ __device__ __forceinline__ int row_of(const Lane me, int slot, int group)
 
 // Count, for every synapse, the steps in which both its neurons were active, and add the counts to those in
 // `changes`, where there are some already if `begun`.
-__device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, Totals &total)
+__device__ __forceinline__ void count(Shared &mine, Changes &changes, const Lane me, bool begun, Totals &total)
 {
     const Walk walk = mine.walk;
     build(mine, me, walk, total);
@@ -809,7 +845,7 @@ __device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, T
     for (int s = 0; s < SLOTS; s++)
 #pragma unroll 1
         for (int g = 0; g < GROUPS; g++) {
-            uint4 *to = (uint4 *)&mine.changes[s][g][me.lane];
+            uint4 *to = (uint4 *)&changes.at(mine, me, s, g);
             uint4 n = begun ? *to : make_uint4(0, 0, 0, 0);
 #pragma unroll 1
             for (int word = 0; 32 * word < walk.length; word++) {
@@ -824,7 +860,7 @@ __device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, T
 // The same for the last steps of an episode, and from the counts the changes of the weights. A count above
 // `limit` is frequent; lanes 0 … 15 have the change for trace bits 1111 … 0000.
 __device__ __forceinline__ void decide(
-    Shared &mine, const Lane me, bool begun, Totals &total, int limit, float change)
+    Shared &mine, Changes &changes, const Lane me, bool begun, Totals &total, int limit, float change)
 {
     const Walk walk = mine.walk;
     build(mine, me, walk, total);
@@ -851,7 +887,7 @@ __device__ __forceinline__ void decide(
             const uint4 circle = *(const uint4 *)(mine.rows[WORDS] + row);
             const uint4 pre = *(const uint4 *)(mine.totals + row);
             uint4 n = make_uint4(0, 0, 0, 0);
-            if (STEPS > ROOM && begun) n = *(const uint4 *)&mine.changes[s][g][me.lane];
+            if (STEPS > ROOM && begun) n = *(const uint4 *)&changes.at(mine, me, s, g);
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 pick(n, k) += __popc(pick(rows, k) & own) + walk.rounds * __popc(pick(circle, k) & own_circle) +
@@ -870,7 +906,7 @@ __device__ __forceinline__ void decide(
                 const float c = __shfl_sync(ALL, change, __dp4a(bits, (int)0xF8FCFEFF, 0));
                 pick(decided, k) = exists >> k & 1 ? c : 0.0f;
             }
-            mine.changes[s][g][me.lane] = decided;
+            changes.at(mine, me, s, g) = decided;
             exists >>= 4;
         }
     }
@@ -893,16 +929,16 @@ __device__ __forceinline__ float divided_in_double(float w, double norm, double 
 }
 
 // Add the changes to the weights, and divide every neuron's by their norm.
-__device__ __forceinline__ void update(const Shared &mine, const Lane me, Weights &w)
+__device__ __forceinline__ void update(Shared &mine, Changes &changes, const Lane me, Weights &w)
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         const bool output = me.is_output(s);
         float squares[3] = {0.0f, 0.0f, 0.0f}, bias = 0.0f;
         u32 smallest = ALL;
-#pragma unroll
+        UNROLLED
         for (int g = 0; g < GROUPS; g++) {
-            const float4 change = mine.changes[s][g][me.lane];
+            const float4 change = changes.at(mine, me, s, g);
 #pragma unroll
             for (int k = 0; k < 4; k++) {
                 const int c = 4 * g + k;
@@ -936,7 +972,7 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
             return PARTS > 1 && c == BIAS && output ? of[part_of(FEED)] : of[part_of(c)];
         };
         if (__all_sync(ALL, far)) {
-#pragma unroll
+            UNROLLED
             for (int c = PAD; c < COLUMNS; c++) w[s][c] = divided(w[s][c], own(norm, c), own(inverse, c), own(more, c));
         } else {  // weights that a rule never changes shrink until they are subnormal, and then 0
             double exact[3], inverted[3];
@@ -945,7 +981,7 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
                 exact[part] = norm[part];
                 inverted[part] = 1.0 / exact[part];
             }
-#pragma unroll
+            UNROLLED
             for (int c = PAD; c < COLUMNS; c++) w[s][c] = divided_in_double(w[s][c], own(exact, c), own(inverted, c));
         }
     }
@@ -990,6 +1026,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     moves = held(moves);
     const Lane me = {held((int)(threadIdx.x & 31))};
     Weights w;
+    Changes changes;
     const int size = place_of(SLOTS, PAD);
 
     // Some trials take ten times as long as others, and the last to be begun would be waited for. So a
@@ -1129,7 +1166,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                         mine.walk = {gone, gone, 0, 0, 0};
                         __syncwarp();
                         extra += extra_of(mine, me, outcomes + EVENTS * GOAL);
-                        if (!CLIMB) count(mine, me, base > 0, total);
+                        if (!CLIMB) count(mine, changes, me, base > 0, total);
                         mine.forget(me.lane, gone);
                         base += gone;
                     }
@@ -1214,11 +1251,11 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 previous = ep;
                 if (!same || good != was_good) {  // else the changes are those of the episode before
                     const int steps = mine.walk.steps;
-                    decide(mine, me, base > 0, total, steps == STEPS ? limit : threshold(number[1], steps, me.lane),
+                    decide(mine, changes, me, base > 0, total, steps == STEPS ? limit : threshold(number[1], steps, me.lane),
                            mine.added[good][15 - me.lane & 15]);
                     was_good = good;
                 }
-                update(mine, me, w);
+                update(mine, changes, me, w);
             }
             if (step > LONG && until < last) {
                 if (me.lane == 0) taken = atomicCAS(claimed + trial, turn + 1, NONE);
