@@ -68,7 +68,9 @@ def _names(world: World) -> tuple[list[str], list[str]]:
         return [ADAPTED, *ends], [f"until_{phase}" for phase in phases]
     suffixes = ("", LONG) if world.long else ("",)
     values, numbers = (BEST, LAST, "reached"), ("retained", "first")
-    return [name + end for end in suffixes for name in values], [name + end for end in suffixes for name in numbers]
+    return [name + end for end in suffixes for name in values], [
+        name + end for end in suffixes for name in numbers
+    ]
 
 
 def _sums(
@@ -165,6 +167,12 @@ class Row:
             Curve.from_dict(data["curve"]),
             Curve.from_dict(data["chance_curve"]),
         )
+
+
+def gain(row: Row, perfect: float) -> float | None:
+    """Return how much of the way from chance to a perfect agent a learner comes; None if chance is there."""
+    left = row.values[f"{CHANCE}_{BEST}"].value - perfect
+    return (row.values[f"{CHANCE}_{BEST}"].value - row.values[BEST].value) / left if left > 0 else None
 
 
 @dataclass(frozen=True)

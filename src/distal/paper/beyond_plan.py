@@ -73,12 +73,12 @@ class Place:
 
     @cached_property
     def task(self) -> MazeTask:
-        """The maze, with as many steps as its size asks for."""
-        return MazeTask.scaled(t_maze(self.levels))
+        """The maze."""
+        return MazeTask(t_maze(self.levels))
 
     @cached_property
     def settings(self) -> Settings:
-        """The network and the steps."""
+        """The network, and as many steps as the size of the maze asks for."""
         return Settings(hidden=self.hidden, steps=scaled_steps(self.task.maze), neurons=self.neurons)
 
     @property
@@ -207,7 +207,9 @@ class Question:
     @property
     def compared(self) -> list[str]:
         """The evolutions of which all winners are compared."""
-        return list(dict.fromkeys(name for pair in self.pairs if pair.runs for name in (pair.other, pair.own)))
+        return list(
+            dict.fromkeys(name for pair in self.pairs if pair.runs for name in (pair.other, pair.own))
+        )
 
     @property
     def scores(self) -> list[str]:
@@ -316,15 +318,17 @@ def _change() -> Question:
         )
     ]  # fmt: skip
     rule, *others = (case.name for case in cases if case.world == new)
+    climber = Case(CLIMBER, change, new).name
     pairs = [Pair(case.name, CHANCE, ADAPTED if case.world == new else LOST) for case in cases]
     pairs += [Pair(rule, other, ADAPTED) for other in others]
+    pairs += [Pair(Case(RULE, without, new, anew).name, climber, ADAPTED) for anew in (False, True)]
     pairs += [
         Pair(Case(RULE, change, back).name, Case(RULE, without, back).name, LOST),
         Pair(f"{RULE}_change", f"{RULE}_base", ADAPTED, runs=True),
     ]
     return Question(
-        "change", "Do rules evolved under change adapt faster than rules evolved without, than hill climbing, "
-        "than starting anew?", tuple(cases), tuple(pairs), new,
+        "change", "Do rules evolved under change adapt faster than rules evolved without, than hill "
+        "climbing, than starting anew?", tuple(cases), tuple(pairs), new,
     )  # fmt: skip
 
 

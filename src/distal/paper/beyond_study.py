@@ -424,7 +424,7 @@ class _Work:
     def _eps(
         self, question: Question, world: World, trials: _Trials
     ) -> tuple[dict[str, EPs], dict[str, EPs]]:
-        """Return the EPs (trials, episodes) of all cases of a question in a world, and of chance beside each."""
+        """Return the EPs (trials, episodes) of all cases in a world, and of chance beside each."""
         found: dict[str, EPs] = {}
         by_chance: dict[str, EPs] = {}
         for test in _tests(question):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from distal.base.checks import counted
@@ -30,7 +30,7 @@ def share(value: Interval) -> str:
 
 def percent(value: float | None) -> str:
     """Return a share in percent, or a dash if there is none."""
-    return "–" if value is None else f"{value:.1%}"
+    return "–" if value is None else f"{value:.1%}".replace("-", "−")
 
 
 def p_value(value: float, word: bool = False) -> str:
@@ -50,3 +50,8 @@ def made_on(machine: dict[str, Any], seconds: dict[str, float]) -> str:
     card = f"{machine['card']} with " if machine.get("card") else ""
     minutes = sum(seconds.values()) / 60
     return f"{card}{machine['processor']}, {counted(machine['cores'], 'core')}, in {minutes:.1f} minutes"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
