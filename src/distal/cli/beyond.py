@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
         "--scale",
         default="quick",
         metavar="WORD",
-        help="quick: ten minutes on two cores; paper: for a card, a quarter of an hour (quick)",
+        help="quick: about five minutes on two cores; paper: for a card, some minutes (quick)",
     )
     command.add_argument("--out", metavar="DIR", help="folder of the report (beyond-SCALE)")
     options.add_force(command)

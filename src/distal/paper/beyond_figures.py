@@ -30,7 +30,8 @@ CAPTIONS = {
     "change": "Mean best EP of the phase so far; the goal moves at the dotted lines. Bands are 95 % intervals; chance "
     "has the scales of the rule evolved under change.",
     "transfer": "How much of the way from chance to the shortest way a rule comes in each maze: 100 % is a perfect "
-    "agent, 0 % is chance there, with the rule's own scales. A star: it beats chance; a circle: it is worse.",
+    "agent, 0 % is chance there, with the rule’s own scales. A star: it beats chance; a circle: it is worse. In the smallest maze "
+    "chance is nearly perfect, so that little is much of the way.",
 }  # fmt: skip
 
 
@@ -99,9 +100,10 @@ def _by_size(axes: Axes, outcome: Outcome, x: Sequence[float], names: Sequence[s
     """Draw rule, climber and chance beside one another; the names are those of rows without the kind."""
     rules = [outcome.rows[f"{RULE}_{name}"].values for name in names]
     climbers = [outcome.rows[f"{CLIMBER}_{name}"].values for name in names]
-    _points(axes, x, [row[f"{CHANCE}_{of}"] for row in rules], "chance", "chance")
+    # A little apart, so that no bar hides another.
+    _points(axes, [0.97 * one for one in x], [row[f"{CHANCE}_{of}"] for row in rules], "chance", "chance")
     _points(axes, x, [row[of] for row in rules], "rule", "dsp")
-    _points(axes, x, [row[of] for row in climbers], "hill climbing", "hc")
+    _points(axes, [1.03 * one for one in x], [row[of] for row in climbers], "hill climbing", "hc")
 
 
 def _network(outcome: Outcome, scale: Scale) -> Figure:
@@ -134,7 +136,7 @@ def _maze(outcome: Outcome, scale: Scale) -> Figure:
     best.plot(LEVELS, perfect, color=LIGHT["ink"], linestyle=":", linewidth=1.2, label="shortest way")
     best.set_ylabel("mean best EP")
     _by_size(reached, outcome, LEVELS, names, "reached")
-    reached.set_ylabel("share of trials that reached the goal")
+    reached.set_ylabel("trials that reached the goal")
     reached.set_ylim(0, 1.02)
     for axes in (best, reached):
         axes.set_xticks(LEVELS)
@@ -146,16 +148,15 @@ def _maze(outcome: Outcome, scale: Scale) -> Figure:
 def _keeping(outcome: Outcome, scale: Scale) -> Figure:
     figure, panels = _panels(["rules", "hill climbing"])
     lines = (
-        ("base", "judged by its best episode", ("dsp", "hc"), "-"),
-        ("last", f"judged by its last {scale.last} episodes", ("other", "other"), "-"),
-        ("mean", "judged by all episodes", ("positive", "positive"), "--"),
+        ("base", "judged by the best episode", "paper", "-"),
+        ("last", f"judged by the last {scale.last} episodes", "other", "-"),
+        ("mean", "judged by all episodes", "positive", "--"),
     )
-    for position, (axes, kind) in enumerate(zip(panels, (RULE, CLIMBER), strict=True)):
+    for axes, kind in zip(panels, (RULE, CLIMBER), strict=True):
         chance = outcome.rows[f"{kind}_base_in_long"].chance_curve
         draw_curve(axes, chance, "chance", "chance", "-")
-        for name, label, colours, style in lines:
-            own = outcome.rows[f"{kind}_{name}_in_long"].curve
-            draw_curve(axes, own, label, colours[position], style)
+        for name, label, colour, style in lines:
+            draw_curve(axes, outcome.rows[f"{kind}_{name}_in_long"].curve, label, colour, style)
         _episodes_axis(axes, chance)
         axes.axvline(scale.episodes, color=LIGHT["soft"], linestyle=":", linewidth=0.9)
     panels[0].set_ylabel("mean EP of an episode")

@@ -288,8 +288,8 @@ def _maze() -> Question:
 def _keeping() -> Question:
     world = World("long", "the maze", long=True)
     best, *others = (
-        Condition("base", "judged by its best episode"),
-        Condition("last", "judged by its last episodes", fitness=LAST),
+        Condition("base", "judged by the best episode"),
+        Condition("last", "judged by the last episodes", fitness=LAST),
         Condition("mean", "judged by all episodes", fitness=MEAN),
     )
     cases = [Case(kind, condition, world) for kind in KINDS for condition in (best, *others)]
