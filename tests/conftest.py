@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,17 @@ def assert_equal_trials(ours: Trials, theirs: Trials) -> None:
         assert mine is not None
         assert other is not None
         assert mine.tobytes() == other.tobytes()
+
+
+os.environ.setdefault("MPLBACKEND", "Agg")  # figures open no windows
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures() -> Iterator[None]:
+    """Close the figures that a test has opened: Matplotlib warns of twenty, and a warning is an error."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="module")

@@ -371,6 +371,12 @@ def comparison() -> Comparison:
 
 
 @cache
+def evolved() -> distal.Evolved:
+    """Return the smallest evolution there is."""
+    return distal.evolve(**{**SMALLEST, "maze": SMALL, "fresh": 4})
+
+
+@cache
 def inspection() -> distal.Inspection:
     """Return what is in a small rule; row 1 has the change 1."""
     return distal.inspect(RULE, maze=SMALL, episodes=2, trials=1, hidden=2, steps=3)
@@ -502,6 +508,7 @@ def fields_of(right: Mapping[str, Any], **oracles: Oracle) -> Rows:
     return {name: row(given, oracles.get(name, never)) for name, given in right.items()}
 
 
+AX: Rows = {"ax": row(None, none_or(never))}
 SEED = row(0, whole(0, 2**64 - 1))
 SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)),
@@ -669,7 +676,7 @@ def learning() -> list[Door]:
             **COMPARING, "until_decided": row(True, lambda given: right_if(flag(given) == RIGHT and given)),
             "most_trials": row(100, none_or(whole(50, 2**32 - 1, quick=1000))),
         }),
-        Door("distal.Comparison.plot", method(comparison, "plot"), {"ax": row(None, none_or(never))}),
+        Door("distal.Comparison.plot", method(comparison, "plot"), AX),
         Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
@@ -704,9 +711,12 @@ def learning() -> list[Door]:
             "change": row(0, lambda change: EITHER if whole(-1, 1)(change) == RIGHT else WRONG),
         }),
         Door("distal.Inspection.plot", method(inspection, "plot"), {
-            "what": row("eta", words("usage", "knockouts", *RULE_NUMBERS)), "axes": row(None, none_or(never)),
+            "what": row("eta", words("usage", "knockouts", *RULE_NUMBERS)), **AX,
         }),
-        Door("distal.RuleSet.plot", method(inspected_set, "plot"), {"axes": row(None, none_or(never))}),
+        Door("distal.RuleSet.plot", method(inspected_set, "plot"), AX),
+        Door("distal.Result.plot", method(result, "plot"), AX),
+        Door("distal.Rule.plot", RULE.plot, AX),
+        Door("distal.Evolved.plot", method(evolved, "plot"), AX),
         Door("distal.analysis.rule_sets.find_rules", find_rules, {"given": row("runs", some(Rule))}),
         Door("distal.show.inspected.write_page", write_page, {
             "found": (inspected_set, never), "out": row("page.html", new_file),

@@ -266,6 +266,7 @@ def test_a_terminal_of_80_columns_shows_every_number(
 def test_every_final_position_has_chance_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     result = learn("evolved:1", trials=3)
     assert result.chance is not None
+    assert result.maze is not None
     learn_command.show_result(result)
     text = capsys.readouterr().out
     rows = [line.split() for line in text.splitlines()]

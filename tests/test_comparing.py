@@ -252,7 +252,7 @@ def test_curves_are_drawn_on_the_axes_that_are_given() -> None:
     half = 1.96 * final.std(ddof=1) / np.sqrt(len(final))
     heights = np.asarray(band.get_paths()[0].vertices)[:, 1]
     assert np.isclose(heights, final.mean() + half).any()
-    with pytest.raises(InputError, match="ax is 3, expected a Matplotlib Axes"):
+    with pytest.raises(InputError, match="ax is 3, expected a Matplotlib Axes, or None"):
         both.plot(3)  # type: ignore[arg-type]
 
 

@@ -19,6 +19,7 @@ ORDER = (
 
 # What may be imported in a function: the module that does it, what it imports, and why.
 LATE = {
+    ("base.drawing", "matplotlib"): "takes a third of a second; only figures need it",
     ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",
     ("tasks.environment", "distal.tasks.pixels"): "imports Pillow",
     ("analysis.drawing", "matplotlib"): "takes a third of a second; only figures need it",
@@ -27,7 +28,6 @@ LATE = {
     ("engines.cluster", "dask"): "an extra",
     ("engines.cluster", "distributed"): "an extra",
     ("engines.gpu", "cupy"): "an extra",
-    ("analysis.comparing", "matplotlib"): "takes a third of a second; only figures need it",
     ("paper.figures", "matplotlib"): "takes a third of a second; only reports need it",
     ("paper.reading_report", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",

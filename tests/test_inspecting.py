@@ -333,7 +333,7 @@ def test_plots_are_drawn_on_the_axes_that_are_given(found: distal.Inspection) ->
     assert widths.sum(axis=0) == pytest.approx(found.usage.rows)
     with pytest.raises(InputError, match="what is 'eat', expected one of usage, knockouts, eta"):
         found.plot("eat")
-    with pytest.raises(InputError, match="axes is 3, expected axes"):
+    with pytest.raises(InputError, match="ax is 3, expected a Matplotlib Axes, or None"):
         found.plot("eta", 3)  # type: ignore[arg-type]
 
 

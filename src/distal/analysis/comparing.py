@@ -6,24 +6,36 @@ returns a `Comparison`: each learner with chance beside it, and each pair of lea
 
 from __future__ import annotations
 
-import csv
 import inspect
-import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
 from distal.base import memory
-from distal.base.checks import InputError, counted, flag, function, instance, integer, sequence
+from distal.base.checks import (
+    InputError,
+    counted,
+    flag,
+    function,
+    instance,
+    integer,
+    one_of,
+    reading,
+    sequence,
+    text,
+)
 from distal.base.colours import LIGHT
+from distal.base.display import html_table, or_dash, short
+from distal.base.drawing import axes_or_new, curve, curve_axes, literal
+from distal.base.frames import frame, frame_of_rows
 from distal.base.significance import (
     SIGNIFICANT,
     confidence_sequence,
@@ -41,6 +53,8 @@ from distal.evaluation.learning import (
     batch_of,
     checked_numbers,
     chosen_task,
+    csv_text,
+    episode_columns,
     settings_in,
     task_fields,
 )
@@ -51,10 +65,10 @@ from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import AnyTask
 from distal.tasks.task import whole_eps
-from distal.tasks.walk import MazeTask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 _MOST_LEARNERS = 20
 MOST_TRIALS = 1000  # for each goal, where trials are added and no limit is given
@@ -63,7 +77,6 @@ MOST_TRIALS = 1000  # for each goal, where trials are added and no limit is give
 FEWEST_PAIRS = 100
 
 BOOTSTRAP, SEQUENCE = "paired bootstrap", "confidence sequence"  # what an interval is
-_NORMAL = 1.96  # standard errors on either side of a mean, for 95 %
 _OWN_COLOURS = ("dsp", "hc", "chance")  # of the first learner of these kinds
 _COLOURS = ("dsp", "hc", "goal", "pit", "start", "paper", "other", "dsp_resampled", "hc_resampled")
 
@@ -137,6 +150,39 @@ class Comparison:
     differences: tuple[PairedDifference, ...]
     most_trials: int | None = None
 
+    def __repr__(self) -> str:
+        decided = sum(one.decided for one in self.differences)
+        beside = [one.chance.fitness for one in self.results if one.chance is not None]
+        chance = f", chance {_span(beside)}" if beside else ""
+        fitness = _span([one.fitness for one in self.results])
+        return (
+            f"Comparison({short(', '.join(self.names))}: fitness {fitness}{chance}; "
+            f"{decided} of {len(self.differences)} decided)"
+        )
+
+    def _repr_html_(self) -> str:
+        own = [
+            (
+                name, written(result.fitness, between), or_dash(result.reached, ".0%"),
+                or_dash(None if result.chance is None else result.chance.fitness),
+            )
+            for name, result, between in zip(self.names, self.results, self.intervals, strict=True)
+        ]  # fmt: skip
+        pairs = [
+            (
+                f"{one.first} − {one.second}", written(one.mean, one.interval, sign=True),
+                or_dash(one.signed_rank, ".2g"), "yes" if one.decided else "no",
+            )
+            for one in self.differences
+        ]  # fmt: skip
+        first = self.results[0]
+        asked = f"{counted(len(first.best), 'trial')} of {counted(first.episodes, 'episode')} each"
+        return html_table(
+            f"{asked}, seed {first.seed}; lower EP is better",
+            ("", "fitness (95 %)", "reached", "chance"),
+            own,
+        ) + html_table("", ("difference", "mean (95 %)", "signed-rank p", "decided"), pairs)
+
     @property
     def learners(self) -> tuple[Learner, ...]:
         """The learners."""
@@ -175,11 +221,20 @@ class Comparison:
             f"p: signed-rank in pairs, rank-sum unpaired{corrected}",
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and every setting that made them, ready for JSON."""
+    def to_dict(self, curves: bool = False) -> dict[str, Any]:
+        """Return the numbers and every setting that made them, ready for JSON.
+
+        With `curves`, also the best EP so far of every trial and episode: all that `from_dict` needs.
+        """
         first = self.results[0]
+        own = [self._numbers(k) for k in range(len(self.results))]
+        if flag("curves", curves):
+            own = [
+                {**one, "result": result.to_dict(curves)}
+                for one, result in zip(own, self.results, strict=True)
+            ]
         return {
-            "learners": [self._numbers(k) for k in range(len(self.results))],
+            "learners": own,
             "differences": [difference.to_dict() for difference in self.differences],
             "tests": list(self.tests),
             "decided": self.decided,
@@ -193,6 +248,22 @@ class Comparison:
             **first.settings.to_dict(),
             **task_fields(first.task),
         }
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict(curves=True)` returns; the differences are computed again."""
+        given = instance("data", data, dict, "what Comparison.to_dict(curves=True) returns")
+        with reading("a comparison"):
+            if any("result" not in one for one in given["learners"]):
+                raise InputError("it has no curves; write it with to_dict(curves=True)")
+            names = tuple(text("name", one["name"]) for one in given["learners"])
+            results = _sharing_chance([Result.from_dict(one["result"]) for one in given["learners"]])
+            if len({one.best.shape for one in results}) != 1 or not 2 <= len(results) <= _MOST_LEARNERS:
+                raise InputError("its learners do not have the same trials, or are fewer than two")
+            most = given["most_trials"]
+            most = None if most is None else integer("most_trials", most, results[0].trials)
+            finals = [one.final.astype(np.float64) for one in results]
+            return cls(names, results, tuple(_differences(names, finals, fixed=most is None)), most)
 
     def _numbers(self, k: int) -> dict[str, Any]:
         """Return what JSON says of a learner."""
@@ -248,18 +319,54 @@ class Comparison:
 
     def csv_pieces(self) -> Iterator[str]:
         """Yield the curves as a table, one row for each learner, trial and episode, trial by trial."""
-        task = self.results[0].task
-        beside = ["chance_best"] * (self.results[0].chance is not None)
-        goal = "final_position" if isinstance(task, MazeTask) else "goal"
-        yield _csv([("learner", "trial", goal, "episode", "best", *beside)])
-        for name, result in zip(self.names, self.results, strict=True):
+        yield csv_text([tuple(self._episodes(0, []))])
+        for k, result in enumerate(self.results):
             for row in range(len(result.best)):
-                trial, place = divmod(row, len(task.goals))
-                curves = [one.best[row].tolist() for one in (result, result.chance) if one is not None]
-                yield _csv(
-                    [(name, trial + 1, task.goals[place], episode, *values)
-                     for episode, *values in zip(range(1, result.episodes + 1), *curves, strict=True)]
-                )  # fmt: skip
+                columns = self._episodes(k, [row]).values()
+                yield csv_text(list(zip(*(one.tolist() for one in columns), strict=True)))
+
+    def _episodes(self, k: int, rows: Sequence[int]) -> dict[str, NDArray[Any]]:
+        """Return the episodes of some trials of a learner as the columns of a table."""
+        columns = episode_columns(self.results[k], rows)
+        return {"learner": np.full(len(columns["trial"]), self.names[k], object), **columns}
+
+    def to_frame(self, what: str = "learners") -> DataFrame:
+        """Return a pandas DataFrame with one row for each learner, or for each of something else.
+
+        Args:
+            what: "learners", "differences" (one row for each pair of learners) or "episodes" (one
+                for each learner, trial and episode).
+
+        Returns:
+            The table.
+
+        Raises:
+            InputError: If there is no such table, or pandas is not installed.
+        """
+        what = one_of("what", what, ("learners", "differences", "episodes"))
+        if what == "episodes":
+            parts = [self._episodes(k, range(len(one.best))) for k, one in enumerate(self.results)]
+            return frame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+        if what == "differences":
+            return frame_of_rows([_row(one) for one in self.differences])
+        return frame_of_rows([self._row(k) for k in range(len(self.results))])
+
+    def _row(self, k: int) -> dict[str, Any]:
+        """Return what a frame says of a learner."""
+        result, (low, high), reached = self.results[k], self.intervals[k], self.reached_intervals[k]
+        chance, difference = result.chance, result.difference
+        return {
+            "learner": self.names[k],
+            "fitness": result.fitness,
+            "standard_error": result.standard_error,
+            "low": low,
+            "high": high,
+            "reached": result.reached,
+            "reached_low": None if reached is None else reached[0],
+            "reached_high": None if reached is None else reached[1],
+            "chance": None if chance is None else chance.fitness,
+            "difference": None if difference is None else difference.mean,
+        }
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mean best EP so far of every learner, with a 95 % band, and of chance.
@@ -275,21 +382,14 @@ class Comparison:
         Raises:
             InputError: If `ax` is no Matplotlib Axes.
         """
-        import matplotlib.axes  # noqa: PLC0415 - takes a third of a second
-        import matplotlib.figure  # noqa: PLC0415
-
-        if ax is None:
-            ax = matplotlib.figure.Figure(figsize=(7.2, 4), layout="constrained").subplots()
-        instance("ax", ax, matplotlib.axes.Axes, "a Matplotlib Axes")
+        on = axes_or_new(ax)
         for result, name, colour in zip(self.results, self.names, _colours(self.learners), strict=True):
-            _draw(ax, result, name, colour)
-        _draw_chance(ax, self.results)
-        if self.results[0].episodes > 1000:
-            ax.set_xscale("log")
-        ax.set_xlabel("episode")
-        ax.set_ylabel("mean best EP so far, with 95 % bands")
-        ax.legend()
-        return ax
+            curve(on, result.best, literal(name), colour)
+        chances = {id(one.chance): one.chance for one in self.results if one.chance is not None}
+        for k, chance in enumerate(chances.values()):  # one for each pair of scales
+            curve(on, chance.best, "_" if k else "chance", LIGHT["chance"], style=":", band=False)
+        curve_axes(on, self.results[0].episodes)
+        return on
 
 
 def _colours(learners: Sequence[Learner]) -> list[str]:
@@ -302,28 +402,29 @@ def _colours(learners: Sequence[Learner]) -> list[str]:
     ]
 
 
-def _draw(ax: Axes, result: Result, name: str, colour: str) -> None:
-    """Draw the curve of a learner and its band."""
-    mean, episodes = result.best.mean(axis=0), np.arange(1, result.episodes + 1)
-    label = f"{' ' * name.startswith('_')}{name}".replace("$", r"\$")  # what Matplotlib would obey
-    ax.plot(episodes, mean, color=colour, linewidth=1.6, label=label)
-    if len(result.best) > 1:
-        half = _NORMAL * result.best.std(axis=0, ddof=1) / np.sqrt(len(result.best))
-        ax.fill_between(episodes, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0)
+def _sharing_chance(results: Sequence[Result]) -> tuple[Result, ...]:
+    """Let learners with the same scales share one evaluation of chance, as `compare` does."""
+    chances: dict[tuple[float, float], Result] = {}
+    shared = []
+    for one in results:
+        chance = one.chance
+        if chance is not None:
+            chance = chances.setdefault((chance.learner.alpha_h, chance.learner.alpha_o), chance)
+        shared.append(replace(one, chance=chance))
+    return tuple(shared)
 
 
-def _draw_chance(ax: Axes, results: Sequence[Result]) -> None:
-    """Draw the curves of chance beside the learners, one for each pair of scales, without bands."""
-    chances = {id(one.chance): one.chance for one in results if one.chance is not None}
-    for k, chance in enumerate(chances.values()):
-        mean, episodes = chance.best.mean(axis=0), np.arange(1, chance.episodes + 1)
-        ax.plot(episodes, mean, ":", color=LIGHT["chance"], linewidth=1.3, label="_" if k else "chance")
+def _row(one: PairedDifference) -> dict[str, Any]:
+    """Return what a frame says of two learners."""
+    numbers = one.to_dict()
+    low, high = numbers.pop("interval")
+    return {**numbers, "low": low, "high": high}
 
 
-def _csv(rows: Sequence[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue()
+def _span(values: Sequence[float]) -> str:
+    """Write the lowest and the highest of some numbers."""
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def written(mean: float, between: tuple[float, float], sign: bool = False) -> str:

@@ -8,36 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, shown
 from distal.base.colours import LIGHT
+from distal.base.drawing import CHANGE_ROLES, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LAYER_ROLES = ("start", "dsp", "paper", "hc", "chance")  # the colour of each layer
-_CHANGE_ROLES = {-1: "negative", 0: "soft", 1: "positive"}
-
-
-def axes_or_new(axes: Axes | None) -> Axes:
-    """Return the axes, or those of a new figure."""
-    from matplotlib.axes import Axes as Kind  # noqa: PLC0415 - takes a third of a second
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    if axes is None:
-        return Figure(figsize=(5, 6)).subplots()
-    if not isinstance(axes, Kind):
-        raise InputError(f"axes is {shown(axes)}, expected axes of matplotlib's, or None")
-    return axes
 
 
 def row_label(row: int) -> str:
     """Write a row as its trace bits and m."""
     return f"{row // 2:04b} {'+' if row % 2 else '−'}"
-
-
-def signed(change: int) -> str:
-    """Write a change with its sign: −1, 0 or +1."""
-    return f"{change:+d}".replace("-", "−") if change else "0"
 
 
 def _row_axis(axes: Axes, label: bool = True) -> None:
@@ -69,7 +51,7 @@ def knockouts(axes: Axes, effects: Sequence[tuple[int, int, float, float, float,
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
     for row, change, difference, low, high, matters in effects:
-        colour, at = LIGHT[_CHANGE_ROLES[change]], row + 0.18 * change
+        colour, at = LIGHT[CHANGE_ROLES[change]], row + 0.18 * change
         axes.plot([low, high], [at, at], color=colour, linewidth=1.1)
         axes.plot(
             [difference], [at], marker="o", markersize=3.6, color=colour,
@@ -80,7 +62,7 @@ def knockouts(axes: Axes, effects: Sequence[tuple[int, int, float, float, float,
     axes.set_xlabel("difference of the fitness\n(to the right: worse)")
     handles: list[Any] = [
         Line2D([], [], marker="o", color=LIGHT[role], markersize=4, label=f"set to {signed(change)}")
-        for change, role in _CHANGE_ROLES.items()
+        for change, role in CHANGE_ROLES.items()
     ]
     axes.legend(handles=handles, loc="lower right", fontsize=7)
 
@@ -126,7 +108,7 @@ def rule_set(
     columns = [*range(len(names)), len(names) + 0.6]
     values = np.column_stack([table, consensus])
     sizes = np.sqrt(np.column_stack([use, mean_use]) / largest)
-    for change, role in _CHANGE_ROLES.items():
+    for change, role in CHANGE_ROLES.items():
         squares = [
             Rectangle((columns[k] - side / 2, row - side / 2), side, side)
             for (row, k), value in np.ndenumerate(values)
@@ -140,6 +122,6 @@ def rule_set(
     axes.grid(visible=False)
     axes.legend(
         handles=[
-            Patch(facecolor=LIGHT[role], label=signed(change)) for change, role in _CHANGE_ROLES.items()
+            Patch(facecolor=LIGHT[role], label=signed(change)) for change, role in CHANGE_ROLES.items()
         ], loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8,
     )  # fmt: skip

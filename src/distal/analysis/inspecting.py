@@ -6,11 +6,11 @@ every difference is paired. `inspect` asks them all and returns an `Inspection`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.analysis import drawing
 from distal.analysis.usage import LAYERS, Usage, count_usage
-from distal.base.checks import InputError, counted, instance, integer, one_of
+from distal.base.checks import InputError, counted, flag, instance, integer, number, one_of, reading
+from distal.base.display import html_table, or_dash, short
+from distal.base.drawing import axes_or_new
+from distal.base.frames import frame, frame_of_rows
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
@@ -31,6 +34,7 @@ from distal.tasks.sources import AnyTask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 CHANGES = (-1, 0, 1)
 _SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of one
@@ -74,6 +78,11 @@ class Effect:
         return cls(
             float(changed.mean()), float(pairs.mean()), standard_error(pairs), low, high, paired(changed, own)
         )
+
+    @classmethod
+    def _read(cls, given: Mapping[str, Any]) -> Effect:
+        """Read what `asdict` returns."""
+        return cls(**{one.name: number(one.name, given[one.name]) for one in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -144,6 +153,36 @@ class Inspection:
     sensitivity: dict[str, dict[float, Effect]]
     smallest: Smallest
 
+    def __repr__(self) -> str:
+        return (
+            f"Inspection({short(name_of(self.rule))}: fitness {self.fitness:.2f}, "
+            f"chance {or_dash(self._chance)}; {len(self.needed)} rows matter, "
+            f"{len(self.smallest.rows)} in the smallest rule)"
+        )
+
+    def _repr_html_(self) -> str:
+        often = np.argsort(-self.usage.rows, kind="stable")[:3]
+        fresh = self.smallest.fresh
+        rows = [
+            ("fitness: mean best EP", f"{self.fitness:.2f}"),
+            ("chance", or_dash(self._chance)),
+            ("rows used most", ", ".join(f"{row} ({self.usage.rows[row]:.1%})" for row in often)),
+            ("rows never used", listed(self.usage.unused)),
+            ("rows that matter", listed(self.needed)),
+            *((f"m {name}", spoken(effect)) for name, effect in self.signal.items()),
+            ("smallest rule", f"rows {listed(self.smallest.rows)}"),
+            (
+                "it, on fresh trials",
+                f"{fresh.fitness:.2f}, {spoken(fresh)}, chance {self.smallest.chance:.2f}",
+            ),
+        ]
+        asked = f"{counted(len(self.result.best), 'trial')} of {counted(self.result.episodes, 'episode')}"
+        return html_table(f"{name_of(self.rule)}: {asked}; lower EP is better", (), rows)
+
+    @property
+    def _chance(self) -> float | None:
+        return None if self.result.chance is None else self.result.chance.fitness
+
     @property
     def fitness(self) -> float:
         """The mean best EP of the rule; lower is better."""
@@ -166,20 +205,40 @@ class Inspection:
             raise InputError(f"change is {change}, which row {row} has; give another")
         return next(one for one in self.knockouts if (one.row, one.change) == (row, change))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers and every setting that made them, ready for JSON."""
-        own = self.result.to_dict()
+    def to_frame(self, what: str = "rows") -> DataFrame:
+        """Return a pandas DataFrame: one row for each row of the rule, or, for "knockouts", each of them."""
+        if one_of("what", what, ("rows", "knockouts")) == "knockouts":
+            return frame_of_rows([_knockout_row(one) for one in self.knockouts])
+        rows = np.arange(ROWS)
+        effects = {(one.row, one.change): one.effect.difference for one in self.knockouts}
+        return frame(
+            {
+                "row": rows,
+                **{f"b{name:02b}": rows >> (4 - name) & 1 for name in range(4)},
+                "m": rows % 2 * 2 - 1,
+                "delta_w": np.array(self.rule.delta_w),
+                "use": self.usage.rows,
+                **{
+                    f"set_to_{word}": [effects.get((row, change), np.nan) for row in range(ROWS)]
+                    for change, word in zip(CHANGES, ("minus", "zero", "plus"), strict=True)
+                },
+                "matters": np.isin(rows, self.needed),
+                "in_smallest": np.isin(rows, self.smallest.rows),
+            }
+        )
+
+    def to_dict(self, curves: bool = False) -> dict[str, Any]:
+        """Return all numbers and every setting that made them, ready for JSON.
+
+        With `curves`, also the best EPs of every trial and episode: all that `from_dict` needs.
+        """
+        own = self.result.to_dict(flag("curves", curves))
         smallest = self.smallest
+        left_out = () if curves else ("best", "behaviour")
         return {
-            **{name: value for name, value in own.items() if name not in ("best", "behaviour")},
+            **{name: value for name, value in own.items() if name not in left_out},
             "usage": self.usage.to_dict(),
-            "knockouts": [
-                {
-                    "row": one.row, "change": one.change, **asdict(one.effect), "p_holm": one.p,
-                    "matters": one.matters,
-                }
-                for one in self.knockouts
-            ],
+            "knockouts": [_knockout_row(one) for one in self.knockouts],
             "needed": list(self.needed),
             "idle": list(self.idle),
             "signal": {name: asdict(effect) for name, effect in self.signal.items()},
@@ -196,7 +255,38 @@ class Inspection:
                 "fresh": asdict(smallest.fresh),
                 "chance": smallest.chance,
             },
-        }  # fmt: skip
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict(curves=True)` returns; a task other than a maze is only described."""
+        given = instance("data", data, dict, "what Inspection.to_dict(curves=True) returns")
+        with reading("an inspection"):
+            result = Result.from_dict(given)
+            knockouts = tuple(
+                Knockout(
+                    integer("row", one["row"], 0, ROWS - 1), integer("change", one["change"], -1, 1),
+                    Effect._read(one), number("p_holm", one["p_holm"]),
+                )
+                for one in given["knockouts"]
+            )  # fmt: skip
+            rule = checked_rule(result.learner)
+            if sorted((one.row, one.change) for one in knockouts) != _other_changes(rule):
+                raise InputError("knockouts does not have the two other changes of each row")
+            return cls(
+                rule,
+                result,
+                Usage.from_dict(given["usage"]),
+                knockouts,
+                {name: Effect._read(given["signal"][name]) for name in _SIGNALS},
+                {
+                    name: {
+                        number("value", one["value"]): Effect._read(one) for one in given["sensitivity"][name]
+                    }
+                    for name in NUMBERS
+                },
+                _read_smallest(given["smallest"]),
+            )
 
     def summary(self) -> str:
         """Return what was found in a few lines of text."""
@@ -215,22 +305,22 @@ class Inspection:
             ]
         )
 
-    def plot(self, what: str = "usage", axes: Axes | None = None) -> Axes:
+    def plot(self, what: str = "usage", ax: Axes | None = None) -> Axes:
         """Draw a part of the inspection.
 
         Args:
             what: "usage" (share of the updates by row and layer), "knockouts" (what each row's
                 other changes do), or "eta", "theta", "alpha_h" or "alpha_o" (fitness along it).
-            axes: Where to draw; axes of a new figure if left out.
+            ax: Where to draw; on a new figure if left out.
 
         Returns:
             The axes.
 
         Raises:
-            InputError: If there is no such part, or the axes are none.
+            InputError: If there is no such part, or `ax` is no Matplotlib Axes.
         """
         what = one_of("what", what, ("usage", "knockouts", *NUMBERS))
-        on = drawing.axes_or_new(axes)
+        on = axes_or_new(ax, 5, 6)
         if what == "usage":
             drawing.usage(on, self.usage.counts.sum(axis=0), LAYERS)
         elif what == "knockouts":
@@ -246,7 +336,32 @@ class Inspection:
                 on, what, getattr(self.rule, what), self.fitness,
                 [(value, one.difference, one.low, one.high) for value, one in points.items()], chance,
             )  # fmt: skip
+        if ax is None and what != "knockouts":  # which has one; on axes of the user's, `ax.legend()` adds it
+            on.legend(fontsize=8)
         return on
+
+
+def _knockout_row(one: Knockout) -> dict[str, Any]:
+    """Return what JSON and a frame say of a knockout."""
+    return {
+        "row": one.row, "change": one.change, **asdict(one.effect), "p_holm": one.p, "matters": one.matters,
+    }  # fmt: skip
+
+
+def _other_changes(rule: Rule) -> list[tuple[int, int]]:
+    """Return each row with each change that it does not have."""
+    return [(row, change) for row in range(ROWS) for change in CHANGES if change != rule.delta_w[row]]
+
+
+def _read_smallest(given: Mapping[str, Any]) -> Smallest:
+    """Read what the JSON of an inspection says of the smallest rule."""
+    return Smallest(
+        Rule.from_dict(given["rule"]),
+        tuple(integer("removed", row, 0, ROWS - 1) for row in given["removed"]),
+        Effect._read(given["found"]),
+        Effect._read(given["fresh"]),
+        number("chance", given["chance"]),
+    )
 
 
 def listed(rows: Sequence[int]) -> str:

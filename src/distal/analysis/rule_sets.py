@@ -20,7 +20,10 @@ from distal import engines
 from distal.analysis import drawing
 from distal.analysis.inspecting import CHANGES, check_updates, checked_rule, listed
 from distal.analysis.usage import Usage, count_usage
-from distal.base.checks import InputError, sequence, shown
+from distal.base.checks import InputError, one_of, sequence, shown
+from distal.base.display import html_table, or_dash
+from distal.base.drawing import axes_or_new
+from distal.base.frames import frame, frame_of_rows
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.learners.dsp import Rule
@@ -31,6 +34,7 @@ from distal.tasks.sources import AnyTask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 _SETS = {"paper": published_rules, "evolved": evolved_rules}
 SHARED = 0.8  # the agreement from which on a row counts as shared,
@@ -66,6 +70,44 @@ class RuleSet:
     distances: NDArray[np.float64]
     clusters: tuple[int, ...]
     order: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        fitness = float(np.mean([one.fitness for one in self.results]))
+        by_chance = [one.chance.fitness for one in self.results if one.chance is not None]
+        chance = float(np.mean(by_chance)) if by_chance else None
+        return (
+            f"RuleSet({len(self.rules)} rules: mean fitness {fitness:.2f}, chance {or_dash(chance)}; "
+            f"{len(self.shared)} rows shared, {len(set(self.clusters))} clusters)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (row["rule"], row["cluster"], f"{row['fitness']:.2f}", or_dash(row["chance"]))
+            for row in self._rows()
+        ]
+        title = f"{len(self.rules)} rules; rows on which they agree: {listed(self.shared)}"
+        return html_table(title, ("rule", "cluster", "fitness: mean best EP", "chance"), rows)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return what a table says of each rule."""
+        return [
+            {
+                "rule": name, "cluster": cluster, "fitness": result.fitness,
+                "standard_error": result.standard_error,
+                "chance": None if result.chance is None else result.chance.fitness, **rule.numbers,
+            }
+            for name, cluster, result, rule in zip(
+                self.names, self.clusters, self.results, self.rules, strict=True
+            )
+        ]  # fmt: skip
+
+    def to_frame(self, what: str = "rules") -> DataFrame:
+        """Return a pandas DataFrame with one row for each rule, or ("rows") for each row of their tables."""
+        if one_of("what", what, ("rules", "rows")) == "rules":
+            return frame_of_rows(self._rows())
+        rows = np.arange(len(self.use))
+        columns = {"use": self.use, "consensus": self.consensus, "agreement": self.agreement}
+        return frame({"row": rows, **columns, "shared": np.isin(rows, self.shared)})
 
     @property
     def names(self) -> list[str]:
@@ -133,16 +175,19 @@ class RuleSet:
             ]
         )
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the changes of all rules, the paler the less they are used; the consensus is the last column.
 
         Args:
-            axes: Where to draw; axes of a new figure if left out.
+            ax: Where to draw; on a new figure if left out.
 
         Returns:
-            The axes.
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
         """
-        on = drawing.axes_or_new(axes)
+        on = axes_or_new(ax, 5, 6)
         table = np.array([self.rules[k].delta_w for k in self.order]).T
         use = np.array([self.usages[k].rows for k in self.order]).T
         drawing.rule_set(on, table, use, [self.names[k] for k in self.order], self.consensus, self.use)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.checks import InputError, finite_numbers, instance
 from distal.engines.batch import Batch, Progress
 from distal.engines.reference import episodes
 from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
@@ -33,6 +34,10 @@ class Usage:
     """
 
     counts: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        used = ROWS - len(self.unused)
+        return f"Usage({self.total:,} updates of synapses, {used} of {ROWS} rows used)"
 
     @property
     def total(self) -> int:
@@ -63,6 +68,18 @@ class Usage:
     def unused(self) -> tuple[int, ...]:
         """The rows that no synapse ever selected."""
         return tuple(np.flatnonzero(self.counts.sum(axis=(0, 1)) == 0).tolist())
+
+    @classmethod
+    def from_dict(cls, data: object) -> Usage:
+        """Read what `to_dict` returns."""
+        counts = finite_numbers(
+            "counts", instance("usage", data, dict, "what Usage.to_dict returns")["counts"], 3
+        )
+        if counts.shape[1:] != (len(LAYERS), ROWS) or counts.dtype.kind != "i" or counts.min() < 0:
+            raise InputError(
+                f"counts has the shape {counts.shape}, expected counts of ({len(LAYERS)}, {ROWS}) each"
+            )
+        return cls(counts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and shares, ready for JSON."""

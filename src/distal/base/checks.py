@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -132,6 +133,19 @@ def indices(name: str, value: object, high: int, kind: type[_Index]) -> NDArray[
     return np.ascontiguousarray(value, kind)
 
 
+def finite_numbers(name: str, value: object, dimensions: int) -> NDArray[Any]:
+    """Return value as an array of finite numbers, int64 or float64, if it is nested lists of such."""
+    try:
+        given = np.array(value)
+    except Exception:  # rows of different lengths, or what fails in any other way
+        given = np.zeros(0)
+    right = given.ndim == dimensions and given.size and given.dtype.kind in "if"
+    if not right or not np.isfinite(given).all():
+        kind = {1: "a list", 2: "rows", 3: "tables"}[dimensions]
+        raise InputError(f"{name} is {shown(value)}, expected {kind} of finite numbers")
+    return given
+
+
 def text(name: str, value: object, longest: int | None = None) -> str:
     """Return value if it is text that any terminal and any file can hold: no control characters."""
     if not isinstance(value, str):
@@ -196,6 +210,16 @@ def fields(data: object, form: str, version: int, needed: Sequence[str], others:
         if field not in data:
             raise InputError(f"field {field!r} is missing")
     return {field: data[field] for field in (*needed, *others) if field in data}
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn whatever is wrong with the content of a dictionary into a refusal that says what it should be."""
+    try:
+        yield
+    except Exception as error:  # it may hold anything
+        problem = f"field {error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
+        raise InputError(f"cannot read {what}: {problem}") from None
 
 
 def _plain(value: object) -> object:

@@ -33,8 +33,8 @@ _SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for n
 _TASK = ("maze", "levels", "heading", "env", "env_arg", "encode", "starts")
 # What decides the result of an evolution, and so cannot change when it is resumed.
 _DECIDING = (
-    "learner", "runs", "generations", "search", *_SEARCH_OPTIONS, "trials", "episodes", "fresh", "fitness", "seed",
-    *_TASK, "switch", "switch_to", *Settings.__dataclass_fields__,
+    "learner", "runs", "generations", "search", *_SEARCH_OPTIONS, "trials", "episodes", "fresh", "seed",
+    "fitness", *_TASK, "switch", "switch_to", *Settings.__dataclass_fields__,
 )  # fmt: skip
 
 

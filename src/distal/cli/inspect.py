@@ -9,10 +9,10 @@ import numpy as np
 from rich.text import Text
 
 from distal._version import __version__
-from distal.analysis.drawing import signed
 from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
 from distal.analysis.rule_sets import RANDOM, RuleSet, find_rules, inspect_set
 from distal.base.checks import counted, folder
+from distal.base.drawing import signed
 from distal.base.files import check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole

@@ -97,7 +97,7 @@ def add_switch(command: Parser) -> None:
 
 
 def switch(args: argparse.Namespace, task: Task[Any]) -> Switch | None:
-    """Return when goals move and where to, if they do; listed goals have the names that the task gives them."""
+    """Return when goals move and where to, if they do; listed goals go by the names that the task has."""
     if args.switch is None:
         if args.switch_to is not None:
             raise InputError("--switch-to says where goals move; say when with --switch E, or leave it out")

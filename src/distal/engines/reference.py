@@ -40,7 +40,7 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
 
 
 def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tuple[EPs, Weights, int]:
-    """Run one trial; return every EP, the weights of the last phase's first best, and how many were cut off."""
+    """Run one trial; return every EP, the first best weights of its last phase, and how many were cut off."""
     ep, cut = np.empty(batch.episodes, _eps(batch)), 0
     with named_in_errors(batch, trial):
         stream = episodes(batch, trial)

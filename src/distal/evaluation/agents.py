@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +18,31 @@ from distal.base.checks import (
     InputError,
     counted,
     fields,
+    finite_numbers,
     flag,
     function,
     instance,
     integer,
+    reading,
     shown,
     text,
     unit_interval,
 )
 from distal.base.checks import path as checked_path
+from distal.base.display import html_table, or_dash, short
 from distal.base.files import read_json, to_json, write_text
+from distal.base.frames import frame
 from distal.base.significance import interval, paired
 from distal.model import draws, network
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.network import MAX_NEURONS, Activations, Weights, incoming
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import Settings
 from distal.tasks.encoders import AnyEncoder, Encoder, FunctionEncoder
 from distal.tasks.episode import choose
 from distal.tasks.gym import is_env, made_env, name_of, named
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FORMAT, VERSION = "distal-agent", 1
 MAX_EPISODES = 10_000_000
@@ -91,6 +98,23 @@ class Agent:
             raise InputError(f"the weights have {inputs} inputs, the encoder gives {self.encoder.bits} bits")
         self._now, self._steps = self.episode, 0
         self.reset()
+
+    def __repr__(self) -> str:
+        hidden, inputs, outputs = self.weights.shape
+        return (
+            f"Agent({short(self.name) or 'unnamed'}: {counted(inputs, 'input')}, "
+            f"{counted(hidden, 'hidden neuron')}, {counted(outputs, 'output')})"
+        )
+
+    def _repr_html_(self) -> str:
+        hidden, inputs, outputs = self.weights.shape
+        sensed = "bits, as they are" if self.encoder is None else self.encoder.to_dict()["word"]
+        rows = [
+            ("inputs", inputs), ("hidden neurons", hidden), ("outputs", outputs), ("observations", sensed),
+            ("steps of an episode", self.settings.steps), ("alpha_h", f"{self.alpha_h:.4g}"),
+            ("alpha_o", f"{self.alpha_o:.4g}"),
+        ]  # fmt: skip
+        return html_table(self.name or "unnamed agent", (), rows)
 
     def reset(self) -> None:
         """Begin the next episode, or the first once more if nothing was done in it: no neuron is active."""
@@ -259,6 +283,21 @@ class Evaluation:
     seed: int
     cut: int = 0
 
+    def __repr__(self) -> str:
+        beside = "chance left out" if self.chance is None else f"chance {self.chance.mean():.2f}"
+        return f"Evaluation({counted(len(self.returns), 'episode')}: mean return {self.mean:.2f}, {beside})"
+
+    def _repr_html_(self) -> str:
+        both = {"agent": self.returns} | ({} if self.chance is None else {"chance": self.chance})
+        ends = [interval(one) for one in both.values()]
+        rows = [
+            ("mean return", *(f"{one.mean():.2f}" for one in both.values())),
+            ("its 95 % interval", *(f"{low:.2f} to {high:.2f}" for low, high in ends)),
+            ("mean length", f"{self.lengths.mean():.1f}", *[""] * (len(both) - 1)),
+            ("p, paired t-test", or_dash(self.p, ".2g"), *[""] * (len(both) - 1)),
+        ]
+        return html_table(f"{counted(len(self.returns), 'episode')}, seed {self.seed}", ("", *both), rows)
+
     @property
     def mean(self) -> float:
         """The mean return."""
@@ -274,12 +313,24 @@ class Evaluation:
         """The p-value of the paired t-test against chance; None without it."""
         return None if self.chance is None else paired(self.returns, self.chance)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, ready for JSON."""
+    def to_frame(self) -> DataFrame:
+        """Return a pandas DataFrame with one row for each episode."""
+        beside = {} if self.chance is None else {"chance_return": self.chance}
+        episodes = np.arange(1, len(self.returns) + 1)
+        return frame({"episode": episodes, "return": self.returns, "length": self.lengths, **beside})
+
+    def to_dict(self, curves: bool = False) -> dict[str, Any]:
+        """Return the numbers, ready for JSON; with `curves` those of every episode, for `from_dict`."""
         by_chance = None
         if self.chance is not None:
             low, high = interval(self.chance)
             by_chance = {"mean": float(self.chance.mean()), "interval": [low, high], "p": self.p}
+        kept: dict[str, Any] = {}
+        if flag("curves", curves):
+            chance = None if self.chance is None else self.chance.tolist()
+            kept["curves"] = {
+                "returns": self.returns.tolist(), "lengths": self.lengths.tolist(), "chance": chance
+            }  # fmt: skip
         return {
             "episodes": len(self.returns),
             "seed": self.seed,
@@ -288,7 +339,29 @@ class Evaluation:
             "mean_length": float(self.lengths.mean()),
             "cut": self.cut,
             "chance": by_chance,
+            **kept,
         }
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict(curves=True)` returns."""
+        given = instance("data", data, dict, "what Evaluation.to_dict(curves=True) returns")
+        with reading("an evaluation"):
+            if "curves" not in given:
+                raise InputError("it has no curves; write it with to_dict(curves=True)")
+            curves = given["curves"]
+            returns, lengths = (finite_numbers(name, curves[name], 1) for name in ("returns", "lengths"))
+            chance = None if curves["chance"] is None else finite_numbers("chance", curves["chance"], 1)
+            counts = {len(one) for one in (returns, lengths, chance) if one is not None}
+            if len(counts) != 1 or lengths.dtype.kind != "i":
+                raise InputError("returns, lengths and chance are not of the same episodes")
+            return cls(
+                returns=returns.astype(np.float64),
+                lengths=lengths,
+                chance=None if chance is None else chance.astype(np.float64),
+                seed=integer("seed", given["seed"], 0),
+                cut=integer("cut", given["cut"], 0, len(returns)),
+            )
 
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""

@@ -9,23 +9,48 @@ from __future__ import annotations
 import csv
 import inspect
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
 from distal.base import memory
-from distal.base.checks import InputError, counted, flag, function, instance, integer, number
+from distal.base.checks import (
+    InputError,
+    counted,
+    finite_numbers,
+    flag,
+    function,
+    instance,
+    integer,
+    number,
+    one_of,
+    reading,
+    text,
+)
+from distal.base.colours import LIGHT
+from distal.base.display import html_table, or_dash, short, with_error
+from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, literal
+from distal.base.frames import frame
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Batch, Progress, Runner
-from distal.engines.batch import EPs
+from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.agents import MAX_NAME, Agent
-from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
+from distal.evaluation.phases import Phases
+from distal.learners import (
+    KINDS,
+    Learner,
+    chance_for,
+    checked_learner,
+    embedded,
+    from_embedded,
+    name_of,
+)
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
@@ -33,10 +58,14 @@ from distal.model.maze import Maze, triple_t_maze
 from distal.model.network import Weights, incoming
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import AnyTask, task_of
-from distal.tasks.stored import stored
-from distal.tasks.switching import Switch
+from distal.tasks.stored import StoredTask, stored
+from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, own_steps, target_of, whole_eps
-from distal.tasks.walk import MazeTask, maze_of
+from distal.tasks.walk import MazeTask
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 KEPT = 0.5  # the share of the episodes after a first success from which on a learner keeps it
 
@@ -94,6 +123,12 @@ class Behaviour:
             last_tenth=means[1],
             reached_first_tenth=float(reached[:, :tenth].mean()),
             reached_last_tenth=float(reached[:, -tenth:].mean()),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Behaviour(goal reached in {or_dash(self.reached, '.1%')} of the episodes, after a success in "
+            f"{or_dash(self.retained, '.1%')}; mean EP {self.first_tenth:.2f}, later {self.last_tenth:.2f})"
         )
 
     @property
@@ -164,6 +199,8 @@ class Result:
         chance: The same evaluation by chance, with the same trial seeds, unless it was left out.
         cut: How many episodes ran out of steps before the environment ended them; their EP
             says only what had happened until then.
+        switch: When goals moved, and where to, if they did. Then `best` is the lowest EP since
+            the last move, and weights are the best of the last phase.
     """
 
     best: EPs
@@ -180,11 +217,49 @@ class Result:
     output: NDArray[np.float32] | None = None
     chance: Result | None = None
     cut: int = 0
+    switch: Switch | None = None
+
+    def __repr__(self) -> str:
+        fitness = with_error(self.fitness, self.standard_error)
+        return f"Result({short(name_of(self.learner))}, {self._asked}: fitness {fitness}{self._beside})"
+
+    def _repr_html_(self) -> str:
+        both = [self] if self.chance is None else [self, self.chance]
+        rows: list[list[str]] = [
+            ["fitness: mean best EP", *(with_error(one.fitness, one.standard_error) for one in both)]
+        ]
+        rows += [
+            [f"mean best EP after {mark:,}", *(f"{one.checkpoints[mark]:.2f}" for one in both)]
+            for mark in self.checkpoints
+        ]
+        if self.target is not None:
+            rows.append(["trials that reached the goal", *(or_dash(one.reached, ".1%") for one in both)])
+        if self.difference is not None:
+            rows[0].append(with_error(self.difference.mean, self.difference.standard_error))
+        names = [
+            "± standard error",
+            *(name_of(one.learner) for one in both),
+            *["difference"] * (len(both) - 1),
+        ]
+        return html_table(
+            f"{name_of(self.learner)}: {self._asked}, seed {self.seed}; lower EP is better", names,
+            (row + [""] * (len(names) - len(row)) for row in rows),
+        )  # fmt: skip
 
     @property
-    def maze(self) -> Maze:
-        """The maze, where the task is one."""
-        return maze_of(self.task)
+    def _asked(self) -> str:
+        return f"{counted(len(self.best), 'trial')} of {counted(self.episodes, 'episode')}"
+
+    @property
+    def _beside(self) -> str:
+        if self.chance is not None:
+            return f", chance {self.chance.fitness:.2f}"
+        return "" if self.learner.kind == Chance.kind else ", chance left out"
+
+    @property
+    def maze(self) -> Maze | None:
+        """The maze; None if the task is another."""
+        return self.task.maze if isinstance(self.task, MazeTask) else None
 
     @property
     def episodes(self) -> int:
@@ -193,8 +268,24 @@ class Result:
 
     @property
     def final(self) -> EPs:
-        """The best EP of each trial, (trials)."""
-        return self.best[:, -1]
+        """The best EP of each trial, (trials); where goals moved, the mean over its phases."""
+        if self.switch is None:
+            return self.best[:, -1]
+        means: EPs = self.best[:, self.switch.ends(self.episodes)].mean(axis=1)
+        return means
+
+    @property
+    def goals(self) -> NDArray[np.int32]:
+        """The goal of each trial in each phase, by number, (trials, phases); one phase, if goals stay."""
+        return batch_of(
+            [self.learner], np.array([self.seed], np.uint64), trials=self.trials, episodes=self.episodes,
+            task=self.task, settings=self.settings, switch=self.switch,
+        ).goals  # fmt: skip
+
+    @property
+    def phases(self) -> Phases | None:
+        """How fast each new goal was found, and what was left of old ones; None if goals did not move."""
+        return None if self.switch is None else Phases.of(self.best, self.goals, self.switch, self.target)
 
     @property
     def target(self) -> float | None:
@@ -213,8 +304,14 @@ class Result:
 
     @property
     def reached(self) -> float | None:
-        """The share of trials that reached the goal: in a maze, best EP below N_steps, as in the paper."""
-        return None if self.target is None else float((self.final <= self.target).mean())
+        """The share of trials that reached the goal: in a maze, best EP below N_steps, as in the paper.
+
+        Where goals moved, the share of all phases in which their goal was reached.
+        """
+        if self.target is None:
+            return None
+        ends = [-1] if self.switch is None else self.switch.ends(self.episodes)
+        return float((self.best[:, ends] <= self.target).mean())
 
     @property
     def difference(self) -> Difference | None:
@@ -257,7 +354,8 @@ class Result:
         Raises:
             InputError: if no weights were kept, or there is no such trial.
         """
-        chosen = int(self.final.argmin()) if trial is None else trial
+        chosen = int(self.best[:, -1].argmin()) if trial is None else trial
+        last = 0 if self.switch is None else (self.episodes - 1) // self.switch.every * self.switch.every
         weights, learner = self.weights(chosen), self.learner
         number, goal = divmod(int(chosen), len(self.task.goals))
         return Agent(
@@ -269,14 +367,14 @@ class Result:
             first_action=getattr(self.task, "first_action", 0),
             name=f"{name_of(learner)}, trial {chosen}"[:MAX_NAME],
             seed=child_seed(self.seed, number, goal, 0),
-            episode=int(self.best[chosen].argmin()),
+            episode=last + int(self.best[chosen, last:].argmin()),
         )
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the numbers and every setting that made them, ready for JSON.
 
         With `curves`, also the best EP so far, and the EP if it was kept, of every
-        trial and episode.
+        trial and episode: all that `from_dict` needs.
         """
         own = self._numbers(flag("curves", curves))
         difference = self.difference
@@ -293,6 +391,7 @@ class Result:
             "episodes": self.episodes,
             "trials": self.trials,
             "resample": self.resample,
+            **({} if self.switch is None else {"switch": self.switch.to_dict()}),
             "seed": self.seed,
             "engine": self.engine,
             "workers": self.workers,
@@ -302,8 +401,38 @@ class Result:
             **task_fields(self.task),
         }
 
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict(curves=True)` returns.
+
+        Weights are not in it. A task other than a maze is only described: it can be shown, not run.
+        """
+        given = instance("data", data, dict, "what Result.to_dict(curves=True) returns")
+        with reading("a result"):
+            own = cls._read(given, read_learner(given), shared_fields(given))
+            if "chance" not in given:
+                return own
+            beside = given["chance"]
+            scales = {name: beside[name] for name in Chance.names}
+            return replace(own, chance=cls._read(beside, Chance(**scales), shared_fields(given)))
+
+    @classmethod
+    def _read(cls, given: Mapping[str, Any], learner: Learner, shared: Mapping[str, Any]) -> Self:
+        """Read the curves of a learner, or of chance beside it."""
+        if "curves" not in given:
+            raise InputError("it has no curves; write it with to_dict(curves=True)")
+        curves = given["curves"]
+        best, ep = _eps("best", curves["best"]), None if curves["ep"] is None else _eps("ep", curves["ep"])
+        rows = shared["trials"] * len(shared["task"].goals)
+        phase = best.shape[1] if shared["switch"] is None else shared["switch"].every
+        if len(best) != rows or not np.array_equal(best_so_far(best, phase), best):
+            raise InputError(f"best has {counted(len(best), 'row')}, expected {rows} that never rise")
+        if ep is not None and not np.array_equal(best_so_far(ep, phase), best):
+            raise InputError("best and ep do not belong together: best is the lowest ep so far")
+        return cls(best=best, learner=learner, ep=ep, cut=integer("cut", given.get("cut", 0), 0), **shared)
+
     def _numbers(self, curves: bool) -> dict[str, Any]:
-        behaviour = self.behaviour
+        behaviour, phases = self.behaviour, self.phases
         numbers: dict[str, Any] = {
             "fitness": self.fitness,
             "standard_error": self.standard_error,
@@ -311,12 +440,15 @@ class Result:
             "best": self.final.tolist(),
             "checkpoints": {str(mark): value for mark, value in self.checkpoints.items()},
             "behaviour": None if behaviour is None else behaviour.to_dict(),
+            **({} if phases is None else {"phases": phases.to_dict()}),
         }
         if curves:
             numbers["curves"] = {
                 "best": self.best.tolist(),
                 "ep": None if self.ep is None else self.ep.tolist(),
             }
+            if self.maze is None:  # what follows from a maze and its steps
+                numbers |= {"cut": self.cut, "target": self.target}
         return numbers
 
     def to_csv(self) -> str:
@@ -325,18 +457,36 @@ class Result:
 
     def csv_pieces(self) -> Iterator[str]:
         """Yield the same table trial by trial; the whole of it is several times as large as the curves."""
-        columns: dict[str, EPs | None] = {"ep": self.ep, "best": self.best}
-        if self.chance is not None:
-            columns |= {"chance_ep": self.chance.ep, "chance_best": self.chance.best}
-        kept = {name: values for name, values in columns.items() if values is not None}
-        goals = tuple(self.task.goals)
-        word = "final_position" if isinstance(self.task, MazeTask) else "goal"
-        yield _csv([("trial", word, "episode", *kept)])
-        numbers = range(1, self.episodes + 1)
+        yield csv_text([tuple(episode_columns(self, []))])
         for row in range(len(self.best)):
-            trial, goal = divmod(row, len(goals))
-            values = zip(numbers, *(array[row].tolist() for array in kept.values()), strict=True)
-            yield _csv((trial + 1, goals[goal], *each) for each in values)
+            yield csv_text(
+                list(zip(*(one.tolist() for one in episode_columns(self, [row]).values()), strict=True))
+            )
+
+    def to_frame(self) -> DataFrame:
+        """Return the table of `to_csv` as a pandas DataFrame, one row for each trial and episode."""
+        return frame(episode_columns(self, range(len(self.best))))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the mean best EP so far over the episodes, and chance beside it, with 95 % bands.
+
+        A band is 1.96 standard errors wide on either side.
+
+        Args:
+            ax: Where to draw; on a new figure if left out.
+
+        Returns:
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
+        """
+        on = axes_or_new(ax)
+        curve(on, self.best, literal(name_of(self.learner)), kind_colour(self.learner.kind))
+        if self.chance is not None:
+            curve(on, self.chance.best, "chance", LIGHT["chance"], style=":")
+        curve_axes(on, self.episodes)
+        return on
 
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
@@ -354,21 +504,84 @@ class Result:
             ]
         if self.reached is not None:
             lines.append(f"reached  {self.reached:.0%} of the trials")
-        lines.append(f"mean best EP  {curve}")
+        if self.switch is None:
+            lines.append(f"mean best EP  {curve}")
+        else:
+            ends = self.best[:, self.switch.ends(self.episodes)].mean(axis=0)
+            lines.append(f"mean best EP by phase  {', '.join(f'{mean:.2f}' for mean in ends)}")
         if self.cut:
             whole = len(self.best) * self.episodes
             lines.append(f"{self.cut:,} of {whole:,} episodes were cut off after {self.settings.steps} steps")
         return "\n".join(lines)
 
 
-def _csv(rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue()
+def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[Any]]:
+    """Return the episodes of some trials, by their rows in `best`, as the columns of a table."""
+    trial = np.array(rows, np.int64) // len(result.task.goals)
+    names = np.array(result.task.goals, object)
+    phase = np.arange(result.episodes) // (result.episodes if result.switch is None else result.switch.every)
+    goal = result.goals[list(rows)][:, phase].ravel()
+    moved = {} if result.switch is None else {"phase": np.tile(phase + 1, len(rows))}
+    curves = {"ep": result.ep, "best": result.best}
+    if result.chance is not None:
+        curves |= {"chance_ep": result.chance.ep, "chance_best": result.chance.best}
+    return {
+        "trial": np.repeat(trial + 1, result.episodes),
+        "goal" if result.maze is None else "final_position": names[goal],
+        **moved,
+        "episode": np.tile(np.arange(1, result.episodes + 1), len(rows)),
+        **{name: eps[list(rows)].ravel() for name, eps in curves.items() if eps is not None},
+    }
+
+
+def csv_text(rows: Sequence[Sequence[object]]) -> str:
+    """Write rows as CSV."""
+    written = io.StringIO()
+    csv.writer(written).writerows(rows)
+    return written.getvalue()
 
 
 def _with_error(mean: float, error: float | None) -> str:
-    return f"{mean:.2f}" + (f" ± {error:.2f} (standard error)" if error is not None else "")
+    return with_error(mean, error) + ("" if error is None else " (standard error)")
+
+
+# ---------------------------------------------------------------- read back
+
+
+def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Read what the JSON of a result says of all its learners: the task, the settings, how it was run."""
+    _, trials, seed, resample = checked_numbers(1, data["trials"], data["seed"], data["resample"])
+    return {
+        "task": task_from_fields(data),
+        "settings": Settings.from_dict(
+            {name: data[name] for name in Settings.__dataclass_fields__ if name in data}
+        ),
+        "switch": Switch.from_dict(data["switch"]) if "switch" in data else None,
+        "trials": trials,
+        "resample": resample,
+        "seed": seed,
+        "engine": text("engine", data["engine"], MAX_NAME),
+        "workers": None if data["workers"] is None else integer("workers", data["workers"], 1),
+    }
+
+
+def read_learner(data: Mapping[str, Any]) -> Learner:
+    """Read the learner of the JSON of a result."""
+    kind = KINDS[one_of("learner", data["learner"], KINDS)]
+    return from_embedded(data[kind.key], kind)
+
+
+def _eps(name: str, value: object) -> EPs:
+    """Read EPs (trials, episodes), with the type that engines give them."""
+    eps = finite_numbers(name, value, 2)
+    if eps.dtype.kind == "f":
+        return eps
+    if np.abs(eps).max() > np.iinfo(np.int32).max:
+        raise InputError(f"{name} holds {np.abs(eps).max()}, which is no EP")
+    return eps.astype(np.int32)
+
+
+# ---------------------------------------------------------------- trials
 
 
 def learn(
@@ -378,6 +591,7 @@ def learn(
     episodes: int = 100,
     trials: int = 5,
     resample: int | None = None,
+    switch: int | Switch | None = None,
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
@@ -400,6 +614,7 @@ def learn(
         episodes: Episodes in each trial.
         trials: Trials for each goal; in a maze, for each final position.
         resample: Draw fresh weights after this many episodes.
+        switch: Move the goals after every so many episodes, or as a `Switch` says.
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: "cpu", "gpu", "reference" or "auto"; all give identical results. If left out, cpu,
@@ -427,6 +642,7 @@ def learn(
     chance = flag("chance", chance) and learner.kind != Chance.kind
     function("progress", progress)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
+    moving = switch_of(switch)
     chosen = chosen_task(task, maze)
     in_force = settings_in(chosen, settings)
     run = engines.runner(engine, workers, executor)
@@ -435,7 +651,7 @@ def learn(
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:
         batch = batch_of(
             [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=chosen,
-            settings=in_force, resample=resample,
+            settings=in_force, resample=resample, switch=moving,
         )  # fmt: skip
         suited = run.suited(batch)
         outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
@@ -453,6 +669,7 @@ def learn(
             hidden=outcome.hidden,
             output=outcome.output,
             cut=outcome.cut,
+            switch=moving,
         )
 
     result = evaluate(learner, keep_weights)
@@ -537,6 +754,17 @@ def task_fields(task: Task[Any]) -> dict[str, Any]:
     if isinstance(task, MazeTask):
         return {"maze": list(task.maze.picture), "heading": task.maze.heading}
     return {"task": stored(task)}
+
+
+def task_from_fields(data: Mapping[str, Any]) -> Task[Any]:
+    """Read what `task_fields` returns; a task that is no maze is a StoredTask."""
+    if "task" in data:
+        if "maze" in data or "heading" in data:
+            raise InputError("it has both a task and a maze")
+        return StoredTask(data["task"], data.get("target"))
+    if not isinstance(data["maze"], list):
+        raise InputError("the maze is not a list of rows")
+    return MazeTask(Maze(tuple(data["maze"]), data["heading"]))
 
 
 def checked_maze(maze: Maze | None) -> Maze:

@@ -212,12 +212,11 @@ def embedded(learner: Learner) -> dict[str, Any]:
     return content
 
 
-def from_embedded(data: object) -> Learner:
-    """Read what `embedded` returns of a learner that evolves; without a format it is a climber."""
+def from_embedded(data: object, bare: type[Learner] = HillClimbing) -> Learner:
+    """Read what `embedded` returns; what has no format is of the kind `bare`."""
     content = instance("learner", data, dict, "what the file of a learner holds")
     if "format" not in content:
-        named = {"format": HillClimbing.file_format, "version": HillClimbing.version, **content}
-        return HillClimbing.from_dict(named)
+        return bare.from_dict({"format": bare.file_format, "version": bare.version, **content})
     return _kind_of_file(content).from_dict(content)
 
 

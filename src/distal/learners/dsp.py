@@ -11,18 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, instance, integer, number, one_of, sequence, unit_interval
+from distal.base.display import html_table, short
+from distal.base.drawing import axes_or_new, literal, signed
+from distal.base.drawing import rule as draw_rule
 from distal.learners.protocol import Parameters
 from distal.model import network, traces
 from distal.model.network import Weights
 from distal.model.settings import READINGS, Settings
 from distal.tasks.episode import Episode, run_episode
 from distal.tasks.task import Aim, W
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
@@ -75,6 +81,18 @@ class Rule(Parameters):
         numbers = np.array([getattr(self, name) for name in NUMBERS], np.float64)
         return numbers.tobytes() + np.array(self.delta_w, np.int8).tobytes()
 
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{name} {value:.3g}" for name, value in self.numbers.items())
+        active = sum(change != 0 for change in self.delta_w)
+        return f"Rule({short(self.name) or 'unnamed'}: {numbers}; {active} of {ROWS} rows not 0)"
+
+    def _repr_html_(self) -> str:
+        numbers = ", ".join(f"{name} = {value:.4g}" for name, value in self.numbers.items())
+        bits = [format(row, "04b") for row in range(ROWS // 2)]
+        rows = [(f"m = {m}", *map(signed, self.delta_w[first::2])) for m, first in (("+1", 1), ("−1", 0))]
+        title = f"{self.name or 'unnamed rule'}: {numbers}"
+        return html_table(title, ("trace bits 00 01 10 11", *bits), rows)
+
     def __str__(self) -> str:
         """Return the rule as the paper prints it: its numbers, then its 32 rows."""
         numbers = "  ".join(f"{name} = {getattr(self, name):.4g}" for name in NUMBERS)
@@ -93,6 +111,23 @@ class Rule(Parameters):
             **self.numbers,
             "delta_w": list(self.delta_w),
         }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the 32 changes: a column for each of the 16 trace bits, a row for each m.
+
+        Args:
+            ax: Where to draw; on a new figure if left out.
+
+        Returns:
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
+        """
+        on = axes_or_new(ax, 7.2, 2.4)
+        numbers = "   ".join(f"{name} = {value:.4g}" for name, value in self.numbers.items())
+        draw_rule(on, self.delta_w, f"{literal(self.name or 'unnamed rule')}\n{numbers}")
+        return on
 
     @classmethod
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Rule:

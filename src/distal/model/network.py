@@ -218,8 +218,9 @@ def logistic(sums: NDArray[np.float32]) -> NDArray[np.float32]:
     shifted = size * np.float32(LOG2_E) + np.float32(SHIFT)
     whole = shifted - np.float32(SHIFT)  # e^-size = e^u / 2^whole
     u = (whole * np.float32(LN_2_HIGH) - size) + whole * np.float32(LN_2_LOW)
-    power = np.full_like(u, SERIES[0])
+    power: NDArray[np.float32] = np.full_like(u, SERIES[0])
     for coefficient in SERIES[1:]:
         power = power * u + np.float32(coefficient)
     power = power * (np.int32(ONE_BITS) - (shifted.view(np.int32) << 23)).view(np.float32)
-    return np.where(sums > 0, one, power) / (one + power)
+    result: NDArray[np.float32] = np.where(sums > 0, one, power) / (one + power)
+    return result

@@ -272,8 +272,8 @@ class Stages:
             evolved = evolve(
                 config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
                 episodes=config.episodes, seed=config.seed, search=config.search, task=config.task,
-                fresh=config.fresh, fitness=config.fitness, switch=config.switch, out=out, engine=self.runner,
-                progress=told, **vars(config.settings),
+                fresh=config.fresh, fitness=config.fitness, switch=config.switch, out=out,
+                engine=self.runner, progress=told, **vars(config.settings),
             )  # fmt: skip
         if worked or stage.name not in self.seconds:
             self._took(stage.name, evolved.seconds)

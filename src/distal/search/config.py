@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from distal._version import __version__
 from distal.base.checks import InputError, flag, instance, integer, one_of, shown, suggestion
-from distal.evaluation.learning import chosen_task, task_fields
+from distal.evaluation.learning import chosen_task, task_fields, task_from_fields
 from distal.evaluation.measures import BEST, Measure
 from distal.learners import KINDS, Learner
 from distal.model.draws import MAX_COUNT, MAX_SEED
-from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.protocol import Algorithm, Genotypes
 from distal.search.registry import ALGORITHMS, algorithm, options_of
-from distal.tasks.stored import StoredTask
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
-from distal.tasks.walk import MazeTask
 
 UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
 _OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
@@ -148,19 +145,8 @@ class Config:
             settings=Settings.from_dict(
                 {name: data[name] for name in Settings.__dataclass_fields__ if name in data}
             ),
-            task=_task(data),
+            task=task_from_fields(data),
             fresh=data.get("fresh"),
             fitness=data.get("fitness", BEST),
             switch=Switch.from_dict(data["switch"]) if "switch" in data else None,
         )
-
-
-def _task(data: dict[str, Any]) -> Task[Any]:
-    """Read what `task_fields` returns."""
-    if "task" in data:
-        if "maze" in data or "heading" in data:
-            raise InputError("it has both a task and a maze")
-        return StoredTask(data["task"])
-    if not isinstance(data["maze"], list):
-        raise InputError("the maze is not a list of rows")
-    return MazeTask(Maze(tuple(data["maze"]), data["heading"]))

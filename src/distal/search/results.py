@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import checks
-from distal.base.checks import InputError, instance, integer, shown
+from distal.base.checks import InputError, counted, finite_numbers, instance, integer, one_of, reading, shown
+from distal.base.display import html_table, or_dash, with_error
+from distal.base.drawing import axes_or_new, evolution, kind_colour
+from distal.base.frames import frame, frame_of_rows
 from distal.base.significance import SIGNIFICANT, paired, paired_superiority, standard_error
-from distal.learners import Learner, embedded, from_embedded
+from distal.learners import Learner, embedded, from_embedded, name_of
 from distal.search.config import Config
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+
+_CURVES = ("best", "mean", "worst")
 
 
 @dataclass(frozen=True)
@@ -108,6 +119,16 @@ class Winner:
     selected: float
     fresh: Fresh
 
+    def __repr__(self) -> str:
+        fresh = with_error(self.fresh.fitness, self.fresh.standard_error)
+        return (
+            f"Winner(run {self.run}, {self.learner.label}: selected with {self.selected:.2f}, "
+            f"fresh {fresh}, chance {or_dash(self.fresh.chance)})"
+        )
+
+    def _repr_html_(self) -> str:
+        return _winners_html(name_of(self.learner), [self])
+
     @property
     def remeasured(self) -> float:
         """The fitness on fresh trials."""
@@ -148,6 +169,20 @@ class Winner:
         )
 
 
+def _winners_html(title: str, winners: Iterable[Winner]) -> str:
+    """Return winners as a table for a notebook."""
+    header = ("run", "generation", "selected with", "on fresh trials", "chance", "difference", "p")
+    rows = (
+        (
+            one.run, one.generation, f"{one.selected:.2f}",
+            with_error(one.fresh.fitness, one.fresh.standard_error),
+            or_dash(one.fresh.chance), or_dash(one.fresh.difference), or_dash(one.fresh.p, ".2g"),
+        )
+        for one in winners
+    )  # fmt: skip
+    return html_table(f"{title}; mean best EP, lower is better", header, rows)
+
+
 @dataclass(frozen=True, eq=False)
 class Evolved:
     """The outcome of an evolution.
@@ -167,3 +202,80 @@ class Evolved:
     worst: NDArray[np.float64]
     seconds: float
     winners: tuple[Winner, ...]
+
+    def __repr__(self) -> str:
+        fresh = float(np.mean([winner.remeasured for winner in self.winners]))
+        return f"Evolved({self._asked}: winners {fresh:.2f} on fresh trials, chance {or_dash(self.chance)})"
+
+    def _repr_html_(self) -> str:
+        return _winners_html(f"{self._asked}, seed {self.config.seed}", self.winners)
+
+    @property
+    def _asked(self) -> str:
+        config = self.config
+        runs, generations = counted(config.runs, "run"), counted(config.generations, "generation")
+        return f"{config.learner}, {runs} of {generations}"
+
+    @property
+    def chance(self) -> float | None:
+        """The mean best EP of chance on the fresh trials of all winners; None if it was not measured."""
+        by_chance = [one.fresh.chance for one in self.winners if one.fresh.chance is not None]
+        return float(np.mean(by_chance)) if by_chance else None
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the best fitness over the generations, one line per run; winners on fresh trials, and chance.
+
+        Args:
+            ax: Where to draw; on a new figure if left out.
+
+        Returns:
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
+        """
+        on = axes_or_new(ax)
+        fresh = [(winner.remeasured, winner.standard_error) for winner in self.winners]
+        evolution(on, self.best, fresh, self.chance, kind_colour(self.config.learner))
+        return on
+
+    def to_frame(self, what: str = "generations") -> DataFrame:
+        """Return a pandas DataFrame: one row for each run and generation, or, for "winners", each of them."""
+        if one_of("what", what, ("generations", "winners")) == "winners":
+            rows = [{**winner.to_dict(), **winner.learner.numbers} for winner in self.winners]
+            return frame_of_rows([{name: row[name] for name in row if name != "learner"} for row in rows])
+        runs, generations = self.best.shape
+        return frame(
+            {
+                "run": np.repeat(np.arange(1, runs + 1), generations),
+                "generation": np.tile(np.arange(generations), runs),
+                **{name: getattr(self, name).ravel() for name in _CURVES},
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {
+            "config": self.config.to_dict(),
+            **{name: getattr(self, name).tolist() for name in _CURVES},
+            "seconds": self.seconds,
+            "winners": [winner.to_dict() for winner in self.winners],
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict` returns; a task other than a maze is only described, and cannot be run."""
+        given = instance("data", data, dict, "what Evolved.to_dict returns")
+        with reading("an evolution"):
+            config = Config.from_dict(instance("config", given["config"], dict, "that of an evolution"))
+            curves = {name: finite_numbers(name, given[name], 2).astype(np.float64) for name in _CURVES}
+            for name, curve in curves.items():
+                if curve.shape != (config.runs, config.generations + 1):
+                    raise InputError(
+                        f"{name} has the shape {curve.shape}, expected one of {config.runs} runs and "
+                        f"{config.generations + 1} generations"
+                    )
+            winners = tuple(map(Winner.from_dict, given["winners"]))
+            if [winner.run for winner in winners] != list(range(1, config.runs + 1)):
+                raise InputError(f"there is not one winner for each of {counted(config.runs, 'run')}")
+            return cls(config, **curves, seconds=checks.number("seconds", given["seconds"]), winners=winners)

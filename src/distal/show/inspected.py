@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from distal.analysis.drawing import row_label, signed
+from distal.analysis.drawing import row_label
 from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, listed, spoken
 from distal.analysis.rule_sets import RANDOM, RuleSet
 from distal.analysis.usage import LAYERS
 from distal.base.checks import InputError, counted, folder, shown
 from distal.base.colours import DARK, LIGHT, css
+from distal.base.drawing import signed
 from distal.base.files import check_target, write_text
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from distal.base.checks import InputError, integer, sequence, shown, text
+from distal.base.checks import InputError, integer, number, sequence, shown, text
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import Settings
 from distal.tasks.sources import AnyTask, rebuilt, task_of
@@ -34,9 +34,13 @@ def stored(task: Task[Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class StoredTask:
-    """A task as a folder knows it: enough to show its runs, not to run it."""
+    """A task as a folder or a result knows it: enough to show it, not to run it.
+
+    A result keeps the EP that counts as success, `success`; a folder does not.
+    """
 
     content: dict[str, Any]
+    success: float | None = None
 
     def __post_init__(self) -> None:
         given: object = self.content
@@ -45,6 +49,8 @@ class StoredTask:
         text("name of the task", self.content["name"], _LONGEST_NAME)
         for name in ("inputs", "outputs"):
             integer(name, self.content[name], 1, MAX_NEURONS)
+        if self.success is not None:
+            number("target", self.success)
         goals = sequence("goals", self.content["goals"], "a list of names")
         integer("the number of goals", len(goals), 1)
         for goal in goals:
@@ -69,6 +75,10 @@ class StoredTask:
     def goals(self) -> tuple[str, ...]:
         """What the goals are called."""
         return tuple(self.content["goals"])
+
+    def target(self, settings: Settings) -> float | None:
+        """Return the EP at or below which the goal counted as reached, where it is known."""
+        return self.success
 
     def begin(self, goal: int, settings: Settings) -> NoReturn:
         """Refuse: rebuild the task first."""

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from distal.base import checks, files, memory
 from distal.base.checks import InputError, counted, fields, instance, integer, number, sequence, shown, text
+from distal.base.display import short
 from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder
@@ -163,6 +164,20 @@ class Table:
             start=np.repeat(by_goal["start"], goals // len(by_goal["start"])),
             step_cost=step_cost,
         )
+
+    def __repr__(self) -> str:
+        return f"Table({self.sizes})"
+
+    @property
+    def sizes(self) -> str:
+        """How many states, inputs, actions and goals there are, in words."""
+        counts = {
+            "state": len(self.following),
+            "input": self.inputs,
+            "action": self.outputs,
+            "goal": self.goals,
+        }
+        return ", ".join(counted(count, thing) for thing, count in counts.items())
 
     @cached_property
     def digest(self) -> str:
@@ -386,6 +401,9 @@ class TableTask:
         self.source: Mapping[str, Any] | None = None  # what it was made from, if it can be made again
         self.encoder: AnyEncoder | None = None  # of an environment: how it is sensed, and
         self.first_action = 0  # the number of its first action
+
+    def __repr__(self) -> str:
+        return f"TableTask({short(self.name)}: {self._table.sizes})"
 
     def begin(self, goal: int, settings: Settings) -> TableWalk:
         """Begin an episode in the start state."""

@@ -54,26 +54,18 @@ from distal.engines.cpu.lanes import (
     splat_like,
     store,
 )
+from distal.model import network
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.network import (
-    FARTHEST,
-    INPUTS,
-    LN_2_HIGH,
-    LN_2_LOW,
-    LOG2_E,
-    ONE_BITS,
-    OUTPUTS,
-    SERIES,
-    SHIFT,
-)
+from distal.model.network import INPUTS, ONE_BITS, OUTPUTS
 from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NARROW, NUMBER_AT, STATE_AT, Packed
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
 MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
 KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
-FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW = map(np.float32, (FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW))
-E6, E5, E4, E3, E2, E1, E0 = map(np.float32, SERIES)
+FARTHEST, LOG2_E, SHIFT = map(np.float32, (network.FARTHEST, network.LOG2_E, network.SHIFT))
+LN_2_HIGH, LN_2_LOW = map(np.float32, (network.LN_2_HIGH, network.LN_2_LOW))
+E6, E5, E4, E3, E2, E1, E0 = map(np.float32, network.SERIES)  # of e^u
 # The tuple `Options.neurons` has as many entries as this for continuous neurons, else one.
 CONTINUOUS = 2
 

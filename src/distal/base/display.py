@@ -1,0 +1,43 @@
+"""How results show themselves: a line in a terminal, a small table in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+_LONGEST = 20  # letters of a name in a line that should not be much longer than 100
+
+
+def short(name: str, longest: int = _LONGEST) -> str:
+    """Return a name, cut where it would make a line too long."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def with_error(mean: float, error: float | None) -> str:
+    """Write a mean with its standard error, where there is one."""
+    return f"{mean:.2f}" + ("" if error is None else f" ± {error:.2f}")
+
+
+def or_dash(value: float | None, form: str = ".2f") -> str:
+    """Write a number, or a dash where there is none."""
+    return "–" if value is None else f"{value:{form}}"
+
+
+def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table for a notebook, on light or dark ground: its colours are those of the page.
+
+    All text is escaped. The first cell of a row is its name; the others are aligned to the right.
+    """
+    align, left = ' style="text-align: right"', ' style="text-align: left"'
+    head = "".join(f"<th{align if k else left}>{escape(word)}</th>" for k, word in enumerate(header))
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td{align}>{escape(str(cell))}</td>" if k else f"<th{left}>{escape(str(cell))}</th>"
+            for k, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    caption = f'<caption style="text-align: left; color: inherit">{escape(title)}</caption>'
+    return f"<table>{caption}{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
