@@ -86,16 +86,17 @@ def _sums(
             values[f"reached{suffix}"] = Interval.share(behaviour.first_reached > 0)
             numbers[f"retained{suffix}"] = behaviour.retained
             numbers[f"first{suffix}"] = median_until_reached(behaviour.first_reached)
-        return values, numbers
-    phases = Phases.of(best_so_far(ep, scale.episodes), goals, switch, world.target)
-    if world.moves == BACK:
+    elif world.moves == BACK:
+        phases = Phases.of(best_so_far(ep, scale.episodes), goals, switch, world.target)
         values["left"] = Interval.mean(phases.best[:, :-2].mean(axis=1))
         values["returned"] = Interval.mean(phases.first[:, 2:].mean(axis=1))
-        return values, {name: getattr(phases.forgetting, name) for name in ("until_first", "until_again")}
-    for phase, (best, until) in enumerate(zip(phases.best.T, phases.until.T, strict=True), start=1):
-        values[f"best_{phase}"] = Interval.mean(best)
-        values[f"reached_{phase}"] = Interval.share(until > 0)
-        numbers[f"until_{phase}"] = median_until_reached(until)
+        numbers = {name: getattr(phases.forgetting, name) for name in ("until_first", "until_again")}
+    else:
+        for phase, eps in enumerate(np.split(ep, PHASES, axis=1), start=1):
+            until = Behaviour.of(eps, world.target).first_reached
+            values[f"{BEST}_{phase}"] = Interval.mean(eps.min(axis=1))
+            values[f"reached_{phase}"] = Interval.share(until > 0)
+            numbers[f"until_{phase}"] = median_until_reached(until)
     return values, numbers
 
 

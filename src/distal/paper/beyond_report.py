@@ -301,8 +301,8 @@ def _section(study: BeyondStudy, outcome: Outcome) -> list[str]:
         text += ["Other comparisons:", ""]
         text += _table(("this", "minus this", "measured by", "difference", "p"), remaining)
     text += ["The winners of all runs:", ""]
-    heads = ("evolution", "runs", "mean re-measured fitness", "lowest", "all of them in one test")
-    return [*text, *_table(heads, winners(study, outcome))]
+    columns = ("evolution", "runs", "mean re-measured fitness", "lowest", "all of them in one test")
+    return [*text, *_table(columns, winners(study, outcome))]
 
 
 def _table(heads: Sequence[str], cells: Iterator[list[str]] | list[list[str]]) -> list[str]:

@@ -399,61 +399,54 @@ class _Work:
             self.evolved[name] = self.stages.evolve(f"evolve_{name}", condition.config(kind, scale, seed))
         # All learners of a question have the same trials, so that any two can be compared in pairs.
         trials = _Trials(self.stages, scale, child_seed(seed, position, 0, BEYOND))
-        rows, own = {}, {}
+        rows, own, luck = {}, {}, {}
         for world in question.worlds:
-            eps, by_chance = self._eps(question, world, trials)
             goals = trials.goals(world)
-            for name, ep in eps.items():
-                rows[name] = Row.of(world, ep, by_chance[name], goals, scale)
-                for score, values in scores(world, ep, scale).items():
-                    own[name, score] = values
-                for score, values in scores(world, by_chance[name], scale).items():
-                    own[f"{CHANCE} {name}", score] = values
+            for name, (ep, by_chance) in self._eps(question, world, trials).items():
+                rows[name] = Row.of(world, ep, by_chance, goals, scale)
+                own[name], luck[name] = scores(world, ep, scale), scores(world, by_chance, scale)
         runs = self._runs(question, trials)
 
         def gap(pair: Pair) -> Gap:
             if pair.runs:
                 return Gap.of_runs(*(np.array(runs[name][pair.of]) for name in (pair.own, pair.other)))
-            other = f"{CHANCE} {pair.own}" if pair.other == CHANCE else pair.other
-            return Gap.of(own[pair.own, pair.of], own[other, pair.of])
+            other = luck[pair.own] if pair.other == CHANCE else own[pair.other]
+            return Gap.of(own[pair.own][pair.of], other[pair.of])
 
         compared = Comparison.family([gap(pair) for pair in question.pairs])
         rows = {case.name: rows[case.name] for case in question.cases}
         return Outcome(question, rows, dict(zip(question.pairs, compared, strict=True)), runs)
 
-    def _eps(
-        self, question: Question, world: World, trials: _Trials
-    ) -> tuple[dict[str, EPs], dict[str, EPs]]:
-        """Return the EPs (trials, episodes) of all cases in a world, and of chance beside each."""
+    def _eps(self, question: Question, world: World, trials: _Trials) -> dict[str, tuple[EPs, EPs]]:
+        """Return the EPs (trials, episodes) of all cases in a world, each with those of chance beside it."""
         found: dict[str, EPs] = {}
         by_chance: dict[str, EPs] = {}
         for test in _tests(question):
             if test.world == world and test.cases:
-                best = [Evolution.of(self.evolved[case.evolution]).learner for case in test.cases]
-                kept, learners = (
-                    (by_chance, [chance_for(one) for one in best]) if test.kind == CHANCE else (found, best)
-                )
+                learners = [Evolution.of(self.evolved[case.evolution]).learner for case in test.cases]
+                if test.kind == CHANCE:
+                    learners = [chance_for(learner) for learner in learners]
                 names = (case.name for case in test.cases)
+                kept = by_chance if test.kind == CHANCE else found
                 kept.update(zip(names, trials.run(test, learners), strict=True))
-        return found, by_chance
+        return {name: (ep, by_chance[name]) for name, ep in found.items()}
 
     def _runs(self, question: Question, trials: _Trials) -> dict[str, dict[str, tuple[float, ...]]]:
         """Return what the winners of all runs are compared by."""
         winners = {name: self.evolved[name].winners for name in question.compared}
-        if question.everyone is None:
+        world = question.everyone
+        if world is None:
             return {
                 name: {REMEASURED: tuple(winner.remeasured for winner in found)}
                 for name, found in winners.items()
             }
         learners = [winner.learner for found in winners.values() for winner in found]
-        eps = iter(trials.run(_Test(question, question.everyone, RULE), learners))
+        eps = trials.run(_Test(question, world, RULE), learners)
+        each = iter([scores(world, ep, trials.scale) for ep in eps])
+        by_run = {name: [next(each) for _ in found] for name, found in winners.items()}
         return {
-            name: {
-                score: tuple(values)
-                for score, values in trials.means(question.everyone, [next(eps) for _ in found]).items()
-                if score in question.scores
-            }
-            for name, found in winners.items()
+            name: {score: tuple(float(one[score].mean()) for one in found) for score in question.scores}
+            for name, found in by_run.items()
         }
 
 
@@ -483,11 +476,3 @@ class _Trials:
             episodes=world.episodes(scale), task=place.task, settings=place.settings,
             switch=world.switch(scale),
         ).goals  # fmt: skip
-
-    def means(self, world: World, eps: list[EPs]) -> dict[str, list[float]]:
-        """Return the mean of every score for each learner."""
-        found: dict[str, list[float]] = {}
-        for ep in eps:
-            for score, values in scores(world, ep, self.scale).items():
-                found.setdefault(score, []).append(float(values.mean()))
-        return found
