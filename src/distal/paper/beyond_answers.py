@@ -76,14 +76,14 @@ def places(found: dict[str, bool | None], preposition: str, thing: str) -> str:
     return f"{said} ({', '.join(others)})" if others else said
 
 
-def _counted(found: Sequence[bool | None]) -> str:
+def _counted(found: Sequence[bool | None], things: str = "") -> str:
     """Say in how many of several cases somebody is better."""
     others = [
         f"{words} in {found.count(which)}"
         for which, words in ((None, "not shown"), (False, "worse"))
         if which in found
     ]
-    return f"in {found.count(True)} of {len(found)}" + (f" ({', '.join(others)})" if others else "")
+    return f"in {found.count(True)} of {len(found)}{things}" + (f" ({', '.join(others)})" if others else "")
 
 
 def _neurons(outcome: Outcome, scale: Scale) -> str:
@@ -209,7 +209,7 @@ def _transfer(outcome: Outcome, scale: Scale) -> str:
                 climbing.append(outcome.compared(name, f"{CLIMBER}_{home}", BEST).better)
                 native.append(outcome.compared(name, f"{RULE}_{home}", BEST).better)
     return (
-        f"{lead(chance)}: in a maze that it was not evolved for, a rule beats chance {_counted(chance)} cases, hill "
+        f"{lead(chance)}: in a maze that it was not evolved for, a rule beats chance {_counted(chance, ' cases')}, hill "
         f"climbing evolved for that maze {_counted(climbing)}, and the rule evolved for it {_counted(native)}."
     )
 

@@ -138,7 +138,7 @@ def winners(study: BeyondStudy, outcome: Outcome) -> Iterator[list[str]]:
         ]
         yield [
             f"{KINDS[kind]} {condition.words}", str(len(values)), mean(Interval.mean(values)), f"{values.min():.2f}",
-            "; ".join(measured) or "–",
+            *(["; ".join(measured) or "–"] if outcome.question.everyone else []),
         ]  # fmt: skip
 
 
@@ -301,7 +301,8 @@ def _section(study: BeyondStudy, outcome: Outcome) -> list[str]:
         text += ["Other comparisons:", ""]
         text += _table(("this", "minus this", "measured by", "difference", "p"), remaining)
     text += ["The winners of all runs:", ""]
-    columns = ("evolution", "runs", "mean re-measured fitness", "lowest", "all of them in one test")
+    columns = ["evolution", "runs", "mean re-measured fitness", "lowest"]
+    columns += ["all of them in one test"] if question.everyone else []
     return [*text, *_table(columns, winners(study, outcome))]
 
 

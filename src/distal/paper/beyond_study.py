@@ -275,13 +275,14 @@ def falling_back(runner: Runner) -> Runner:
 
 def estimated_seconds(planned: list[_Plan], runner: Runner) -> dict[str, float]:
     """Measure all learners for a moment in every place and say how long each question may take."""
-    return {
-        one.outline.name: sum(
-            sum(experiments.estimated_seconds(stages, place.task, place.settings, runner).values())
-            for place, stages in one.places.items()
-        )
-        for one in planned
-    }
+    found: dict[Place, list[Stage]] = {}
+    for one in planned:
+        for place, stages in one.places.items():
+            found.setdefault(place, []).extend(stages)
+    seconds = {}
+    for place, stages in found.items():
+        seconds.update(experiments.estimated_seconds(stages, place.task, place.settings, runner))
+    return {one.outline.name: sum(seconds[stage.name] for stage in one.stages) for one in planned}
 
 
 # ------------------------------------------------------------------ the work
