@@ -15,7 +15,7 @@ run: $(STAMP)
 	$(BIN)/distal reproduce
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # On the machine's own Python, which has CuPy; pytest and Hypothesis must be there too, Numba may be.
 test-gpu:
@@ -30,9 +30,8 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The variable silences the theme's notice of its own end of life, which is no warning about our pages.
 docs: $(STAMP)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python docs/make_site.py
 	@echo "Open site/index.html"
 
 fuzz: $(STAMP)

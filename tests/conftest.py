@@ -11,16 +11,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from hypothesis import settings
 
 import distal
-from distal.analysis.usage import count_usage
 from distal.base.files import write_text
 from distal.base.machine import machine
 from distal.engines import Trials, gpu
-from distal.evaluation.learning import batch_of, chosen_task
 
 # Fixed cases in continuous integration, fresh ones elsewhere.
 settings.register_profile("local", deadline=None, print_blob=True)
@@ -72,6 +69,13 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the figures of reports empty, which take half a second each, where the claim is not about them."""
+    for module in ("figures", "reading_report", "task_report"):
+        monkeypatch.setattr(f"distal.paper.{module}.render", lambda _: ("<svg>\n</svg>", b"\x89PNG"))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a run on a card keep its summary, and interrupts come at more moments."""
     parser.addoption("--gpu-summary", metavar="FILE", help="write a summary of the tests on a card to FILE")
@@ -83,10 +87,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the cpu engine before the workers start, so that none of them waits or talks about it."""
     if not hasattr(config, "workerinput") and importlib.util.find_spec("numba") is not None:
-        distal.learn("paper:1", episodes=1, trials=1)
-        distal.climb(distal.HillClimbing(0.1, 0.1, 0.1), episodes=1, trials=1)
-        one: Any = {"task": chosen_task(None), "settings": distal.Settings(), "trials": 1, "episodes": 2}
-        count_usage(batch_of([distal.find_rule("paper:1")], np.zeros(1, np.uint64), **one), "cpu")
+        from tests.compiling import compile_all
+
+        compile_all()
 
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:

@@ -9,6 +9,7 @@ leave no file behind; a right one has to work.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
 import os
@@ -35,16 +36,18 @@ import numpy as np
 import distal
 from distal import Chance, Comparison, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
 from distal.analysis.rule_sets import find_rules
+from distal.analysis.usage import Usage
 from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.learning import Behaviour, Result
 from distal.learners import dsp
 from distal.model.maze import HEADINGS
-from distal.model.settings import READINGS
+from distal.model.settings import NEURONS, READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
 from distal.paper.task_study import TaskStudy
+from distal.search.cma import CMASearch
 from distal.search.genetic import GeneticSearch
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
@@ -55,6 +58,7 @@ from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.picture import Picture
 from distal.tasks.sources import rebuilt, task_of, why_not_table
+from distal.tasks.switching import SCHEDULES, Switch
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.tabulation import tabulate
 from distal.tasks.task import Aim
@@ -259,6 +263,13 @@ def never(value: object) -> str:
     return WRONG
 
 
+def schedule(value: object) -> str:
+    """Take what says where goals move: two words, and perhaps a list."""
+    if isinstance(value, str):
+        return right_if(value in SCHEDULES)
+    return some(list, tuple, range, np.ndarray)(value)
+
+
 def either(value: object) -> str:
     """Do not know."""
     return EITHER
@@ -364,6 +375,12 @@ def lake_agent() -> distal.Agent:
 
 
 @cache
+def evaluation() -> distal.Evaluation:
+    """Return how an agent does in two episodes."""
+    return distal.evaluate(agent(), env(), episodes=2, options={"goal": 1})
+
+
+@cache
 def comparison() -> Comparison:
     """Return two learners compared in a trial."""
     options: Any = {"episodes": 2, "trials": 1, "hidden": 2, "steps": 3}
@@ -459,6 +476,26 @@ def restored(**state: object) -> None:
     search().restore(state)
 
 
+def asked_cma() -> CMASearch:
+    """Return a search with CMA-ES that has been asked for its first generation."""
+    made = distal.CMA(population=4).begin(2, 1, 0)
+    made.ask()
+    return made
+
+
+@cache
+def told_cma() -> dict[str, Any]:
+    """Return its state after that generation."""
+    made = asked_cma()
+    made.tell(made.ask(), np.array([2.0, 1.0, 3.0, 4.0]))
+    return made.state()
+
+
+def restored_cma(**state: object) -> None:
+    """Let it go on from a state."""
+    asked_cma().restore(state)
+
+
 @cache
 def told() -> dict[str, Any]:
     """Return the state of a search after its first generation."""
@@ -515,12 +552,14 @@ def fields_of(right: Mapping[str, Any], **oracles: Oracle) -> Rows:
     return {name: row(given, oracles.get(name, never)) for name, given in right.items()}
 
 
+PANDAS = importlib.util.find_spec("pandas") is not None
 AX: Rows = {"ax": row(None, none_or(never))}
 SEED = row(0, whole(0, 2**64 - 1))
 SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)),
     "steps": row(3, whole(1, 10_000)),
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
+    "neurons": row("binary", words(*NEURONS)),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
@@ -529,6 +568,7 @@ NUMBERS: Rows = {
     "resample": row(None, none_or(whole(1, 2**32 - 1))),
     "seed": SEED,
 }
+SWITCH = row(None, none_or(whole(1, 2**32 - 1)))
 MAZE, PROGRESS = row(SMALL, none_or(one(Maze))), row(None, none_or(function))
 ENGINE = row("cpu", words("cpu", "reference", "auto"))
 CREW: Rows = {
@@ -539,7 +579,7 @@ CREW: Rows = {
 LEARNER = row("paper:1", one(Rule, HillClimbing, Chance))
 EVALUATION: Rows = {
     **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
-    "keep_weights": row(True, flag), "chance": row(True, flag),
+    "keep_weights": row(True, flag), "chance": row(True, flag), "switch": SWITCH,
 }  # fmt: skip
 NO_TASK = row(None, none_or(never))  # there is a maze already
 AGENT: Rows = {
@@ -581,6 +621,8 @@ EVOLUTION: Rows = {
     "generations": row(1, whole(0, 2**32 - 1, quick=3)),
     **SHORT_FORM,
     "search": row(None, none_or(never)),
+    "fitness": row("best", words("best", "mean")),
+    "switch": SWITCH,
     "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
     **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
     **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
@@ -628,6 +670,7 @@ BATCH: Rows = {
     "episodes": row(2, lambda count: EITHER if _number(count) == 1 else whole(1, 2**32 - 1)(count)),
     "resample": NUMBERS["resample"],
     "record": row((1, 2), none_or(some(list, tuple, range, np.ndarray))),
+    "switch": row(None, none_or(never)),
 }
 TABLE: Rows = {  # two states and two goals; what looks like a table of other sizes does not fit the rest
     "observations": row([[0, 1, 1], [1, 0, 0]], never),
@@ -687,6 +730,41 @@ def learning() -> list[Door]:
         Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Result.from_dict", Result.from_dict, {"data": (lambda: result().to_dict(True), never)}),
+        Door("distal.Result.from_dict", from_fields(Result.from_dict), fields_of(
+            result().to_dict(True), **dict.fromkeys(result().to_dict(True), either)
+        )),
+        Door("distal.Comparison.to_dict", method(comparison, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Comparison.from_dict", Comparison.from_dict, {
+            "data": (lambda: comparison().to_dict(True), never),
+        }),
+        *(
+            Door(f"distal.{kind}.to_frame", method(make, "to_frame"), {"what": row(given[0], words(*given))},
+                 quick=PANDAS)
+            for kind, make, given in (
+                ("Comparison", comparison, ("learners", "differences", "episodes")),
+                ("Evolved", evolved, ("generations", "winners")),
+                ("Inspection", inspection, ("rows", "knockouts")),
+                ("RuleSet", inspected_set, ("rules", "rows")),
+            )
+        ),
+        Door("distal.Inspection.to_dict", method(inspection, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Inspection.from_dict", distal.Inspection.from_dict, {
+            "data": (lambda: inspection().to_dict(True), never),
+        }),
+        Door("distal.analysis.usage.Usage.from_dict", Usage.from_dict, {
+            "data": (lambda: {"counts": inspection().usage.counts.tolist()}, never),
+        }),
+        Door("distal.Evaluation.to_dict", method(evaluation, "to_dict"), {"curves": row(True, flag)}),
+        Door("distal.Evaluation.from_dict", distal.Evaluation.from_dict, {
+            "data": (lambda: evaluation().to_dict(True), never),
+        }),
+        Door("distal.Evolved.from_dict", distal.Evolved.from_dict, {
+            "data": row(evolved().to_dict(), never),
+        }),
+        Door("distal.Evolved.from_dict", from_fields(distal.Evolved.from_dict), fields_of(
+            evolved().to_dict(), **dict.fromkeys(evolved().to_dict(), either)
+        )),
         Door("distal.Behaviour.of", Behaviour.of, {
             "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "target": row(3, none_or(finite)),
         }),
@@ -779,6 +857,8 @@ def learning() -> list[Door]:
         Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4))}),
         Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
         Door("distal.Settings", Settings, SETTINGS),
+        Door("distal.Settings.from_dict", from_fields(Settings.from_dict), SETTINGS),
+        Door("distal.Settings.from_dict", Settings.from_dict, {"data": row(SHORT.to_dict(), never)}),
         Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),
     ]  # fmt: skip
 
@@ -807,6 +887,15 @@ def experiments() -> list[Door]:
         Door("distal.search.protocol.Search.restore", method(search, "restore"), {"state": (told, never)}),
         Door("distal.search.protocol.Search.restore", restored, fields_of(
             told(), generation=whole(0, 2**32 - 1)
+        )),
+        Door("distal.search.cma.CMASearch.tell", method(asked_cma, "tell"), {
+            "genotypes": (lambda: asked_cma().ask(), never), "fitness": row(np.ones(4), never),
+        }),
+        Door("distal.search.cma.CMASearch.restore", method(asked_cma, "restore"), {
+            "state": (told_cma, never),
+        }),
+        Door("distal.search.cma.CMASearch.restore", restored_cma, fields_of(
+            told_cma(), generation=whole(0, 2**32 - 1)
         )),
         Door("distal.search.protocol.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
         Door("distal.search.registry.register", register, {"kind": row(distal.CMA, never)}),
@@ -934,9 +1023,24 @@ def machinery() -> list[Door]:
             "learner": row(RULE, LEARNER[1]), "task": row(Aim(TASK, 1), never), "settings": settings,
             "seed": SEED, "resample": NUMBERS["resample"],
         }),
-        Door("distal.tasks.task.Aim", Aim, {"task": BATCH["task"], "goal": goal}),
-        Door("distal.tasks.task.Aim.begin", Aim(TASK).begin, {"settings": settings}),
-        Door("distal.tasks.walk.MazeTask", MazeTask, {"maze": maze}),
+        Door("distal.tasks.task.Aim", Aim, {
+            "task": BATCH["task"], "goal": goal, "phases": row((0, 1), some(list, tuple, range, np.ndarray)),
+            "every": row(2, whole(1, 2**32 - 1)),
+        }),
+        Door("distal.tasks.task.Aim.begin", Aim(TASK, 0, (0, 1), 2).begin, {
+            "settings": settings, "episode": row(0, whole(0, 2**32 - 1)),
+        }),
+        Door("distal.tasks.walk.MazeTask", MazeTask, {
+            "maze": maze, "steps": row(None, none_or(SETTINGS["steps"][1])),
+        }),
+        Door("distal.tasks.walk.MazeTask.scaled", MazeTask.scaled, {"maze": maze}),
+        Door("distal.Switch", Switch, {
+            "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
+        }),
+        Door("distal.Switch.from_dict", Switch.from_dict, {"data": row(Switch(2).to_dict(), never)}),
+        Door("distal.Switch.from_dict", from_fields(Switch.from_dict), {
+            "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
+        }),
         Door("distal.tasks.walk.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
         Door("distal.tasks.walk.MazeTask.target", TASK.target, {"settings": settings}),
         Door("distal.tasks.walk.MazeTask.table", TASK.table, {"settings": settings}),
@@ -1038,6 +1142,7 @@ NO_DOOR = {
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
             "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
+            "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
             "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.Scene.caption",
@@ -1050,6 +1155,13 @@ NO_DOOR = {
     **dict.fromkeys(
         ("distal.Rule.from_genes", "distal.learners.Parameters.from_genes"),
         "called by the search alone, with genes that it drew",
+    ),
+    **dict.fromkeys(
+        ("distal.Switch.check_goals", "distal.Switch.phases", "distal.Switch.ends", "distal.Switch.schedule"),
+        "called by a batch or a result, which are the doors",
+    ),
+    **dict.fromkeys(
+        ("distal.tasks.task.Aim.goal_in", "distal.tasks.task.Aim.moves_at"), "called by learners.episodes"
     ),
     **dict.fromkeys(
         ("distal.Rule.episodes", "distal.HillClimbing.episodes", "distal.Chance.episodes"),
@@ -1066,6 +1178,10 @@ NO_DOOR = {
     **dict.fromkeys(
         (f"distal.EnvTask.{name}" for name in ("reset", "step", "measure")),
         "called by EnvWalk, which is the door",
+    ),
+    **dict.fromkeys(
+        (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),
+        "the doors of Search.tell and Search.restore are those of a GeneticSearch",
     ),
     "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",

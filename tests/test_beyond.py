@@ -145,7 +145,8 @@ def test_the_stages_of_the_whole_study_have_names_of_their_own() -> None:
 def test_no_other_work_has_the_seeds_of_the_tests() -> None:
     others = {
         0, evolving._RUN, evolving._EVALUATION, evolving._REMEASUREMENT, experiments.TEST,
-        reading_study.STUDY, task_study.TASKS, genetic._FIRST, genetic._PARENTS, genetic._REDRAW, genetic._DEVIATE, cma._SAMPLE,
+        reading_study.STUDY, task_study.TASKS, genetic._FIRST, genetic._PARENTS, genetic._REDRAW,
+        genetic._DEVIATE, cma._SAMPLE,
     }  # fmt: skip
     assert BEYOND not in others
 
@@ -781,7 +782,7 @@ def test_the_document_is_what_the_kept_numbers_say() -> None:
     assert (ROOT / "docs" / "beyond.md").read_text(encoding="utf-8") == beyond_report.to_markdown(study)
     assert study.seed == 0
     assert study.scale == SCALES[study.scale.name]  # what it says was run is what the command runs
-    assert "beyond.md" in (ROOT / "mkdocs.yml").read_text()
+    assert "beyond.md" in (ROOT / "zensical.toml").read_text()
     for outcome in study.outcomes:
         svg = (ROOT / "docs" / "figures" / f"beyond_{outcome.question.name}.svg").read_text(encoding="utf-8")
         assert svg == beyond_report.draw(outcome, study.scale)[0]

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, cpu, reference
-from distal.engines.cpu import cache, kernels
+from distal.engines.cpu import cache, counting, kernels
 from distal.learners import Learner, dsp
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, TURNS
@@ -257,29 +257,53 @@ def test_ctrl_c_during_a_compiled_call_ends_with_one_line() -> None:
     assert len(err.splitlines()) <= 2  # perhaps a line about compiling before it
 
 
-def test_a_plain_processor_gives_the_same_bits(tmp_path: Path) -> None:
-    """Compile for the smallest processor of this kind: no AVX, no FMA, no AVX-512."""
-    script = (
-        "import distal, hashlib\n"
-        "rule = distal.learn('paper:2', episodes=40, trials=2, keep_weights=True)\n"
-        "climb = distal.climb(distal.HillClimbing(.2, .3, .4), episodes=40, trials=2, keep_weights=True)\n"
-        "for result in (rule, climb):\n"
-        "    arrays = (result.best, result.hidden, result.output)\n"
-        "    print(hashlib.sha256(b''.join(array.tobytes() for array in arrays)).hexdigest())\n"
-    )
-    plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(tmp_path)}
-    hashes = [
-        subprocess.run(
-            [sys.executable, "-c", script],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, **extra},
-        ).stdout
-        for extra in ({}, plain)
+# The smallest processor of this kind: no AVX, no FMA, no AVX-512.
+PLAIN = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+COMPILED = """
+import sys
+from distal import HillClimbing, learn
+from distal.engines.cpu import kernels
+result = learn({learner!r}, episodes=40, trials=2, keep_weights=True, chance=False)
+stats = kernels.{kernel}.stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), flush=True)
+for array in (result.best, result.hidden, result.output):
+    sys.stdout.buffer.write(array.tobytes())
+"""
+
+
+def compiled_plainly(learner: str | HillClimbing, kernel: str, **environment: str) -> tuple[str, list[str]]:
+    """Learn in a process with a kernel for a plain processor, and check that the bits are those of this one.
+
+    Returns:
+        How often compiled code was found, and was not; and what was told on stderr.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED.format(learner=learner, kernel=kernel)],
+        capture_output=True, check=True, env={**os.environ, **PLAIN, **environment},
+    )  # fmt: skip
+    found, _, arrays = done.stdout.partition(b"\n")
+    ours = learn(learner, episodes=40, trials=2, keep_weights=True, chance=False)
+    assert ours.hidden is not None
+    assert ours.output is not None
+    assert arrays == ours.best.tobytes() + ours.hidden.tobytes() + ours.output.tobytes()
+    return found.decode(), done.stderr.decode().splitlines()
+
+
+def test_compiled_code_is_kept_between_processes_and_a_plain_processor_gives_the_same_bits(
+    tmp_path: Path,
+) -> None:
+    told = ["compiling the cpu engine for DSP; this is done once and kept for later runs"]
+    for expected in (("0 1", told), ("1 0", [])):
+        assert compiled_plainly("paper:2", "dsp_trials", NUMBA_CACHE_DIR=str(tmp_path)) == expected
+
+
+def test_without_a_folder_to_write_to_the_engine_compiles_and_says_so_and_gives_the_same_bits() -> None:
+    climber, nowhere = HillClimbing(0.2, 0.3, 0.4), {"XDG_CACHE_HOME": os.devnull, "NUMBA_CACHE_DIR": ""}
+    _, told = compiled_plainly(climber, "climbing_trials", **nowhere)
+    assert told == [
+        "no folder can be written to: the cpu engine is compiled again in every run",
+        "compiling the cpu engine for hill climbing and chance",
     ]
-    assert hashes[0] == hashes[1]
-    assert len(set(hashes[0].split())) == 2
 
 
 def test_importing_the_package_loads_no_compiler_and_counts_no_cores() -> None:
@@ -293,31 +317,25 @@ def test_importing_the_package_loads_no_compiler_and_counts_no_cores() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-PLACE = "from distal.engines.cpu import kernels; print(kernels.dsp_trials._cache.cache_path)"
-
-
 def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compiled_code(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = tmp_path / "distal"
-    shutil.copytree(cache.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
-
-    def place() -> str:
-        done = subprocess.run(
-            [sys.executable, "-c", PLACE], capture_output=True, text=True, check=True, env=environment
-        )
-        return done.stdout
-
-    first = place()
-    assert str(tmp_path / "kept") in first
-    assert place() == first
-    places = {first}
+    for kernel in (kernels.dsp_trials, kernels.climbing_trials, counting.counted_trial):
+        assert Path(kernel._cache.cache_path).parent == cache.folder()
     for source in cache.SOURCES:
-        with (package / source).open("a") as file:
+        (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(cache.PACKAGE / source, tmp_path / source)
+    before = cache.folder()
+    monkeypatch.setattr(cache, "PACKAGE", tmp_path)
+    assert cache.folder() == before
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+    places = {cache.folder()}
+    for source in cache.SOURCES:
+        with (tmp_path / source).open("a") as file:
             file.write("\n# changed\n")
-        places.add(place())
+        places.add(cache.folder())
     assert len(places) == 1 + len(cache.SOURCES)
+    assert all(place is not None and tmp_path / "kept" in place.parents for place in places)
 
 
 def test_every_file_that_a_kernel_takes_something_from_is_watched() -> None:
@@ -338,20 +356,6 @@ def test_other_compilers_mean_another_place(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(prints) == 4
 
 
-def test_without_a_folder_to_write_to_the_engine_compiles_and_says_so() -> None:
-    script = "import distal; print(distal.learn('paper:1', episodes=1, trials=1, chance=False).best.shape)"
-    environment = {**os.environ, "XDG_CACHE_HOME": os.devnull}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
-    )
-    assert done.stdout == "(8, 1)\n"
-    assert done.stderr.splitlines() == [
-        "no folder can be written to: the cpu engine is compiled again in every run",
-        "compiling the cpu engine for DSP",
-    ]
-
-
 def test_only_the_youngest_folders_of_other_sources_stay(tmp_path: Path) -> None:
     for number in range(cache.KEPT + 3):
         old = tmp_path / f"cpu-{number}"
@@ -370,23 +374,3 @@ def test_what_is_not_recorded_takes_no_memory() -> None:
     job = cpu.Job(batch, keep_weights=False, keep_ep=False)
     assert job.best.shape == (len(batch), 2)
     assert (cpu.run(batch).best == cpu.run(replace(batch, record=None)).best[:, [9, 999]]).all()
-
-
-def test_compiled_code_is_kept_between_processes(tmp_path: Path) -> None:
-    script = (
-        "import distal\n"
-        "distal.learn('paper:1', episodes=1, trials=1)\n"
-        "from distal.engines.cpu import kernels\n"
-        "stats = kernels.dsp_trials.stats\n"
-        "print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))\n"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
-        )
-        for _ in range(2)
-    ]
-    assert [run.stdout.split() for run in runs] == [["0", "1"], ["1", "0"]]
-    assert "compiling the cpu engine" in runs[0].stderr
-    assert runs[1].stderr == ""

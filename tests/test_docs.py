@@ -8,21 +8,26 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
 from io import StringIO
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Self
 
 import pytest
 from PIL import Image
 
 import distal
 from distal import learners
+from distal.cli import main
 from distal.search import registry
 from distal.tasks.pixels import SCALE
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PLAIN = re.compile(r"distal( [\w.:=,/-]+)*")
 DOCUMENTS = [
     "README.md",
     "docs/cluster.md",
@@ -33,9 +38,34 @@ DOCUMENTS = [
     "docs/inside-a-rule.md",
     "docs/own-maze.md",
     "docs/own-task.md",
+    "docs/progress.md",
     "docs/readings.md",
     "docs/watch.md",
 ]
+
+
+def run_block(script: str, folder: Path) -> str:
+    """Run a block of shell commands and return what they print.
+
+    Plain commands of ours run in this process, which has imported and compiled all they need; the shell
+    gets the others, with pipes and loops, which show that the installed program is there.
+    """
+    printed = []
+    for plain, lines in groupby(script.splitlines(), lambda line: PLAIN.fullmatch(line) is not None):
+        if plain:
+            printed += [run_here(line) for line in lines]
+        else:
+            printed.append(run_shell("\n".join(lines), folder))
+    return "".join(printed)
+
+
+def run_here(line: str) -> str:
+    out, errors = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(errors):
+        code = main(line.split()[1:])
+    assert code == 0, errors.getvalue()
+    check_told(errors.getvalue())
+    return out.getvalue()
 
 
 def run_shell(script: str, folder: Path) -> str:
@@ -50,15 +80,20 @@ def run_shell(script: str, folder: Path) -> str:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
+    check_told(done.stderr)
+    return done.stdout
+
+
+def check_told(errors: str) -> None:
+    """Check that stderr holds nothing but progress, and who does the work."""
     told = (
         "generation ",
         "engine cpu is used",
         "engine reference is used",
         "cluster ",
         "compiling the cpu engine",
-    )  # progress, and who does the work
-    assert all(line.startswith(told) for line in done.stderr.splitlines()), done.stderr
-    return done.stdout
+    )
+    assert all(line.startswith(told) for line in errors.splitlines()), errors
 
 
 def squeezed(text: str) -> list[str]:
@@ -77,7 +112,51 @@ def forgetful() -> Iterator[None]:
         one.update(entries)
 
 
-@pytest.mark.usefixtures("forgetful")
+class Written:
+    """Stands in for the writer of tensorboardX and for a run of wandb: keeps what it is given."""
+
+    made: list[Written]
+
+    def __init__(self, **options: Any) -> None:
+        self.options, self.logged = options, list[tuple[int, dict[str, float]]]()
+        self.config: dict[str, Any] = {}
+        self.summary: dict[str, Any] = {}
+        self.open = True
+        self.made.append(self)
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
+        self.log({tag: scalar_value}, global_step)
+
+    def log(self, data: dict[str, float], step: int) -> None:
+        assert self.open
+        self.logged.append((step, data))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        self.open = False
+
+
+def stand_in(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Written]:
+    """Put a small module in the place of one that logs; return what its writers will have kept."""
+    monkeypatch.setattr(Written, "made", [], raising=False)
+    module: Any = ModuleType(name)
+    module.SummaryWriter = lambda logdir: Written(logdir=logdir)
+    module.init = lambda project, mode: Written(project=project, mode=mode)
+    monkeypatch.setitem(sys.modules, name, module)
+    return Written.made
+
+
+@pytest.fixture
+def loggers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let examples log with tensorboardX and wandb where these are not installed."""
+    for name in ("tensorboardX", "wandb"):
+        if find_spec(name) is None:
+            stand_in(name, monkeypatch)
+
+
+@pytest.mark.usefixtures("forgetful", "loggers")
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_examples_run_and_print_what_the_document_says(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -87,7 +166,7 @@ def test_examples_run_and_print_what_the_document_says(
     names: dict[str, Any] = {"__name__": "__main__"}  # as in a program of the reader's
     for language, body in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
         if language == "sh":
-            printed = run_shell(body, tmp_path)
+            printed = run_block(body, tmp_path)
         elif language == "python":
             out = StringIO()
             with redirect_stdout(out):
@@ -97,6 +176,33 @@ def test_examples_run_and_print_what_the_document_says(
             assert printed is not None
             assert squeezed(body) == squeezed(printed)
     assert printed is not None
+
+
+@pytest.mark.parametrize("name", ["tensorboardX", "wandb"])
+def test_the_page_on_progress_logs_every_generation(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "docs" / "progress.md").read_text(encoding="utf-8")
+    (body,) = (body for _, body in BLOCK.findall(text) if f"import {name}" in body or f"from {name}" in body)
+    made = stand_in(name, monkeypatch)
+    names: dict[str, Any] = {}
+    exec(compile(body, "progress.md", "exec"), names)  # noqa: S102
+    (written,), evolved = made, names["evolved"]
+    assert not written.open
+    expected: list[tuple[int, dict[str, float]]] = []
+    for generation, (best, mean) in enumerate(zip(evolved.best.T, evolved.mean.T, strict=True)):
+        if name == "tensorboardX":
+            values = {f"best/run_{run}": fitness for run, fitness in enumerate(best, start=1)}
+            expected += [
+                (generation, {tag: value}) for tag, value in (values | {"mean": mean.mean()}).items()
+            ]
+        else:
+            expected.append((generation, {"best": best.min(), "mean": mean.mean()}))
+    for _, data in written.logged:
+        data.pop("seconds", None)
+    assert written.logged == expected
+    if name == "wandb":
+        assert written.options["mode"] == "offline"
+        assert written.config == evolved.config.to_dict()
+        assert written.summary["chance"] == [winner.fresh.chance for winner in evolved.winners]
 
 
 def test_the_page_on_tasks_films_an_agent_where_moviepy_is_installed(
@@ -178,10 +284,13 @@ def test_the_table_in_the_readme_holds_the_results() -> None:
         assert any(found <= line | chance for line in lines), found
 
 
-def test_the_animated_picture_is_what_its_command_draws(tmp_path: Path) -> None:
+def test_the_animated_picture_is_what_its_command_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command = re.search(r"`distal (watch [^`]*--gif) agents.gif([^`]*)`", (ROOT / "README.md").read_text())
     assert command is not None
-    run_shell(f"distal {command[1]} agents.gif{command[2]}", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run_here(f"distal {command[1]} agents.gif{command[2]}")
     with (
         Image.open(tmp_path / "agents.gif") as drawn,
         Image.open(ROOT / "docs" / "agents.gif") as kept,

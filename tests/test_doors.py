@@ -228,7 +228,8 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
     [
         ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""],
         ["watch", "hc", "--gif", ""], ["evolve", "--out", ""], ["evolve", "--resume", ""],
-        ["reproduce", "--out", ""], ["readings", "--out", ""], ["tasks", "--out", ""], ["beyond", "--out", ""],
+        ["reproduce", "--out", ""], ["readings", "--out", ""], ["tasks", "--out", ""],
+        ["beyond", "--out", ""],
     ],
 )  # fmt: skip
 def test_an_empty_path_is_refused_by_the_name_of_its_option(

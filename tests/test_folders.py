@@ -172,6 +172,7 @@ def test_an_empty_name_of_a_folder_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["measurements.npz"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_overwrites_no_file_of_another_and_links_only_its_own(
     reproduction: Path, tmp_path: Path
 ) -> None:
@@ -386,24 +387,63 @@ def test_a_forged_configuration_is_refused_and_nothing_changes(name: str, copy: 
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("1,1,", "2,1,"), ("1,1,", "1,2,"), (",genotype\r\n", "\r\n"), ("2,2,", "2,2,nan,"), ("2,1,", '2,"1,')],
+    [
+        ("\n1,1,", "\n2,1,"),
+        ("\n1,1,", "\n1,2,"),
+        ("\n2,2,", "\n2,2,nan,"),
+        ("\n2,1,", '\n2,"1,'),
+        (",alpha_o\r\n", "\r\n"),
+        (",eta,theta,", ",theta,eta,"),
+        ("run,", ""),
+    ],
 )
 def test_rows_that_do_not_fit_are_refused_even_with_the_right_checksum(
     old: str, new: str, copy: Path
 ) -> None:
-    text = (copy / "generations.csv").read_bytes().decode()
-    assert old in text
-    data = text.replace(old, new, 1).encode()
-    (copy / "generations.csv").write_bytes(data)
-    rows = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    resealed(copy / "state.json", lambda state: state.update(rows=rows))
+    rewritten(copy, old, new)
     before = snapshot(copy)
-    if "genotype" in old:  # the names of the columns are not read
-        resume(copy)
-        return
     with pytest.raises(InputError, match=r"generations\.csv' is damaged"):
         resume(copy)
     assert snapshot(copy) == before
+
+
+def rewritten(folder: Path, old: str, new: str) -> None:
+    """Change the rows of a folder, and the checksum that its state has of them."""
+    text = (folder / "generations.csv").read_bytes().decode()
+    assert old in text
+    data = text.replace(old, new, 1).encode()
+    (folder / "generations.csv").write_bytes(data)
+    rows = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    resealed(folder / "state.json", lambda state: state.update(rows=rows))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(",genotype\r\n", "\r\n"), (",genotype\r\n", ",genes\r\n"), ("\n1,1,", "\n1,2,"), ("0 0 0", "0,0 0")],
+)
+def test_rows_that_do_not_fit_a_folder_with_all_genes_in_one_column_are_refused(
+    old: str, new: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "old"
+    shutil.copytree(Path(__file__).with_name("version_0_2"), folder)
+    rewritten(folder, old, new)
+    before = snapshot(folder)
+    with pytest.raises(InputError, match=r"generations\.csv' is damaged"):
+        resume(folder)
+    assert snapshot(folder) == before
+
+
+def test_a_folder_that_says_it_has_the_other_form_is_refused(copy: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    shutil.copytree(Path(__file__).with_name("version_0_2"), old)
+    for folder, version, last in ((old, 3, "alpha_o"), (copy, 2, "genotype")):
+        for name in ("config.json", "state.json"):
+            data = json.loads((folder / name).read_text())
+            (folder / name).write_text(json.dumps({**data, "version": version}))  # no seal covers it
+        before = snapshot(folder)
+        with pytest.raises(InputError, match=f"damaged: its columns are not run, generation, … {last}"):
+            resume(folder)
+        assert snapshot(folder) == before
 
 
 # ------------------------------------------------------------------ what a kill leaves, and what is only read
@@ -615,6 +655,7 @@ def test_a_reproduction_without_a_manifest_is_resumed_but_is_not_removed(
     assert read_manifest(folder) is not None
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -634,6 +675,7 @@ def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     assert not (tmp_path / "study" / "readings.html").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_file_that_a_reproduction_may_write_is_written(reproduction: Path) -> None:
     write_report(reproduce("quick", out=reproduction), reproduction)
     manifest = read_manifest(reproduction)

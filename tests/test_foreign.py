@@ -45,13 +45,13 @@ def test_in_our_own_environment_it_is_the_maze_engine(learner: Any, resample: in
         "distal/TripleTMaze-v0",
         learner,
         options=every_goal(distal.triple_t_maze()),
-        episodes=25,
-        trials=2,
+        episodes=10,
+        trials=1,
         seed=3,
         resample=resample,
     )
     run = distal.learn if isinstance(learner, str) else distal.climb
-    in_maze = run(learner, episodes=25, trials=2, seed=3, resample=resample, keep_weights=True)
+    in_maze = run(learner, episodes=10, trials=1, seed=3, resample=resample, keep_weights=True)
     assert (in_env.best == in_maze.best).all()
     assert in_env.fitness == in_maze.fitness
     for trial in range(len(in_env.best)):

@@ -20,6 +20,7 @@ ORDER = (
 # What may be imported in a function: the module that does it, what it imports, and why.
 LATE = {
     ("base.drawing", "matplotlib"): "takes a third of a second; only figures need it",
+    ("base.frames", "pandas"): "an extra",
     ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",
     ("tasks.environment", "distal.tasks.pixels"): "imports Pillow",
     ("analysis.drawing", "matplotlib"): "takes a third of a second; only figures need it",

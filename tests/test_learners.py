@@ -138,6 +138,8 @@ def test_a_new_learner_evolves_on_disk_and_resumes_to_the_same_bytes(tmp_path: P
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     evolved = distal.evolve("jumps", generations=3, engine="reference", out=whole, **EVOLUTION)
     distal.evolve("jumps", generations=1, engine="reference", out=parts, **EVOLUTION)
+    header = (whole / "generations.csv").read_text().splitlines()[0]
+    assert header == "run,generation,best,mean,worst,jump,alpha_h,alpha_o"
     distal.resume(parts, generations=3, engine="reference")
     names = ("config.json", "state.json", "generations.csv", "winners.csv", "winners/run-02.json")
     for name in names:
@@ -418,6 +420,13 @@ def test_a_class_that_is_no_learner_is_not_registered(kind: Any, problem: str) -
     with pytest.raises(InputError, match=problem):
         learners.register(kind)
     assert known == learners.KINDS
+
+
+def test_genes_that_are_no_numbers_of_the_learner_are_counted() -> None:
+    odd = type("Odd", (Jumps,), {"genes": (2, 4), "discrete_genes": "turn"})
+    counted = [f"continuous_{k}" for k in range(4)]
+    assert odd.gene_names() == ("turn_0", "turn_1", *counted)  # type: ignore[attr-defined]
+    assert Jumps.gene_names() == Jumps.names
 
 
 def test_the_kinds_of_the_package_stay() -> None:

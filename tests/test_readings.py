@@ -509,12 +509,15 @@ def test_bars_without_a_small_p_are_hatched_outlines(kept: ReadingStudy) -> None
         assert (to_rgba(bar.get_facecolor())[3] == 1) == (test.p < 0.05)
 
 
+@pytest.fixture(scope="module")
+def written(kept: ReadingStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return reading_report.write(kept, tmp_path_factory.mktemp("page"))
+
+
 @pytest.mark.parametrize("width", [390, 1200])
-def test_a_phone_wraps_the_words_and_says_what_scrolls(
-    browser: Any, kept: ReadingStudy, tmp_path: Path, width: int
-) -> None:
+def test_a_phone_wraps_the_words_and_says_what_scrolls(browser: Any, written: Path, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
-    page.goto(reading_report.write(kept, tmp_path).as_uri())
+    page.goto(written.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") == width
     words = page.locator(".words").bounding_box()
     assert words["x"] + words["width"] <= width
@@ -529,6 +532,7 @@ def test_a_phone_wraps_the_words_and_says_what_scrolls(
 # ------------------------------------------------------------------ the command
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_prints_tables_and_writes_the_report(
     tiny: tuple[ReadingStudy, Path],
     monkeypatch: pytest.MonkeyPatch,

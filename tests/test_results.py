@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+from xml.etree import ElementTree
 
 import matplotlib.figure
 import numpy as np
@@ -143,3 +148,331 @@ def test_matplotlib_and_pandas_are_loaded_only_when_they_are_used() -> None:
         "sys.exit(bool({'matplotlib', 'pandas'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# ---------------------------------------------------------------- the same for every task
+
+
+def keeping(task: Any) -> distal.Result:
+    """Return a result with everything kept."""
+    return distal.learn(doors.CLIMBER, task=task, keep_ep=True, keep_weights=True, **{**TINY, "steps": 3})
+
+
+TASKS: dict[str, Callable[[], Any]] = {
+    "maze": lambda: doors.SMALL,
+    "table": table,
+    "environment": lambda: distal.EnvTask(doors.env(), options=[{"goal": 0}]),
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_all_attributes_and_methods_of_a_result_work_whatever_the_task(name: str) -> None:
+    made = keeping(TASKS[name]())
+    public = {each: getattr(made, each) for each in dir(made) if not each.startswith("_")}
+    without = {each for each, value in public.items() if value is None}
+    # What a task may lack: being a maze, or having an EP that counts as success.
+    lacks = {"maze": set(), "table": {"maze"}, "environment": {"maze", "target", "reached"}}
+    assert without == {"resample", "workers"} | lacks[name]
+    asked: dict[str, tuple[Any, ...]] = {"weights": (0,), "from_dict": (made.to_dict(curves=True),)}
+    frames = {"to_frame"} if not doors.PANDAS else set()
+    for each, value in public.items():
+        if callable(value) and each not in frames:
+            assert value(*asked.get(each, ())) is not None, each
+
+
+# ---------------------------------------------------------------- a line, and a small table
+
+NASTY = "_$x$ <script>alert(1)</script> & a name that never ends"
+LINES: dict[str, Callable[[], Any]] = {
+    **SHOWN,
+    "a nasty name": lambda: distal.learn(doors.RULE.named(NASTY), maze=doors.SMALL, steps=3, **TINY),
+    "nasty names": lambda: distal.compare(
+        [doors.RULE.named(NASTY), doors.CLIMBER.named(NASTY)], maze=doors.SMALL, steps=3, **TINY
+    ),
+    "a nasty rule": lambda: replace(doors.RULE.named(NASTY), eta=0.123456, theta=0.0123456),
+    "agent": lambda: replace(doors.agent(), name=NASTY),
+    "agent of an environment": doors.lake_agent,
+    "evaluation": doors.evaluation,
+    "winner": lambda: doors.evolved().winners[0],
+    "table of a task": table,
+    "behaviour": lambda: doors.result().behaviour,
+    "usage": lambda: doors.inspection().usage,
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_result_is_one_line_in_a_terminal(name: str) -> None:
+    made = LINES[name]()
+    line = repr(made)
+    assert line.startswith(f"{type(made).__name__}(")
+    assert len(line) <= 105
+    assert "\n" not in line
+    assert "array" not in line
+
+
+HTML = [name for name in LINES if name not in ("table of a task", "behaviour", "usage")]
+
+
+@pytest.mark.parametrize("name", HTML)
+def test_a_result_is_a_small_table_in_a_notebook(name: str) -> None:
+    html = LINES[name]()._repr_html_()
+    tables = ElementTree.fromstring(f"<div>{html}</div>")  # noqa: S314 - our own; raises if a name is not escaped
+    assert {one.tag for one in tables.iter()} <= {
+        "div", "table", "caption", "thead", "tbody", "tr", "th", "td",
+    }  # fmt: skip
+    for one in tables.iter("table"):
+        assert len({len(row) for row in one.iter("tr")}) == 1
+    assert "#" not in html.replace("&#x27;", "")  # colours are those of the page
+
+
+def cells(made: Any) -> list[str]:
+    """Return all cells of the table of a result."""
+    tables = ElementTree.fromstring(f"<div>{made._repr_html_()}</div>")  # noqa: S314
+    return [one.text or "" for one in tables.iter() if one.tag in ("th", "td", "caption")]
+
+
+def test_no_score_is_shown_without_chance() -> None:
+    result, found, several = RESULTS["maze"](), doors.inspection(), doors.inspected_set()
+    evaluation, evolved, compared = doors.evaluation(), doors.evolved(), doors.comparison()
+    assert result.chance is not None
+    assert found.result.chance is not None
+    assert evaluation.chance is not None
+    chances: list[tuple[Any, Any]] = [
+        (result, result.chance.fitness),
+        (found, found.result.chance.fitness),
+        (several, np.mean([one.chance.fitness for one in several.results if one.chance])),
+        (evaluation, evaluation.chance.mean()),
+        (evolved, evolved.winners[0].fresh.chance),
+        (evolved.winners[0], evolved.winners[0].fresh.chance),
+        (compared, min(one.chance.fitness for one in compared.results if one.chance)),
+    ]
+    for made, chance in chances:
+        assert f"chance {chance:.2f}" in repr(made)
+        assert any(cell.startswith(f"{chance:.2f}") for cell in cells(made))
+    assert repr(replace(result, chance=None)).endswith("chance left out)")
+
+
+def test_the_table_of_a_rule_has_its_changes_beside_their_bits() -> None:
+    _, *found = cells(doors.RULE)
+    rows = [found[k : k + 3] for k in range(0, len(found), 3)]
+    assert rows[:3] == [
+        ["trace bits 00 01 10 11", "m = −1", "m = +1"],
+        ["0000", "0", "+1"],
+        ["0001", "−1", "0"],
+    ]
+    assert rows[16] == ["1111", "−1", "0"]
+    assert len(rows) == 17
+
+
+# ---------------------------------------------------------------- frames
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_the_frame_of_a_result_is_the_table_of_its_csv(name: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    made = RESULTS[name]()
+    frame = made.to_frame()
+    written = list(csv.DictReader(io.StringIO(made.to_csv())))
+    assert list(frame.columns) == list(written[0])
+    assert frame.astype(str).to_dict("records") == written
+    assert len(frame) == made.best.size
+    assert pandas.api.types.is_numeric_dtype(frame["best"])
+    pivot = frame.pivot_table(index=["trial", frame.columns[1]], columns="episode", values="best")
+    assert np.array_equal(pivot.to_numpy(), made.best)
+
+
+def test_the_frames_of_an_evolution_are_its_generations_and_its_winners() -> None:
+    pytest.importorskip("pandas")
+    made = distal.evolve("hc", maze=doors.SMALL, **{**doors.SMALLEST, "runs": 2, "fresh": 4})
+    frame = made.to_frame()
+    assert list(frame.columns) == ["run", "generation", "best", "mean", "worst"]
+    for row in frame.itertuples():
+        at = row.run - 1, row.generation
+        assert (row.best, row.mean, row.worst) == (made.best[at], made.mean[at], made.worst[at])
+    assert len(frame) == made.best.size
+    winners = made.to_frame("winners")
+    assert winners["remeasured"].tolist() == [one.remeasured for one in made.winners]
+    assert winners["chance"].tolist() == [one.fresh.chance for one in made.winners]
+    assert winners["sigma"].tolist() == [one.learner.numbers["sigma"] for one in made.winners]
+
+
+def test_the_frames_of_a_comparison_are_learners_differences_and_episodes() -> None:
+    pytest.importorskip("pandas")
+    made = doors.comparison()
+    frame = made.to_frame()
+    assert frame["learner"].tolist() == list(made.names)
+    assert frame["fitness"].tolist() == [one.fitness for one in made.results]
+    assert frame["chance"].tolist() == [one.chance.fitness for one in made.results if one.chance]
+    (pair,) = made.to_frame("differences").to_dict("records")
+    (difference,) = made.differences
+    assert (pair["mean"], pair["low"], pair["high"]) == (difference.mean, *difference.interval)
+    episodes = made.to_frame("episodes")
+    written = list(csv.DictReader(io.StringIO("".join(made.csv_pieces()))))
+    assert episodes.astype(str).to_dict("records") == written
+
+
+def test_the_frame_of_an_inspection_has_a_row_for_each_row_of_the_rule() -> None:
+    pytest.importorskip("pandas")
+    found = doors.inspection()
+    frame = found.to_frame()
+    for row, said in enumerate(frame.to_dict("records")):
+        bits = [said[name] for name in ("b00", "b01", "b10", "b11")]
+        assert (said["row"], "".join(map(str, bits)), said["m"]) == (row, f"{row // 2:04b}", row % 2 * 2 - 1)
+        assert said["delta_w"] == found.rule.delta_w[row]
+        assert said["use"] == found.usage.rows[row]
+        for change, word in ((-1, "minus"), (0, "zero"), (1, "plus")):
+            if change == found.rule.delta_w[row]:
+                assert np.isnan(said[f"set_to_{word}"])
+            else:
+                assert said[f"set_to_{word}"] == found.knockout(row, change).effect.difference
+    assert len(frame) == 32
+    assert found.to_frame("knockouts")["p_holm"].tolist() == [one.p for one in found.knockouts]
+
+
+def test_the_frames_of_a_set_of_rules_and_of_an_evaluation() -> None:
+    pytest.importorskip("pandas")
+    several, evaluation = doors.inspected_set(), doors.evaluation()
+    frame = several.to_frame()
+    assert frame["rule"].tolist() == several.names
+    assert frame["cluster"].tolist() == list(several.clusters)
+    assert several.to_frame("rows")["consensus"].tolist() == several.consensus.tolist()
+    episodes = evaluation.to_frame()
+    assert episodes["return"].tolist() == evaluation.returns.tolist()
+    assert episodes["episode"].tolist() == [1, 2]
+
+
+def test_a_frame_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for made in (
+        RESULTS["maze"](),
+        doors.evolved(),
+        doors.comparison(),
+        doors.inspection(),
+        doors.evaluation(),
+    ):
+        with pytest.raises(InputError, match=r"^pandas is not installed: pip install 'distal\[frame\]'$"):
+            made.to_frame()
+
+
+# ---------------------------------------------------------------- there and back
+
+KEPT: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
+    **{name: (make, {"curves": True}) for name, make in RESULTS.items()},
+    "evolved": (doors.evolved, {}),
+    "evolved on a table": (
+        lambda: distal.evolve("hc", task=table(), **{**doors.SMALLEST, "fresh": 4}), {}
+    ),
+    "winner": (lambda: doors.evolved().winners[0], {}),
+    "comparison": (doors.comparison, {"curves": True}),
+    "comparison until decided": (
+        lambda: distal.compare(
+            [doors.RULE, doors.CLIMBER, doors.RULE], maze=doors.SMALL, until_decided=True, most_trials=50,
+            **{**TINY, "steps": 3},
+        ), {"curves": True},
+    ),
+    "evaluation": (doors.evaluation, {"curves": True}),
+    "inspection": (doors.inspection, {"curves": True}),
+    "usage": (lambda: doors.inspection().usage, {}),
+    "fresh": (lambda: doors.evolved().winners[0].fresh, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_result_is_read_back_from_json(name: str) -> None:
+    make, options = KEPT[name]
+    made = make()
+    again = type(made).from_dict(json.loads(json.dumps(made.to_dict(**options))))
+    assert again.to_dict(**options) == made.to_dict(**options)
+    assert repr(again) == repr(made)
+
+
+def test_what_is_read_back_has_the_same_numbers_and_types() -> None:
+    for made in (RESULTS["maze"](), RESULTS["environment"]()):
+        again = distal.Result.from_dict(json.loads(json.dumps(made.to_dict(curves=True))))
+        assert again.best.dtype == made.best.dtype
+        assert np.array_equal(again.best, made.best)
+        assert again.learner == made.learner
+        assert again.settings == made.settings
+        assert (again.target, again.cut) == (made.target, made.cut)
+        assert again.to_csv() == made.to_csv()
+        assert again.plot() is not None
+        with pytest.raises(InputError, match="no weights were kept"):
+            again.agent()
+    both = distal.Comparison.from_dict(doors.comparison().to_dict(curves=True))
+    assert both.differences == doors.comparison().differences
+
+
+def damaged(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
+    """Return data with another value in a field, or without the field if the value is ..."""
+    copy = json.loads(json.dumps(data))
+    *outer, last = path.split(".")
+    inside = copy
+    for part in outer:
+        inside = inside[int(part) if isinstance(inside, list) else part]
+    if value is ...:
+        del inside[last]
+    else:
+        inside[last] = value
+    return copy  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "problem"),
+    [
+        ("maze", "curves", ..., "cannot read a result: it has no curves; write it with to_dict(curves=True)"),
+        ("maze", "seed", ..., "cannot read a result: field 'seed' is missing"),
+        ("maze", "trials", 3, "cannot read a result: best has 4 rows, expected 6 that never rise"),
+        ("maze", "curves.best", [[1, 2]] * 4, "cannot read a result: best has 4 rows, expected 4 that never"),
+        (
+            "maze",
+            "curves.best",
+            [[1], [2, 3]],
+            "cannot read a result: best is [[1], [2, 3]], expected rows of",
+        ),
+        ("maze", "curves.best", [[2**40]] * 4, f"cannot read a result: best holds {2**40}, which is no EP"),
+        ("maze", "curves.ep", [[1, 1, 1]] * 4, "cannot read a result: best and ep do not belong together"),
+        ("maze", "learner", "x", "cannot read a result: learner is 'x', expected one of dsp, hc, chance"),
+        ("maze", "rule.eta", 2, "cannot read a result: eta is 2, expected a number from 0 to 1"),
+        ("maze", "chance", 5, "cannot read a result: "),
+        ("maze", "maze", "#", "cannot read a result: the maze is not a list of rows"),
+        ("evolved", "config", 3, "cannot read an evolution: config is 3, expected that of an evolution"),
+        (
+            "evolved",
+            "best",
+            [[1.0]],
+            "cannot read an evolution: best has the shape (1, 1), expected one of 1",
+        ),
+        ("evolved", "winners", [], "cannot read an evolution: there is not one winner for each of 1 run"),
+        ("evolved", "config.trials", ..., "cannot read an evolution: field 'trials' is missing"),
+        ("comparison", "learners.0.result", ..., "cannot read a comparison: it has no curves"),
+        ("comparison", "learners", [], "cannot read a comparison: its learners do not have the same trials"),
+        ("evaluation", "curves", ..., "cannot read an evaluation: it has no curves"),
+        (
+            "evaluation",
+            "curves.lengths",
+            [1],
+            "cannot read an evaluation: returns, lengths and chance are not",
+        ),
+        ("inspection", "curves", ..., "cannot read an inspection: cannot read a result: it has no curves"),
+        ("inspection", "knockouts", [], "cannot read an inspection: knockouts does not have the two other"),
+        (
+            "inspection",
+            "usage.counts",
+            [[[1]]],
+            "cannot read an inspection: cannot read the use of rows: counts",
+        ),
+    ],
+)
+def test_what_is_no_result_is_refused_in_one_line(name: str, path: str, value: object, problem: str) -> None:
+    make, options = KEPT[name]
+    made = make()
+    with pytest.raises(InputError) as refusal:
+        type(made).from_dict(damaged(made.to_dict(**options), path, value))
+    assert str(refusal.value).startswith(problem)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_result_without_curves_is_as_it_was_before_it_could_be_read_back() -> None:
+    assert "curves" not in RESULTS["maze"]().to_dict()
+    assert not {"cut", "target"} & set(RESULTS["maze"]().to_dict(curves=True))
+    assert "result" not in doors.comparison().to_dict()["learners"][0]

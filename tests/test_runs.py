@@ -8,6 +8,7 @@ import random
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,25 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from distal import GeneticAlgorithm, HillClimbing, InputError, Rule, evolve, learn, reproduce, resume
+from distal import (
+    GeneticAlgorithm,
+    HillClimbing,
+    InputError,
+    Maze,
+    Rule,
+    evolve,
+    learn,
+    reproduce,
+    resume,
+    t_maze,
+    task_of,
+    triple_t_maze,
+)
 from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, run_seed, summary
+from distal.search.runs import gene_columns
+from tests.command_line import output, refusal
 from tests.mazes import T
 from tests.processes import DISTAL, started
 
@@ -64,11 +80,13 @@ def test_a_folder_holds_config_rows_state_and_winners(finished: Path) -> None:
     ]
     for row in rows:
         assert float(row["best"]) <= float(row["mean"]) <= float(row["worst"])
-        genes = row["genotype"].split()
-        assert len(genes) == 36
-        assert {int(gene) for gene in genes[:32]} <= {-1, 0, 1}
+        assert list(row)[5:] == [*(f"delta_w_{k}" for k in range(32)), "eta", "theta", "alpha_h", "alpha_o"]
+        assert {int(row[f"delta_w_{k}"]) for k in range(32)} <= {-1, 0, 1}
     winner = Rule.load(finished / "winners" / "run-01.json")
     assert winner.name == "run 1, seed 0"
+    last = rows[-2]
+    assert list(winner.delta_w) == [int(last[f"delta_w_{k}"]) for k in range(32)]
+    assert winner.numbers == {name: float(last[name]) for name in ("eta", "theta", "alpha_h", "alpha_o")}
 
 
 def test_the_winner_is_the_best_of_the_last_generation_with_an_honest_fitness_and_chance_beside_it(
@@ -139,6 +157,40 @@ def test_an_interruption_between_generations_changes_nothing(
         evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop)
     resume(tmp_path / "run")
     assert contents(tmp_path / "run") == contents(finished)
+
+
+@pytest.mark.parametrize("elites", ["kept", "remeasured"])
+def test_progress_is_told_once_for_every_generation_of_all_runs(elites: str, tmp_path: Path) -> None:
+    told: list[Step] = []
+
+    def progress(step: Step) -> None:
+        assert threading.current_thread() is threading.main_thread()
+        told.append(step)
+
+    options = {**SMALL, "elites": elites, "population": 6, "elite_count": 2, "fresh": 2}
+    short = evolve("dsp", **{**options, "generations": 2}, out=tmp_path, progress=progress)
+    assert [(step.generation, step.generations) for step in told] == [(0, 2), (1, 2), (2, 2)]
+    resume(tmp_path, progress=progress)
+    assert len(told) == 3  # nothing was left to do
+    evolved = resume(tmp_path, generations=4, progress=progress)
+    assert [(step.generation, step.generations) for step in told[3:]] == [(3, 4), (4, 4)]
+    assert (evolved.best[:, :3] == short.best).all()
+    for step in told:
+        assert step.best == evolved.best[:, step.generation].tolist()
+        assert step.mean == evolved.mean[:, step.generation].mean()
+        elite = 2 if elites == "kept" and step.generation > 0 else 0  # which are not measured again
+        assert step.evaluations == 2 * (6 - elite)
+        assert step.seconds > 0
+
+
+def test_what_progress_raises_ends_an_evolution_whose_folder_holds_what_was_told(tmp_path: Path) -> None:
+    def stop(step: Step) -> None:
+        if step.generation == 3:  # sooner after the first than rows are usually written
+            raise Stop("enough")
+
+    with pytest.raises(Stop, match="enough"):
+        evolve("dsp", **SMALL, out=tmp_path, progress=stop)
+    assert summary(tmp_path)["done"] == 3
 
 
 KILLED = [
@@ -296,6 +348,49 @@ def test_a_folder_of_version_0_1_resumes_as_it_was_started(tmp_path: Path) -> No
             assert winner.generation == int(expected["generation"])
 
 
+OLD = Path(__file__).with_name("version_0_2")  # two runs of two generations, before genes had columns
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """Return a copy of a folder that 0.2.0 wrote with all genes in one column."""
+    folder = tmp_path / "old"
+    folder.mkdir()
+    for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
+        shutil.copy(OLD / name, folder)
+    return folder
+
+
+def test_a_folder_with_all_genes_in_one_column_keeps_them_there(old: Path) -> None:
+    resume(old)  # finished: only its winners are written
+    for name in ("config.json", "generations.csv", "state.json"):
+        assert (old / name).read_bytes() == (OLD / name).read_bytes()
+    resume(old, generations=4)
+    assert (old / "generations.csv").read_bytes() == (OLD / "longer.csv").read_bytes()
+    assert (old / "winners.csv").read_bytes() == (OLD / "winners_longer.csv").read_bytes()
+
+
+def test_a_folder_that_was_stopped_before_its_first_generation_keeps_its_form_too(old: Path) -> None:
+    (old / "state.json").unlink()
+    (old / "generations.csv").write_bytes(b"")
+    resume(old, generations=4)
+    assert (old / "generations.csv").read_bytes() == (OLD / "longer.csv").read_bytes()
+
+
+def test_the_same_evolution_has_the_same_genes_in_both_forms(old: Path, tmp_path: Path) -> None:
+    small = {**SMALL, "generations": 2, "population": 4, "elite_count": 1, "fresh": 20}
+    evolve("dsp", **small, out=tmp_path / "new")
+    joined = [
+        {**dict(list(row.items())[:5]), "genotype": " ".join(list(row.values())[5:])}
+        for row in rows_of(tmp_path / "new")
+    ]
+    assert joined == rows_of(old)
+
+
+def test_a_gene_that_is_called_like_another_column_gets_a_longer_name() -> None:
+    assert gene_columns(("run", "best"), ("eta", "best", "alpha_h")) == ("eta", "gene_best", "alpha_h")
+
+
 def test_two_processes_cannot_work_in_one_folder(tmp_path: Path) -> None:
     def meddle(step: Step) -> None:
         with pytest.raises(InputError, match="is in use by another process"):
@@ -403,3 +498,77 @@ def test_a_winner_is_measured_on_as_many_fresh_trials_as_are_asked_for(tmp_path:
     assert '"fresh": 9' in (tmp_path / "line" / "config.json").read_text()
     with pytest.raises(InputError, match="fresh is 1, expected a whole number from 2 to"):
         evolve("hc", fresh=1, **options)
+
+
+# ------------------------------------------------------------------ distal runs
+
+
+def test_the_table_of_runs_holds_every_run_with_its_winner_chance_and_genes(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(step: Step) -> None:
+        if step.generation == 1:
+            raise Stop
+
+    shutil.copytree(finished, tmp_path / "many" / "rules")
+    with pytest.raises(Stop):
+        evolve(
+            "hc", **{**SMALL, "maze": None, "runs": 1}, seed=7, out=tmp_path / "many" / "climb", progress=stop
+        )
+    table = tmp_path / "many" / "table.csv"
+    shown = output(capsys, "runs", str(tmp_path / "many"))
+    assert output(capsys, "runs", str(tmp_path / "many"), "--csv", str(table)) == shown
+    with table.open(newline="") as file:
+        climb, *rules = csv.DictReader(file)
+    assert [row["run"] for row in rules] == ["1", "2"]
+    for row, winner in zip(rules, resume(finished).winners, strict=True):
+        rule, fresh = winner.learner, winner.fresh
+        assert isinstance(rule, Rule)
+        assert row["folder"] == str(tmp_path / "many" / "rules")
+        assert (row["kind"], row["task"], row["search"]) == ("dsp", "maze of 5 by 5 cells", "ga")
+        assert (row["generations"], row["done"], row["finished"]) == ("4", "4", "True")
+        assert int(row["found_in_generation"]) == winner.generation
+        numbers = [winner.selected, fresh.fitness, fresh.standard_error, fresh.chance]
+        numbers += [fresh.chance_standard_error, fresh.p, fresh.superiority]
+        columns = ["selected", "remeasured", "standard_error", "chance", "chance_standard_error", "p"]
+        assert [float(row[name]) for name in (*columns, "superiority")] == numbers
+        assert [int(row[f"delta_w_{k}"]) for k in range(32)] == list(rule.delta_w)
+        assert {name: float(row[name]) for name in rule.names} == rule.numbers
+        assert row["sigma"] == ""
+    assert (climb["kind"], climb["task"], climb["seed"]) == ("hc", "triple T-maze", "7")
+    assert (climb["generations"], climb["done"], climb["finished"]) == ("4", "1", "False")
+    last = rows_of(tmp_path / "many" / "climb")[-1]
+    assert float(climb["selected"]) == float(last["best"])
+    assert {name: climb[name] for name in HillClimbing.names} == {
+        name: last[name] for name in HillClimbing.names
+    }
+    assert climb["remeasured"] == climb["p"] == climb["eta"] == climb["delta_w_31"] == ""
+
+
+def test_the_table_is_not_written_into_the_runs(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(finished)
+    for name in ("winners.csv", "winners/table.csv"):
+        said = refusal(capsys, "runs", str(finished), "--csv", str(finished / name))
+        assert "inside a folder of runs; write the table somewhere else" in said
+    assert contents(finished) == before
+    assert not (finished / "winners" / "table.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("maze", "said"),
+    [
+        (t_maze(1), "learner hc, task T-maze of 1 level, elites"),
+        (t_maze(2), "learner hc, task T-maze of 2 levels, elites"),
+        (triple_t_maze(), "learner hc, elites"),
+        (Maze(triple_t_maze().picture, "east"), "learner hc, task triple T-maze, heading east, elites"),
+        (T, "learner hc, task maze of 5 by 5 cells, elites"),
+        (None, "learner hc, task CliffWalking-v1, elites"),
+    ],
+)
+def test_a_folder_of_runs_names_its_task_unless_it_is_the_triple_t_maze(
+    maze: Maze | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small: Any = {"runs": 1, "generations": 0, "trials": 1, "episodes": 1, "steps": 3, "fresh": 2}
+    task = task_of("CliffWalking-v1") if maze is None else maze
+    evolve("hc", **small, hidden=2, task=task, out=tmp_path / "runs")
+    assert said in output(capsys, "runs", str(tmp_path / "runs"))

@@ -1,25 +1,34 @@
-"""The documentation site: it builds without a warning, is complete, and loads nothing from the network."""
+"""The documentation site: it builds without a warning, is complete, and needs no network."""
 
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import distal
 from distal import cli
+from distal.base.checks import InputError
 from distal.base.colours import DARK, LIGHT
 
-pytest.importorskip("material", reason="the site needs the extra docs")
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+    from playwright.sync_api import Page as Opened
+
+pytest.importorskip("zensical", reason="the site needs the extra docs")
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -53,24 +62,39 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Build the site strictly; return its folder and all that was printed."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site as `make docs` does; return its folder."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        [sys.executable, DOCS / "make_site.py", folder],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    return folder, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture
+def make_site(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(DOCS)
+    import make_site
+
+    return make_site
 
 
 def pages(folder: Path) -> dict[str, Page]:
-    return {path.name: Page(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.html"))}
+    """Return all pages by their path in the site."""
+    return {
+        path.relative_to(folder).as_posix(): Page(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.html"))
+    }
+
+
+def place(page: str, target: str) -> str:
+    """Return the path in the site that a page means by a relative address."""
+    return os.path.normpath(Path(page).parent / target.split("#", maxsplit=1)[0].split("?", maxsplit=1)[0])
 
 
 def nav(entries: list[Any]) -> list[str]:
@@ -83,52 +107,41 @@ def nav(entries: list[Any]) -> list[str]:
 
 
 def navigation() -> list[str]:
-    from mkdocs.config import load_config
-
-    return nav(load_config(str(ROOT / "mkdocs.yml"))["nav"])
+    return nav(tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"])
 
 
-def test_the_site_builds_without_a_warning(built: tuple[Path, str]) -> None:
-    _, printed = built
-    for line in printed.splitlines():
-        assert line.startswith("INFO "), line
-
-
-def test_every_page_is_in_the_navigation_and_every_entry_is_a_page(built: tuple[Path, str]) -> None:
-    folder, _ = built
+def test_every_page_is_in_the_navigation_and_every_entry_is_a_page(built: Path) -> None:
     files = navigation()
-    assert sorted(files) == sorted(path.name for path in DOCS.glob("*.md"))
+    sources = [*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")]
+    assert sorted(files) == sorted(path.relative_to(DOCS).with_suffix(".md").as_posix() for path in sources)
     for file in files:
-        assert (folder / file).with_suffix(".html").is_file()
+        assert (built / file).with_suffix(".html").is_file()
 
 
-def test_no_page_loads_anything_from_the_network(built: tuple[Path, str]) -> None:
-    folder, _ = built
-    for name, page in pages(folder).items():
+def test_no_page_loads_anything_from_the_network(built: Path) -> None:
+    for name, page in pages(built).items():
         for target in page.fetched:
             assert not re.match(r"(https?:)?//", target), (name, target)
         assert not any("url(" in style for style in page.styles)
-    for sheet in folder.rglob("*.css"):
+    for sheet in built.rglob("*.css"):
         text = sheet.read_text(encoding="utf-8")
         assert not re.search(r"""url\(\s*["']?(https?:)?//|@import""", text), sheet
-    for picture in folder.rglob("*.svg"):
+    for picture in built.rglob("*.svg"):
         text = picture.read_text(encoding="utf-8")
         assert not re.search(r"""(?:src|href)=["'](https?:)?//|url\(\s*["']?http|@import""", text), picture
 
 
-def test_what_a_page_fetches_is_there(built: tuple[Path, str]) -> None:
-    folder, _ = built
-    for name, page in pages(folder).items():
+def test_what_a_page_fetches_is_there(built: Path) -> None:
+    for name, page in pages(built).items():
         if name == "404.html":  # its addresses begin at the root of a server
             continue
         for target in page.fetched:
             if not target.startswith(("data:", "#")):
-                assert (folder / target.split("#")[0].split("?")[0]).exists(), (name, target)
+                assert (built / place(name, target)).exists(), (name, target)
 
 
-def test_links_between_pages_lead_to_a_place_on_them(built: tuple[Path, str]) -> None:
-    folder, _ = built
-    all_pages = pages(folder)
+def test_links_between_pages_lead_to_a_place_on_them(built: Path) -> None:
+    all_pages = pages(built)
     for name, page in all_pages.items():
         if name == "404.html":
             continue
@@ -136,13 +149,13 @@ def test_links_between_pages_lead_to_a_place_on_them(built: tuple[Path, str]) ->
             file, _, anchor = link.partition("#")
             if "://" in link or link.startswith("mailto:") or link in ("", "."):
                 continue
-            assert file in ("", *all_pages), (name, link)
-            assert not anchor or anchor in all_pages[file or name].ids, (name, link)
+            there = place(name, file) if file else name
+            assert there in all_pages, (name, link)
+            assert not anchor or anchor in all_pages[there].ids, (name, link)
 
 
-def test_the_command_reference_has_every_command_and_option(built: tuple[Path, str]) -> None:
-    folder, _ = built
-    text = (folder / "commands.html").read_text(encoding="utf-8")
+def test_the_command_reference_has_every_command_and_option(built: Path) -> None:
+    text = (built / "commands.html").read_text(encoding="utf-8")
     subcommands = next(
         action for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction)
     )
@@ -155,11 +168,163 @@ def test_the_command_reference_has_every_command_and_option(built: tuple[Path, s
                 assert option in section, (name, option)
 
 
-def test_the_python_reference_has_every_public_name(built: tuple[Path, str]) -> None:
-    folder, _ = built
-    page = pages(folder)["api.html"]
+def test_the_python_reference_has_every_public_name(built: Path) -> None:
+    page = pages(built)["api.html"]
     for name in distal.__all__:
         assert f"distal.{name}" in page.ids, name
+
+
+@pytest.fixture
+def opened(browser: Browser, built: Path) -> Iterator[Opened]:
+    """Open the home page from its folder, in the dark; nothing but files may be asked for."""
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((built / "index.html").as_uri())
+    yield page
+    context.close()
+    assert [address for address in asked if not address.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_the_search_works_in_a_folder(opened: Opened) -> None:
+    opened.locator(".md-search__button").click()
+    opened.keyboard.type("hill climbing")
+    opened.get_by_text("Hill climbing: the baseline").first.click()
+    opened.wait_for_url("**/explained.html*")
+    assert "#hill-climbing-the-baseline" in opened.url
+
+
+def test_the_search_keeps_what_is_typed_while_results_come(opened: Opened) -> None:
+    opened.locator(".md-search__button").click()
+    for words in ("hill", " climbing"):
+        opened.keyboard.type(words)
+        opened.get_by_text("Hill climbing: the baseline").first.wait_for()
+    assert opened.get_by_placeholder("Search").input_value() == "hill climbing"
+
+
+def test_a_reader_who_likes_it_dark_gets_it_dark_and_can_switch(opened: Opened) -> None:
+    def brightness() -> int:
+        colour = opened.evaluate("getComputedStyle(document.body).backgroundColor")
+        return max(int(part) for part in re.findall(r"\d+", colour)[:3])
+
+    assert brightness() < 64
+    opened.get_by_title("Light").click()
+    opened.wait_for_function("document.body.dataset.mdColorScheme === 'default'")
+    assert brightness() > 192
+
+
+def project(root: Path, pages: dict[str, str]) -> Path:
+    """Write a small project with the site's own settings and these pages; return its folder."""
+    settings = (ROOT / "zensical.toml").read_text(encoding="utf-8")
+    entries = ", ".join(f'{{ "{name}" = "{Path(name).with_suffix(".md").as_posix()}" }}' for name in pages)
+    settings = re.sub(r"(?s)nav = \[.*?\n\]\n", f"nav = [{entries}]\n", settings)
+    for name, text in {
+        "zensical.toml": settings,
+        **{f"docs/{name}": text for name, text in pages.items()},
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    (root / "src").mkdir()
+    return root
+
+
+@pytest.mark.parametrize(
+    ("page", "complaint"),
+    [
+        ("[a](nowhere.md)", "page does not exist"),
+        ("[a](#nowhere)", "anchor does not exist"),
+        ("[a][tiny.nothing]", "unresolved autoref"),
+        ("::: tiny.call", "'wrong' does not appear in the function signature"),
+    ],
+)
+def test_what_is_wrong_on_a_page_stops_the_build(
+    make_site: ModuleType, tmp_path: Path, page: str, complaint: str
+) -> None:
+    root = project(tmp_path / "project", {"index.md": f"# Home\n\n{page}\n"})
+    tiny = 'def call(right: int) -> None:\n    """Do it.\n\n    Args:\n        wrong: No.\n    """\n'
+    (root / "src" / "tiny.py").write_text(tiny)
+    with pytest.raises(InputError, match=complaint):
+        make_site.build(root, tmp_path / "site")
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_folder_with_other_files_is_left_alone(make_site: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(InputError, match="holds other files"):
+        make_site.build(ROOT, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def notebook(*cells: dict[str, Any]) -> str:
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+
+
+def code(source: str, *outputs: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    return {"cell_type": "code", "source": source, "outputs": outputs, "metadata": metadata}
+
+
+def shows(**data: Any) -> dict[str, Any]:
+    """Return an output in several forms; `_` stands for the stroke in a form's name."""
+    return {
+        "output_type": "display_data",
+        "data": {name.replace("_", "/"): form for name, form in data.items()},
+    }
+
+
+def test_a_notebook_becomes_a_page_with_its_outputs(make_site: ModuleType, tmp_path: Path) -> None:
+    links = "See [Home](../index.md) and [the readme](../../README.md)."
+    small = notebook(
+        {"cell_type": "markdown", "source": ["# Small\n", "\n", links], "metadata": {}},
+        code(
+            "print(1)", {"output_type": "stream", "name": "stdout", "text": ["\x1b[1mone\x1b[0m\n", "```\n"]}
+        ),
+        code("secret()", tags=["remove-cell"]),
+        code("result", shows(text_plain="Result(1 < 2)")),
+        code("frame", shows(text_plain="plain", text_html=["<table>\n\n", "<tr><td>7</td></tr></table>"])),
+        code("plot()", shows(text_plain="Axes", image_png=base64.b64encode(DOT).decode()), alt="A dot"),
+    )
+    home = "# Home\n\n[Small](notebooks/small.ipynb#small)\n"
+    root = project(tmp_path / "project", {"index.md": home, "notebooks/small.ipynb": small})
+    make_site.build(root, tmp_path / "site")
+    site = tmp_path / "site"
+    html = (site / "notebooks" / "small.html").read_text(encoding="utf-8")
+    assert re.search(r'<h1 id="small">Small', html)
+    assert '<a href="../index.html">Home</a> and the readme.' in html
+    assert re.search(r'class="output highlight"><pre>(<[^>]*>)*one\n```\n', html)
+    assert re.search(r'class="output highlight"><pre>(<[^>]*>)*Result\(1 &lt; 2\)', html)
+    assert re.search(r'<div class="output">\s*<table>\s*<tr><td>7</td></tr></table>', html)
+    assert '<img alt="A dot" src="small-6-1.png"' in html.replace(" />", "")
+    assert (site / "notebooks" / "small-6-1.png").read_bytes() == DOT
+    assert "secret" not in html
+    assert "plain" not in html.split("<article")[1].split("</article")[0]
+    assert 'href="notebooks/small.html#small"' in (tmp_path / "site" / "index.html").read_text(
+        encoding="utf-8"
+    )
+    assert list((tmp_path / "site").rglob("*.ipynb")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            notebook(code("1 / 0", {"output_type": "error", "ename": "ZeroDivisionError"})),
+            "ZeroDivisionError",
+        ),
+        (json.dumps({"nbformat": 3, "worksheets": []}), "no notebook of format 4"),
+    ],
+)
+def test_a_notebook_that_failed_or_is_too_old_is_refused(
+    make_site: ModuleType, tmp_path: Path, text: str, complaint: str
+) -> None:
+    root = project(tmp_path / "project", {"index.md": "# Home\n", "bad.ipynb": text})
+    with pytest.raises(InputError, match=rf"bad\.ipynb .*{complaint}"):
+        make_site.build(root, tmp_path / "site")
 
 
 def test_the_figures_are_what_the_script_draws(tmp_path: Path) -> None:

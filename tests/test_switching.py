@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from distal import InputError, Maze, find_rule, triple_t_maze
+from distal import InputError, Maze, find_learner, find_rule, triple_t_maze
 from distal.engines import Batch, runner
 from distal.evaluation.measures import Measure
 from distal.evaluation.phases import Phases
@@ -104,8 +104,7 @@ def _batch(
 @pytest.mark.parametrize("how", ["new", "back", (1, 2, 3)])
 @pytest.mark.parametrize("word", ["evolved:1", "hc", "chance"])
 def test_engines_agree_where_goals_move(word: str, how: str | tuple[int, ...], resample: int | None) -> None:
-    learner = {"hc": DEFAULT_CLIMBER, "chance": DEFAULT_CHANCE}.get(word) or find_rule("evolved:1")
-    batch = _batch(learner, Switch(4, how), resample=resample)
+    batch = _batch(find_learner(word), Switch(4, how), resample=resample)
     one, other = (runner(name).run(batch, keep_ep=True, keep_weights=True) for name in ("reference", "cpu"))
     for name in ("best", "ep", "hidden", "output"):
         assert (getattr(one, name) == getattr(other, name)).all()
@@ -168,7 +167,8 @@ def test_phases_by_hand() -> None:
 
 def test_without_a_target_or_a_return_there_is_less_to_say() -> None:
     phases = Phases.of(BEST, np.array([[0, 1, 2], [0, 2, 1]], np.int32), Switch(3), target=None)
-    assert phases.until is phases.reached is phases.median_until is phases.forgetting is None
+    for found in (phases.until, phases.reached, phases.median_until, phases.forgetting):
+        assert found is None
 
 
 @pytest.mark.parametrize(("word", "expected"), [("best", [5, 5]), ("last:1", [17 / 3, 5]), ("mean", [6, 6])])

@@ -392,6 +392,7 @@ def test_the_figure_has_a_panel_for_each_task_and_five_lines_in_it(tiny: tuple[T
 
 
 @pytest.mark.usefixtures("tiny_scale")
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_prints_a_table_and_writes_the_report(
     tiny: tuple[TaskStudy, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -443,7 +444,7 @@ def test_the_document_is_what_the_kept_numbers_say() -> None:
     scale = SCALES[study.scale]
     for outcome in study.outcomes:  # what it says was run is what the command runs
         assert outcome.budget == (scale.slow if outcome.world.name == "cart_pole" else scale.table)
-    assert "tasks.md" in (ROOT / "mkdocs.yml").read_text()
+    assert "tasks.md" in (ROOT / "zensical.toml").read_text()
     svg = (ROOT / "docs" / "figures" / "tasks.svg").read_text(encoding="utf-8")
     assert all(world.title in svg for world in WORLDS)
 

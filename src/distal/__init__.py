@@ -38,6 +38,7 @@ from distal.search.results import Evolved
 from distal.tasks import registration
 from distal.tasks.gym import EnvTask
 from distal.tasks.sources import task_of
+from distal.tasks.switching import Switch
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.tabulation import tabulate
 
@@ -64,6 +65,7 @@ __all__ = [
     "Rule",
     "RuleSet",
     "Settings",
+    "Switch",
     "Table",
     "TableTask",
     "TaskStudy",

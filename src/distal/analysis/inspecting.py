@@ -170,7 +170,7 @@ class Inspection:
             ("rows never used", listed(self.usage.unused)),
             ("rows that matter", listed(self.needed)),
             *((f"m {name}", spoken(effect)) for name, effect in self.signal.items()),
-            ("smallest rule", f"rows {listed(self.smallest.rows)}"),
+            ("rows of the smallest rule", listed(self.smallest.rows)),
             (
                 "it, on fresh trials",
                 f"{fresh.fitness:.2f}, {spoken(fresh)}, chance {self.smallest.chance:.2f}",

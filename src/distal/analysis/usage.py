@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, finite_numbers, instance
+from distal.base.checks import InputError, finite_numbers, instance, reading
 from distal.engines.batch import Batch, Progress
 from distal.engines.reference import episodes
 from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
 from distal.model import network
+from distal.tasks.episode import Episode
 
 LAYERS = ("inputs", "recurrent", "feedback", "outputs", "biases")
 _INPUTS, _RECURRENT, _FEEDBACK, _OUTPUTS, _BIASES = range(len(LAYERS))
@@ -72,14 +73,13 @@ class Usage:
     @classmethod
     def from_dict(cls, data: object) -> Usage:
         """Read what `to_dict` returns."""
-        counts = finite_numbers(
-            "counts", instance("usage", data, dict, "what Usage.to_dict returns")["counts"], 3
-        )
-        if counts.shape[1:] != (len(LAYERS), ROWS) or counts.dtype.kind != "i" or counts.min() < 0:
-            raise InputError(
-                f"counts has the shape {counts.shape}, expected counts of ({len(LAYERS)}, {ROWS}) each"
-            )
-        return cls(counts)
+        given = instance("data", data, dict, "what Usage.to_dict returns")
+        with reading("the use of rows"):
+            counts = finite_numbers("counts", given["counts"], 3)
+            shape = (len(LAYERS), ROWS)
+            if counts.shape[1:] != shape or counts.dtype.kind != "i" or counts.min() < 0:
+                raise InputError(f"counts has the shape {counts.shape}, expected counts of {shape} each")
+            return cls(counts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and shares, ready for JSON."""
@@ -102,6 +102,40 @@ def _shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return shares
 
 
+class Tally:
+    """Counts what the updates of one trial select, as its episodes end.
+
+    Args:
+        batch: The batch, which is a rule's alone.
+        trial: The trial in it.
+        counts: What to add to, (periods, layers, rows).
+    """
+
+    def __init__(self, batch: Batch, trial: int, counts: NDArray[np.int64]) -> None:
+        rule, shape = batch.learners[batch.learner[trial]], (batch.task.inputs, batch.task.outputs)
+        assert isinstance(rule, Rule)  # noqa: S101 - for the type checker; no other learner has rows
+        self.batch, self.theta, self.counts = batch, np.float32(rule.theta), counts
+        self.layer = _layers(batch.settings.hidden, *shape)
+        self.exists = network.synapses(batch.settings.hidden, *shape)
+        self.number = 0  # of the next episode
+        self.previous: float | None = None  # EP of the episode before, unless weights are fresh
+
+    def add(self, episode: Episode[Any]) -> None:
+        """Add the update after the next episode, unless no episode follows it."""
+        number, updates, resample = self.number, self.batch.episodes - 1, self.batch.resample
+        self.number += 1
+        if number == updates or (resample is not None and self.number % resample == 0):
+            self.previous = None
+            return
+        settings = self.batch.settings
+        m = modulatory_signal(episode.ep, self.previous, settings.m_ties)
+        rows = selected_rows(episode, self.theta, m, settings.trace_pre)
+        period = self.counts[number * len(self.counts) // updates]
+        for layer, exists, row in zip(self.layer, self.exists, rows, strict=True):
+            np.add.at(period, (layer[exists], row[exists]), 1)
+        self.previous = episode.ep
+
+
 def count_usage(batch: Batch, engine: str, progress: Progress | None = None) -> Usage:
     """Return how often the rows of a rule are selected in the trials of a batch, which is its own alone.
 
@@ -118,26 +152,13 @@ def count_usage(batch: Batch, engine: str, progress: Progress | None = None) -> 
 
 def _counted(batch: Batch, periods: int, progress: Progress | None) -> NDArray[np.int64]:
     """Count in the episodes of the reference engine."""
-    settings, updates = batch.settings, batch.episodes - 1
-    layer = _layers(settings.hidden, batch.task.inputs, batch.task.outputs)
-    exists = network.synapses(settings.hidden, batch.task.inputs, batch.task.outputs)
     counts = np.zeros((periods, len(LAYERS), ROWS), np.int64)
     for trial in range(len(batch)):
-        rule = batch.learners[batch.learner[trial]]
-        assert isinstance(rule, Rule)  # noqa: S101 - for the type checker; inspect takes no other learner
-        previous = None
-        for number, episode in enumerate(episodes(batch, trial)):
+        tally = Tally(batch, trial, counts)
+        for episode in episodes(batch, trial):
             if progress is not None:
                 progress(1)
-            last = batch.resample is not None and (number + 1) % batch.resample == 0
-            if last or number == updates:
-                previous = None
-                continue
-            m = modulatory_signal(episode.ep, previous, settings.m_ties)
-            rows = selected_rows(episode, np.float32(rule.theta), m, settings.trace_pre)
-            for k in (0, 1):
-                np.add.at(counts[number * periods // updates], (layer[k][exists[k]], rows[k][exists[k]]), 1)
-            previous = episode.ep
+            tally.add(episode)
     return counts
 
 

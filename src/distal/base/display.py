@@ -28,7 +28,7 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
 
     All text is escaped. The first cell of a row is its name; the others are aligned to the right.
     """
-    align, left = ' style="text-align: right"', ' style="text-align: left"'
+    align, left = ' style="text-align: right; padding-left: 1em"', ' style="text-align: left"'
     head = "".join(f"<th{align if k else left}>{escape(word)}</th>" for k, word in enumerate(header))
     body = "".join(
         "<tr>"

@@ -145,7 +145,8 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     with runner_of(args) as runner, progress(label, total) as advance:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
-            switch=switch, seed=args.seed, engine=runner, progress=advance, keep_ep=True, chance=beside, **settings,
+            switch=switch, seed=args.seed, engine=runner, progress=advance, keep_ep=True, chance=beside,
+            **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import shlex
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,13 +14,20 @@ from rich.table import Table
 from rich.text import Text
 
 from distal.base.checks import InputError, path
+from distal.base.files import check_target, write_text
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
+from distal.model.maze import TRIPLE_T_MAZE
 from distal.search.evolve import summary
 from distal.search.results import Fresh
-from distal.search.runs import is_run_folder
+from distal.search.runs import gene_columns, is_run_folder
 
 SINCE = "since generation: when it first appeared"
+_COLUMNS = (
+    "folder", "run", "kind", "task", "search", "elites", "seed", "generations", "done", "finished",
+    "found_in_generation", "selected", "remeasured", "standard_error", "chance", "chance_standard_error",
+    "p", "superiority",
+)  # fmt: skip
 
 
 def add(commands: Commands) -> None:
@@ -26,10 +36,18 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "folder", metavar="DIR", help="what distal evolve --out wrote, or a folder of such folders"
     )
+    command.add_argument(
+        "--csv",
+        metavar="FILE",
+        help="write a CSV file with a row for each run: its winner, or the best so far, beside chance, and "
+        "its genes",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     """Summarise folders of runs."""
+    if args.csv is not None:
+        check_target(args.csv)
     top = path("DIR", args.folder)
     if not top.is_dir():
         raise InputError(f"{args.folder!r} is not a folder")
@@ -37,11 +55,30 @@ def run(args: argparse.Namespace) -> None:
     found = [top] if (top / "config.json").exists() else inner
     if not found:
         raise InputError(f"{args.folder!r} holds no runs: distal evolve wrote neither it nor a folder in it")
+    if args.csv is not None and set(Path(args.csv).resolve().parents) & {one.resolve() for one in found}:
+        raise InputError(f"--csv is {args.csv!r}, inside a folder of runs; write the table somewhere else")
     summaries = [{"folder": str(path), **summary(path)} for path in found]
+    if args.csv is not None:
+        write_text(args.csv, _to_csv(summaries))
     if args.json:
         print_json({"folders": summaries})
     else:
         _show_runs(summaries)
+
+
+def _to_csv(summaries: list[dict[str, Any]]) -> str:
+    """Return every run as a row; a gene that a kind of learner does not have is empty."""
+    rows = []
+    for entry in summaries:
+        for run in entry["runs"]:
+            genes = dict(zip(gene_columns(_COLUMNS, run["genes"]), run["genes"].values(), strict=True))
+            rows.append({**entry, **run, "kind": entry["learner"], "selected": run["best"], "genes": genes})
+    names = dict.fromkeys(name for row in rows for name in row["genes"])
+    text = io.StringIO()
+    writer = csv.DictWriter(text, (*_COLUMNS, *names), extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows({**row, **row["genes"]} for row in rows)
+    return text.getvalue()
 
 
 def _show_runs(summaries: list[dict[str, Any]]) -> None:
@@ -51,8 +88,9 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         done = entry["done"] if entry["done"] is not None else "none"
         unfinished = f"continue with: distal evolve --resume {shlex.quote(entry['folder'])}"
         state = "finished" if entry["finished"] else unfinished
+        task = "" if entry["task"] == TRIPLE_T_MAZE else f"task {entry['task']}, "
         out.print(
-            f"{entry['folder']}: learner {entry['learner']}, "
+            f"{entry['folder']}: learner {entry['learner']}, {task}"
             f"{search_used(entry['search'], entry['elites'])}, seed {entry['seed']}, "
             f"generation {done} of {entry['generations']}, {state}",
             soft_wrap=True,

@@ -11,7 +11,7 @@ import inspect
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -169,6 +169,10 @@ class Difference:
     mean: float
     standard_error: float | None
     p: float
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the numbers by name, ready for JSON."""
+        return asdict(self)
 
     @property
     def decided(self) -> bool:

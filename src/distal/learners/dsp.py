@@ -58,6 +58,7 @@ class Rule(Parameters):
     file_format: ClassVar[str] = "distal-rule"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (ROWS, len(NUMBERS))
+    discrete_genes: ClassVar[str] = "delta_w"
 
     delta_w: Sequence[int]
     eta: float
@@ -88,10 +89,9 @@ class Rule(Parameters):
 
     def _repr_html_(self) -> str:
         numbers = ", ".join(f"{name} = {value:.4g}" for name, value in self.numbers.items())
-        bits = [format(row, "04b") for row in range(ROWS // 2)]
-        rows = [(f"m = {m}", *map(signed, self.delta_w[first::2])) for m, first in (("+1", 1), ("−1", 0))]
+        rows = [(f"{row // 2:04b}", *map(signed, self.delta_w[row : row + 2])) for row in range(0, ROWS, 2)]
         title = f"{self.name or 'unnamed rule'}: {numbers}"
-        return html_table(title, ("trace bits 00 01 10 11", *bits), rows)
+        return html_table(title, ("trace bits 00 01 10 11", "m = −1", "m = +1"), rows)
 
     def __str__(self) -> str:
         """Return the rule as the paper prints it: its numbers, then its 32 rows."""

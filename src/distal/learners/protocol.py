@@ -40,6 +40,10 @@ class Learner(Protocol):
     genes: ClassVar[tuple[int, int] | None]
     ignores: ClassVar[tuple[str, ...]]
 
+    @classmethod
+    def gene_names(cls) -> tuple[str, ...]:
+        """Return what its genes are called, the discrete ones first."""
+
     @property
     def name(self) -> str:
         """Its own name, or nothing."""
@@ -99,6 +103,7 @@ class Parameters:
         version: The version of that format.
         names: The names of its numbers, in the order of its continuous genes.
         genes: How many discrete and continuous genes it has; None: nothing to evolve.
+        discrete_genes: What its discrete genes are called in tables, before their number.
         ignores: The readings that mean nothing to it.
     """
 
@@ -110,6 +115,7 @@ class Parameters:
     version: ClassVar[int] = 1
     names: ClassVar[tuple[str, ...]]
     genes: ClassVar[tuple[int, int] | None] = None
+    discrete_genes: ClassVar[str] = "discrete"
     ignores: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -127,6 +133,18 @@ class Parameters:
     def named(self, name: str) -> Self:
         """Return the same learner with another name."""
         return cast(Self, replace(cast(Any, self), name=name))
+
+    @classmethod
+    def gene_names(cls) -> tuple[str, ...]:
+        """Return what its genes are called in tables, the discrete ones first.
+
+        Continuous genes have the names of the numbers, if there are as many of them; all others
+        are counted from 0.
+        """
+        discrete, continuous = cls.genes or (0, 0)
+        counted = tuple(f"continuous_{k}" for k in range(continuous))
+        numbers = cls.names if continuous == len(cls.names) else counted
+        return (*(f"{cls.discrete_genes}_{k}" for k in range(discrete)), *numbers)
 
     @classmethod
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, integer, one_of, sequence, shown
+from distal.base.checks import InputError, counted, integer, one_of, sequence, shown
 from distal.base.colours import LIGHT
 from distal.base.files import read_text
 
@@ -30,6 +30,7 @@ TURNS = (0, -1, 1, 0)  # the turn that each action makes before it moves
 WALL, EMPTY, START = "#", ".", "S"
 FINALS = "0123456789ABCDEFGHIJKLMNOPQRTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in order; S is the start
 MAX_SIDE = 255
+TRIPLE_T_MAZE = "triple T-maze"
 
 
 @dataclass(frozen=True)
@@ -226,6 +227,15 @@ def t_maze(levels: int) -> Maze:
     for symbol, column in zip(FINALS, ends[0], strict=False):
         cells[1][column] = symbol
     return Maze(tuple("".join(row) for row in cells))
+
+
+def maze_name(maze: Maze) -> str:
+    """Return what a maze is called: one of our T-mazes by its levels, any other by its size."""
+    names = {t_maze(levels).picture: f"T-maze of {counted(levels, 'level')}" for levels in (1, 2, 4)}
+    names[triple_t_maze().picture] = TRIPLE_T_MAZE
+    rows, columns = maze.shape
+    name = names.get(maze.picture, f"maze of {rows} by {columns} cells")
+    return name if maze.heading == "north" else f"{name}, heading {maze.heading}"
 
 
 def _junctions(levels: int) -> tuple[int, list[list[int]]]:

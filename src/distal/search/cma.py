@@ -90,7 +90,17 @@ class CMA(Algorithm):
 
 @dataclass(eq=False)
 class CMASearch(Search):
-    """One run of CMA-ES with margin; its leader is the best of the current generation."""
+    """One run of CMA-ES with margin; its leader is the best of the current generation.
+
+    `CMA.begin` makes it. It moves its distribution by what was sampled in the last `ask`, so
+    each `tell` needs an `ask` before it.
+
+    Attributes:
+        discrete: The number of discrete genes.
+        continuous: The number of continuous genes.
+        seed: The seed of this run.
+        options: The options of the algorithm.
+    """
 
     options: CMA = field(default_factory=CMA)
 

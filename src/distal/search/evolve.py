@@ -30,7 +30,7 @@ from distal.evaluation.learning import batch_of, chosen_task, settings_in
 from distal.evaluation.measures import BEST
 from distal.learners import KINDS, Learner, chance_for
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
-from distal.model.maze import Maze
+from distal.model.maze import Maze, maze_name
 from distal.model.settings import Settings, SettingsDict
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm, first_population
@@ -40,7 +40,8 @@ from distal.search.runs import RunFolder, damaged, read_run
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task
+from distal.tasks.task import Task, task_name
+from distal.tasks.walk import MazeTask
 
 REMEASURED = 400  # fresh trials on which a winner is measured again, unless the configuration says otherwise
 
@@ -51,15 +52,17 @@ _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs
 
 @dataclass(frozen=True)
 class Step:
-    """How an evolution is doing, after every generation.
+    """How an evolution is doing: what `progress` is called with, once after every generation of all runs.
 
     Attributes:
-        generation: The generation, from 0.
-        generations: The last one there will be.
-        best: The best fitness of each run; with kept elites, the lowest so far.
-        mean: The mean fitness of all populations.
-        evaluations: How many individuals this generation measured.
-        seconds: How long it took.
+        generation: The generation that has just been measured; 0 is the first population.
+        generations: The last one there will be, so an evolution has one step more than this.
+        best: The fitness of the best individual of each run, run 1 first: of this generation, or,
+            with kept elites, the lowest so far.
+        mean: The mean fitness of this generation: of each run's population, then of the runs.
+        evaluations: How many individuals were measured for it, in all runs together. Kept elites
+            are not measured again.
+        seconds: How long it took to choose and measure them, without writing them to the folder.
     """
 
     generation: int
@@ -131,7 +134,10 @@ def evolve(
         workers: Threads of the cpu engine, processes of the reference engine, or the executor's
             workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
-        progress: Called with a `Step` after every generation.
+        progress: Called with a `Step` after every generation, once for all runs, from the first
+            population on; the winners are re-measured after the last call. It is called in the
+            thread that called `evolve`, which waits for it. What it raises ends the evolution; the
+            folder then holds this generation too, and can be resumed.
         **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
             it has a limit, or 100.
 
@@ -195,7 +201,8 @@ def resume(
         workers: Threads of the cpu engine, processes of the reference engine, or the executor's
             workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
-        progress: Called with a `Step` after every generation.
+        progress: Called with a `Step` after every generation that the folder does not hold yet, as
+            in `evolve`; never for runs that are finished.
 
     Returns:
         The fitness of every generation, from the first, and the winners.
@@ -285,18 +292,27 @@ def estimate(config: Config) -> Estimate:
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.search.population,
         generations=config.generations, trials=config.trials * goals, episodes=config.episodes,
-        fresh=_fresh_trials(config) * goals, beside=beside,
+        fresh=_fresh_trials(config) * goals, kept=_kept(config), beside=beside,
     )  # fmt: skip
+
+
+def _kept(config: Config) -> int:
+    """Return how many EPs of a trial are kept: the last best one, that of each phase, or all."""
+    if config.measure.needs_ep:
+        return config.episodes
+    return 1 if config.switch is None else config.switch.phases(config.episodes)
 
 
 def summary(out: str | Path) -> dict[str, Any]:
     """Return what a folder of runs holds, without changing it."""
     stored, state, _ = read_run(out)
     config, searches, winners = _restored(Path(out), stored, state)
-    names = ("remeasured", "standard_error", "chance", "p", "superiority")
+    names = ("remeasured", "standard_error", "chance", "chance_standard_error", "p", "superiority")
+    genes = KINDS[config.learner].gene_names()
     found = [winner.to_dict() for winner in winners] if winners else [{} for _ in searches]
     return {
         "learner": config.learner,
+        "task": maze_name(config.task.maze) if isinstance(config.task, MazeTask) else task_name(config.task),
         "seed": config.seed,
         "search": config.search.name,
         "elites": getattr(config.search, "elites", None),
@@ -309,6 +325,7 @@ def summary(out: str | Path) -> dict[str, Any]:
                 "best": search.best_fitness,
                 "found_in_generation": search.best_generation,
                 **{name: winner.get(name) for name in names},
+                "genes": dict(zip(genes, _genes(search.told()[2], 0), strict=True)),
             }
             for number, (search, winner) in enumerate(zip(searches, found, strict=True), start=1)
             if state
@@ -384,9 +401,13 @@ def _rows(searches: list[Search]) -> Iterator[tuple[Any, ...]]:
     for run, search in enumerate(searches, start=1):
         population, fitness, _ = search.told()
         leader = int(np.argmin(fitness))
-        genes = [*population.discrete[leader].tolist(), *population.continuous[leader].tolist()]
         best, mean, worst = float(fitness[leader]), float(fitness.mean()), float(fitness.max())
-        yield run, search.generation, best, mean, worst, " ".join(map(str, genes))
+        yield run, search.generation, best, mean, worst, *_genes(population, leader)
+
+
+def _genes(genotypes: Genotypes, row: int) -> list[int | float]:
+    """Return the genes of one genotype, the discrete ones first."""
+    return [*genotypes.discrete[row].tolist(), *genotypes.continuous[row].tolist()]
 
 
 # ------------------------------------------------------------------ the loop

@@ -192,11 +192,18 @@ class GeneticSearch(Search):
     """One run of the genetic algorithm.
 
     Its leader is the best of the current generation. With kept elites it is the lowest
-    fitness ever measured, which is the same while there are elites.
+    fitness ever measured, which is the same while there are elites. `GeneticAlgorithm.begin`
+    makes it.
+
+    Attributes:
+        discrete: The number of discrete genes.
+        continuous: The number of continuous genes.
+        seed: The seed of this run.
+        options: The options of the algorithm.
+        born: The generation in which each individual of the population first appeared.
     """
 
     options: GeneticAlgorithm = field(default_factory=GeneticAlgorithm)
-    # The generation in which each individual first appeared.
     born: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
 
     @property

@@ -86,6 +86,10 @@ class Fresh:
         }
         return cls(**numbers)
 
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the numbers by name, ready for JSON."""
+        return asdict(self)
+
     @property
     def difference(self) -> float | None:
         """The mean difference from chance; negative is better than chance."""
@@ -141,7 +145,7 @@ class Winner:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the winner, ready for JSON."""
-        fresh = asdict(self.fresh)
+        fresh = self.fresh.to_dict()
         return {
             "run": self.run,
             "generation": self.generation,

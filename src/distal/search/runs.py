@@ -3,7 +3,7 @@
     manifest.json     which files are ours (see `folders`)
     config.json       the full configuration
     generations.csv   a row for each generation and run: best, mean and worst fitness of
-                      the population, and the best genotype
+                      the population, and the genes of the best individual, one per column
     state.json        what is needed to resume, and the winners at the end
     winners/          each run's winner, for `distal learn` or `distal climb`
     winners.csv       selected and re-measured fitness of the winners, and chance
@@ -16,6 +16,8 @@ Generations that take milliseconds are written a few at a time, twice a second: 
 process that is killed loses no more than that.
 The state carries checksums of itself, of the configuration and of the rows. All of it
 is read and checked before anything is written.
+A folder keeps the version of the format that it was started with. In versions 1 and 2 all
+genes stand in one column of generations.csv.
 """
 
 from __future__ import annotations
@@ -40,13 +42,13 @@ from distal.base import checks
 from distal.base.checks import InputError, integer
 from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
 from distal.base.folders import Folder, check_release, fingerprint, known_files, sealed, unsealed
-from distal.learners import from_embedded
+from distal.learners import KINDS, from_embedded
 
-_FORMAT, _VERSION = "distal-evolution", 2
-_READABLE = (1, 2)  # a folder keeps the version it was started with
+_FORMAT, _VERSION = "distal-evolution", 3
+_READABLE = (1, 2, 3)  # a folder keeps the version it was started with
+_ONE_COLUMN = 2  # the last version with all genes in one column
 HOLDS = "an evolution"
-COLUMNS = ("run", "generation", "best", "mean", "worst", "genotype")
-_HEADER = ",".join(COLUMNS) + "\r\n"
+_FITNESS = ("run", "generation", "best", "mean", "worst")
 _PAUSE = 0.5  # seconds between two writes
 _MAX_RUNS = 2**20
 
@@ -74,6 +76,11 @@ def check_new(out: str | Path, runs: int, force: bool) -> tuple[str, ...]:
     return known
 
 
+def gene_columns(others: Sequence[str], genes: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of genes in a table: their names, or `gene_NAME` where another column has it."""
+    return tuple(f"gene_{name}" if name in others else name for name in genes)
+
+
 class RunFolder:
     """An evolution on disk, locked for this process while it is open."""
 
@@ -93,6 +100,17 @@ class RunFolder:
         """Where it is."""
         return self.folder.path
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of generations.csv."""
+        if self.version <= _ONE_COLUMN:
+            return (*_FITNESS, "genotype")
+        return (*_FITNESS, *gene_columns(_FITNESS, KINDS[self.config["learner"]].gene_names()))
+
+    @property
+    def _header(self) -> str:
+        return ",".join(self.columns) + "\r\n"
+
     @classmethod
     @contextmanager
     def create(cls, out: str | Path, config: dict[str, Any], force: bool = False) -> Iterator[RunFolder]:
@@ -102,7 +120,7 @@ class RunFolder:
             folder.claim(HOLDS, run_files(config["runs"]), known, force=force)
             kept = cls(folder, config, None)
             kept._write_config()
-            kept._append("generations.csv", _HEADER)
+            kept._append("generations.csv", kept._header)
             kept._append("seconds.csv", "generation,seconds\r\n")
             with kept._all_written():
                 yield kept
@@ -138,16 +156,17 @@ class RunFolder:
         if self.state is None:
             return np.empty((0, runs, 3))
         expected = (self.state["runs"][0]["generation"] + 1) * runs
-        values = array("d")
+        columns, values = self.columns, array("d")
         place = 0
         with damaged(self.path / "generations.csv"):
             rows = csv.reader(_text_lines(self.path / "generations.csv", self._bytes))
-            next(rows, None)
+            if tuple(next(rows, ())) != columns:
+                raise InputError(f"its columns are not {columns[0]}, {columns[1]}, … {columns[-1]}")
             for row in rows:
                 if place == expected:
                     raise InputError(f"it has more than {expected} rows")
                 generation, run = divmod(place, runs)
-                if row[:2] != [str(run + 1), str(generation)] or len(row) != len(COLUMNS):
+                if row[:2] != [str(run + 1), str(generation)] or len(row) != len(columns):
                     raise InputError(f"row {place + 1} is not that of run {run + 1}, generation {generation}")
                 numbers = [float(cell) for cell in row[2:5]]
                 if not all(map(math.isfinite, numbers)):
@@ -173,7 +192,17 @@ class RunFolder:
         self.folder.remove(["winners.csv", *winners])
 
     def append(self, rows: Sequence[tuple[Any, ...]], seconds: float, runs: list[dict[str, Any]]) -> None:
-        """Record a generation of all runs and the state to resume from."""
+        """Record a generation of all runs and the state to resume from.
+
+        Args:
+            rows: For each run its number, the generation, best, mean and worst fitness, and the
+                genes of the best individual.
+            seconds: How long the generation took.
+            runs: The state of each run.
+        """
+        if self.version <= _ONE_COLUMN:
+            fixed = len(_FITNESS)
+            rows = [(*row[:fixed], " ".join(map(str, row[fixed:]))) for row in rows]
         text = io.StringIO()
         csv.writer(text).writerows(rows)
         self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n"))
@@ -232,8 +261,8 @@ class RunFolder:
         self.folder.join(self._known)
         path = self.folder.file("generations.csv")
         if self.state is None:
-            self.folder.mend_text("generations.csv", _HEADER)
-            self._hash, self._bytes = hashlib.sha256(_HEADER.encode()), len(_HEADER)
+            self.folder.mend_text("generations.csv", self._header)
+            self._hash, self._bytes = hashlib.sha256(self._header.encode()), len(self._header)
         elif path.stat().st_size > self._bytes:  # what the state does not know of
             _detach(path)
             with path.open("r+b") as file:
@@ -328,7 +357,7 @@ def _check_frame(state: dict[str, Any], runs: int) -> None:
     rows = state["rows"]
     if not isinstance(rows, dict) or set(rows) != {"bytes", "sha256"} or not isinstance(rows["sha256"], str):
         raise InputError("it does not describe the rows")
-    integer("the number of bytes", rows["bytes"], len(_HEADER))
+    integer("the number of bytes", rows["bytes"], 1)
     for name in ("runs", "winners"):
         entries = state[name]
         if name == "winners" and entries is None:

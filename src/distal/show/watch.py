@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
+from distal.analysis.usage import LAYERS, Tally
 from distal.base import memory
 from distal.base.checks import InputError, function, integer, path, shown
 from distal.base.colours import DARK, LIGHT, css
@@ -33,7 +34,7 @@ from distal.engines.batch import named_in_errors
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
-from distal.learners.dsp import Rule
+from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
@@ -69,6 +70,8 @@ class Watched:
             towards the goal.
         recordings: What happened in the trial of each learner that the page cannot compute;
             None for the others.
+        usage: How often each row was used in the trial of each rule that is recorded, (32), counted
+            as `inspect` does; None for the others, which the page counts or which have no rows.
     """
 
     names: tuple[str, ...]
@@ -77,6 +80,7 @@ class Watched:
     eps: NDArray[np.int32]
     chance: NDArray[np.float64]
     recordings: tuple[Recording | None, ...]
+    usage: tuple[NDArray[np.int64] | None, ...]
 
     @property
     def task(self) -> Task[Any]:
@@ -141,17 +145,21 @@ class Watched:
             "defaults": {name: default(name) for name in READINGS},
             **(task_fields(self.task) if in_maze else {"task": self._table_data()}),
             "learners": [
-                {"kind": learner.kind, **_content(learner, recording), "name": name, "eps": eps.tolist()}
-                for name, learner, recording, eps in zip(
+                {
+                    "kind": learner.kind, **_content(learner, recording, usage), "name": name,
+                    "eps": eps.tolist(),
+                }
+                for name, learner, recording, usage, eps in zip(
                     self.names,
                     (batch.learners[0] for batch in self.batches),
                     self.recordings,
+                    self.usage,
                     self.eps,
                     strict=True,
                 )
             ],
             "chance": {"trials": _CHANCE_TRIALS, "curve": visible_points(self.chance, self._visible)},
-        }
+        }  # fmt: skip
 
     @property
     def _visible(self) -> float:
@@ -318,18 +326,22 @@ def watch(
     report = _shared(progress, eps.size, eps.size + _CHANCE_COST * len(chance) * chance.episodes)
     random = engines.runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
     recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
-    for curve, batch, recording in zip(eps, batches, recordings, strict=True):
+    tallies = tuple(map(_tally, batches))
+    for curve, batch, recording, tally in zip(eps, batches, recordings, tallies, strict=True):
         table, goal = _table_of(batch), int(batch.goal[0])
         with named_in_errors(batch, 0):
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
                 if recording is not None:
                     recording.add(episode, states_of(table, goal, episode.actions))
+                if tally is not None:
+                    tally.add(episode)
                 report(1)
     names = [name_of(batch.learners[0]) for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
         names = [f"{name} ({k})" for k, name in enumerate(names, start=1)]
-    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0), recordings)
+    usage = tuple(None if tally is None else tally.counts.sum(axis=(0, 1)) for tally in tallies)
+    return Watched(tuple(names), batches, seed, eps, random.best.mean(axis=0), recordings, usage)
 
 
 def page(
@@ -415,11 +427,27 @@ def _layers(batch: Batch) -> tuple[int, int, int]:
     return batch.task.inputs + 1, batch.settings.hidden, batch.task.outputs
 
 
-def _content(learner: Learner, recording: Recording | None) -> dict[str, Any]:
+def _tally(batch: Batch) -> Tally | None:
+    """Return what counts the rows of a rule that is recorded; the page counts those that it computes."""
+    if _is_computed(batch) or type(batch.learners[0]) is not Rule:
+        return None
+    return Tally(batch, 0, np.zeros((1, len(LAYERS), ROWS), np.int64))
+
+
+def _content(
+    learner: Learner, recording: Recording | None, usage: NDArray[np.int64] | None
+) -> dict[str, Any]:
     """Return what the page holds of a learner: all that decides what it does, or what it did."""
     if recording is None:
         return embedded(learner)
-    return {"label": learner.label, "numbers": learner.numbers, "recording": recording.to_dict()}
+    content: dict[str, Any] = {
+        "label": learner.label,
+        "numbers": learner.numbers,
+        "recording": recording.to_dict(),
+    }
+    if isinstance(learner, Rule) and usage is not None:
+        content |= {"delta_w": list(learner.delta_w), "usage": usage.tolist()}
+    return content
 
 
 def _check_memory(batches: Sequence[Batch]) -> None:

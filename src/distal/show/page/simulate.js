@@ -256,6 +256,8 @@ const simulate = (() => {
 
   // ---------------------------------------------------------------- delayed synaptic plasticity
 
+  const ROWS = 32;
+
   /** m: +1 if the episode was no worse than the one before (null: there is none), else −1. */
   function modulatorySignal(ep, previous, ties) {
     if (previous === null || ep < previous) return 1;
@@ -330,6 +332,16 @@ const simulate = (() => {
       return rows;
     };
     return { hidden: select(traces.hidden), output: select(traces.output) };
+  }
+
+  /** How many synapses selected each of the 32 rows; a neuron has none to itself. */
+  function rowCounts(rows, hidden) {
+    const selected = new Int32Array(ROWS), columns = FEED + hidden + OUTPUTS;
+    for (let at = 0; at < rows.hidden.length; at++) {
+      if (at % columns !== FEED + Math.floor(at / columns)) selected[rows.hidden[at]]++;
+    }
+    for (let at = 0; at < rows.output.length; at++) selected[rows.output[at]]++;
+    return selected;
   }
 
   /** w' = w + η Δw for every synapse. */
@@ -425,6 +437,7 @@ const simulate = (() => {
    *
    * `check` runs all episodes in order, compares each EP with the engine's and keeps the state
    * before every so many of them; `episode` runs one again from the nearest state before it.
+   * Of a rule it also counts how often each row is used.
    */
   class Replay {
     constructor(data, learner, eps) {
@@ -439,6 +452,25 @@ const simulate = (() => {
       const H = data.settings.hidden, bytes = 4 * (H * (H + 8) + 4 * (H + 1));
       this.every = Math.max(1, Math.ceil((eps.length * bytes) / SNAPSHOT_BYTES));
       this.states = [{ number: 0 }];
+      // Before each episode, and at the end; doubles, because 32 bits are too few for a large network.
+      this.uses = learner.kind === "dsp" ? new Float64Array(ROWS * (eps.length + 1)) : null;
+    }
+
+    /** How often each row was used after the first n episodes, as far as `check` has come. */
+    used(n) {
+      return this.uses.subarray(ROWS * n, ROWS * (n + 1));
+    }
+
+    /** Whether an episode with the weights of this one's update follows. */
+    isFollowed(number) {
+      return number + 1 < this.eps.length && !startsAfresh(this, number + 1);
+    }
+
+    /** Add the rows of an episode's update, unless no episode follows: then it changes nothing. */
+    count(number, rows) {
+      const before = this.used(number), after = this.used(number + 1);
+      after.set(before);
+      if (this.isFollowed(number)) rowCounts(rows, this.settings.hidden).forEach((selected, row) => (after[row] += selected));
     }
 
     run(state) {
@@ -453,7 +485,8 @@ const simulate = (() => {
     *check() {
       let state = this.states[0];
       while (this.checked < this.eps.length) {
-        const { episode, next } = yield* this.run(state);
+        const { episode, update, next } = yield* this.run(state);
+        if (this.uses) this.count(episode.number, update.rows);
         const engine = this.eps[episode.number];
         if (episode.ep !== engine) this.differences.push({ number: episode.number, ep: episode.ep, engine });
         state = next;
@@ -482,5 +515,5 @@ const simulate = (() => {
     }
   }
 
-  return { ACTIONS, FEED, HEADINGS, OUTPUTS, Replay, counts, finish, freshWeights, makeMaze, normals, perturbation, philox };
+  return { ACTIONS, FEED, HEADINGS, OUTPUTS, Replay, counts, finish, freshWeights, makeMaze, normals, perturbation, philox, rowCounts };
 })();

@@ -5,7 +5,7 @@
 
 window.distal = (() => {
   const data = JSON.parse(document.getElementById("trial").textContent);
-  const { FEED, HEADINGS, OUTPUTS, Replay, counts } = simulate;
+  const { FEED, HEADINGS, OUTPUTS, Replay, counts, rowCounts } = simulate;
   const { Recording } = recording;
   const H = data.settings.hidden, COLUMNS = FEED + H + OUTPUTS;
   const EPISODES = data.learners[0].eps.length;
@@ -15,6 +15,9 @@ window.distal = (() => {
   const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
   const SLICE = 10; // milliseconds of computing before the page may breathe
   const END_PAUSE = 700; // milliseconds at the end of an episode, at most
+  const USAGE_PAUSE = 200; // milliseconds between two looks at how often rows have been used
+  const ADDRESS_PAUSE = 500; // between two changes of the address; browsers refuse more than 100 in 30 seconds
+  const NOTICE_TIME = 6000; // milliseconds that a notice stays
 
   const state = {
     episode: 0, step: 0, playing: false, learning: false, speed: SPEEDS.indexOf(20), view: "weights",
@@ -175,7 +178,12 @@ window.distal = (() => {
     const section = panel.$learner;
     section.append(make("h3", "", "Update after this episode"));
     panel.$why = make("p");
-    section.append(panel.$why);
+    panel.$key = make("p", "key", `Bits: (pre, post) was 00, 01, 10, 11 in a share of the steps above θ. n of ${grouped(H * (COLUMNS - 1) + OUTPUTS * (H + 1))} synapses selected the row. Used: solid up to here, pale in the whole trial.`);
+    section.append(panel.$why, ruleTables(panel, ["n", "used"]), panel.$key);
+  }
+
+  /** The rows of a rule as two tables, for m = −1 and m = +1, with some columns to be filled. */
+  function ruleTables(panel, columns) {
     const halves = make("div", "halves");
     panel.rows = new Array(32);
     panel.halves = [0, 1].map((positive) => {
@@ -183,8 +191,9 @@ window.distal = (() => {
       table.createCaption().className = "unseen";
       table.caption.textContent = `Rows of the rule for m = ${positive ? "+1" : "−1"}`;
       const head = table.createTHead().insertRow();
-      for (const name of ["00", "01", "10", "11", "m", "Δw", "n"]) {
-        const cell = make("th", name === "n" ? "n" : "", name);
+      const classes = { "00": "bit", "01": "bit", 10: "bit", 11: "bit", n: "n", used: "used" };
+      for (const name of ["00", "01", "10", "11", "m", "Δw", ...columns]) {
+        const cell = make("th", classes[name], name);
         cell.scope = "col";
         head.append(cell);
       }
@@ -192,21 +201,22 @@ window.distal = (() => {
       for (let bits = 0; bits < 16; bits++) {
         const number = 2 * bits + positive, change = panel.learner.delta_w[number];
         const row = body.insertRow();
-        row.title = `row ${number}`;
         for (const bit of bits.toString(2).padStart(4, "0")) row.insertCell().textContent = bit;
         row.insertCell().textContent = positive ? "+1" : "−1";
         const cell = row.insertCell();
         cell.className = `change ${change > 0 ? "positive" : change < 0 ? "negative" : ""}`;
         cell.textContent = change > 0 ? "+1" : change < 0 ? "−1" : "0";
-        const n = row.insertCell();
-        n.className = "n";
-        panel.rows[number] = { row, n };
+        for (const name of columns) row.insertCell().className = name;
+        const bar = make("i");
+        bar.setAttribute("role", "img");
+        row.querySelector(".used").append(bar);
+        row.addEventListener("click", () => tell(row.title)); // a finger cannot point
+        panel.rows[number] = { row, n: row.querySelector(".n"), bar };
       }
       halves.append(table);
       return table;
     });
-    panel.$key = make("p", "key", `Bits: whether (pre, post) was 00, 01, 10, 11 in a share of the steps above θ. n: how many of the ${grouped(H * (COLUMNS - 1) + OUTPUTS * (H + 1))} synapses selected the row.`);
-    section.append(halves, panel.$key);
+    return halves;
   }
 
   function buildClimber(panel) {
@@ -237,6 +247,7 @@ window.distal = (() => {
     panel.$verdict = make("span", "verdict");
     panel.$why = make("p");
     section.append(panel.$verdict, panel.$why, make("p", "key", `Recorded: this page ${TASK ? "computes mazes alone" : `has no code for learners of kind ${learner.kind}`}, so it plays what the engine recorded. A recording holds no weights.`));
+    if (learner.usage) section.append(make("h3", "", "Rows used in the whole trial"), ruleTables(panel, ["used"]), make("p", "key", "Bits: (pre, post) was 00, 01, 10, 11 in a share of the steps above θ. Used: how often synapses selected the row, as the engine counted; point at a row for the number."));
     panel["$signal-name"].textContent = "EP before";
     root.classList.add("recorded");
     root.querySelector(".segmented").remove();
@@ -262,6 +273,7 @@ window.distal = (() => {
 
   let target = 0; // the episode that the panels should show
   let timer = 0;
+  let usageDue = 0; // when to look again at how often rows have been used
   let settle; // resolves `ready`
   let settleChecked;
   const ready = new Promise((resolve) => (settle = resolve));
@@ -300,7 +312,12 @@ window.distal = (() => {
       next.check.next();
     }
     renderMatch();
-    if (!shown() || computed.some((panel) => panel.replay.checked < EPISODES)) later();
+    const compared = computed.every((panel) => panel.replay.checked === EPISODES);
+    if (all && (compared || performance.now() > usageDue)) {
+      usageDue = performance.now() + USAGE_PAUSE;
+      panels.filter((panel) => panel.rows).forEach(renderUsage);
+    }
+    if (!shown() || !compared) later();
     else settleChecked(true);
   }
 
@@ -328,9 +345,7 @@ window.distal = (() => {
     const difference = (to, from) => to.map((w, at) => w - from[at]);
     if (panel.learner.kind === "dsp") {
       panel.change = { hidden: difference(update.after.hidden, episode.weights.hidden), output: difference(update.after.output, episode.weights.output) };
-      panel.selected = new Int32Array(32);
-      update.rows.hidden.forEach((row, at) => { if (at % COLUMNS !== FEED + Math.floor(at / COLUMNS)) panel.selected[row]++; });
-      update.rows.output.forEach((row) => panel.selected[row]++);
+      panel.selected = rowCounts(update.rows, H);
     } else if (panel.learner.kind === "hc") {
       const from = update.best ? update.best.weights : episode.weights;
       panel.change = { hidden: difference(episode.weights.hidden, from.hidden), output: difference(episode.weights.output, from.output) };
@@ -440,13 +455,15 @@ window.distal = (() => {
     }
     renderControls();
     renderCurve();
+    if (there) followAddress();
   }
 
   function renderPanel(panel) {
     const { episode, update } = panel.result;
     const step = Math.min(state.step, episode.steps);
-    text(panel.$ep, grouped(episode.ep));
-    const at = episode.number;
+    const at = episode.number, above = episode.ep - panel.best[at];
+    html(panel.$ep, grouped(episode.ep), above ? ` +${grouped(above)}` : panel.bestAt[at] === at ? " best" : " = best");
+    panel.$ep.title = above ? `${grouped(above)} above the best so far` : "";
     html(panel.$best, grouped(panel.best[at]), ` ep. ${grouped(panel.bestAt[at] + 1)}`);
     html(panel.$step, grouped(step), ` / ${grouped(episode.steps)}`);
     if (TASK) html(panel.$pits, String(episode.states[step]), ` of ${grouped(TASK.states)}`);
@@ -512,6 +529,30 @@ window.distal = (() => {
       row.classList.toggle("lit", count > 0);
       text(n, count ? grouped(count) : "");
     });
+    renderUsage(panel);
+  }
+
+  /** How often each row has been used: in bars up to this episode and in the whole trial, in words when pointed at.
+   *
+   * While the page still compares, it is as far as that has come. A recording holds the whole trial alone. */
+  function renderUsage(panel) {
+    const { replay, recorded, learner } = panel, counted = recorded ? EPISODES : replay.checked;
+    const upTo = Math.min(panel.result.episode.number + 1, counted);
+    const whole = recorded ? learner.usage : replay.used(counted), now = recorded ? null : replay.used(upTo);
+    const most = Math.max(...whole), sum = (uses) => uses.reduce((a, b) => a + b, 0);
+    const length = (uses) => (uses ? `max(1px, ${((100 * uses) / most).toFixed(2)}%)` : "0");
+    const words = (uses, all) => `${plural(uses, "time")} (${all ? ((100 * uses) / all).toFixed(1) : 0} %)`;
+    const sums = [sum(whole), now && sum(now)];
+    const span = counted === EPISODES ? "in the whole trial" : `in the ${grouped(counted)} of ${plural(EPISODES, "episode")} counted so far`;
+    panel.rows.forEach(({ row, bar }, number) => {
+      const before = now ? `${words(now[number], sums[1])} up to episode ${grouped(upTo)}, ` : "";
+      const told = `row ${number}: used ${before}${words(whole[number], sums[0])} ${span}`;
+      if (row.title === told) return;
+      row.title = told;
+      bar.setAttribute("aria-label", told);
+      bar.style.setProperty("--whole", length(whole[number]));
+      bar.style.setProperty("--now", now ? length(now[number]) : "0");
+    });
   }
 
   /** Whether the weights that an update made are never used: fresh ones are drawn instead. */
@@ -547,6 +588,7 @@ window.distal = (() => {
     text(panel.$verdict, better ? "the best so far" : "not the best so far");
     panel.$verdict.className = `verdict ${better ? "up" : "down"}`;
     const best = `Episode ${grouped(panel.bestAt[at] + 1)} had EP ${grouped(panel.best[at])}`;
+    if (panel.rows) renderUsage(panel);
     if (better) text(panel.$why, at ? "No episode before it had an EP as low." : "It is the first.");
     else text(panel.$why, episode.ep === panel.best[at] ? `${best} already.` : `${best}.`);
   }
@@ -795,7 +837,7 @@ window.distal = (() => {
   function matrixLayout(panel) {
     const width = panel.root.querySelector(".network").clientWidth;
     const gap = 7, labels = 22;
-    const rest = [0, Infinity, 425, 240][breadth(panel)]; // of the panel, above and below the entries
+    const rest = [0, Infinity, 440, 240][breadth(panel)]; // of the panel, above and below the entries
     const tall = rest === Infinity ? rest : Math.max(9, (roomFor() - rest) / (H + OUTPUTS));
     const size = Math.min((width - MARGIN.left - 2 * gap - 2) / COLUMNS, tall, 20);
     const cell = size > 4 ? Math.floor(size * 2) / 2 : size;
@@ -991,6 +1033,8 @@ window.distal = (() => {
     return undefined;
   }
 
+  let kept = false; // a click, or the address, keeps the entry when the pointer leaves
+
   /** The entry at a place on the canvas, or null. */
   function entryAt(panel, event) {
     const box = panel.$matrix.getBoundingClientRect(), { cell, blocks } = panel.layout;
@@ -1005,6 +1049,7 @@ window.distal = (() => {
   function inspect(entry) {
     state.inspected = entry;
     if (!shown()) return;
+    followAddress();
     for (const panel of computed) {
       drawMatrix(panel, panel.result.episode, Math.min(state.step, panel.result.episode.steps));
       renderReadout(panel);
@@ -1270,6 +1315,15 @@ window.distal = (() => {
     context.moveTo(x, curve.top - 4);
     context.lineTo(x, scales.height - curve.bottom + 3);
     context.stroke();
+    for (const panel of panels) { // a ring for the best so far, a disc for the EP
+      context.beginPath();
+      context.arc(x, scales.y(panel.best[state.episode]), 6.5, 0, 7);
+      context.fillStyle = palette.card;
+      context.fill();
+      context.strokeStyle = palette[panel.colour];
+      context.lineWidth = 2;
+      context.stroke();
+    }
     for (const panel of panels) {
       context.beginPath();
       context.arc(x, scales.y(panel.learner.eps[state.episode]), 4.5, 0, 7);
@@ -1279,10 +1333,38 @@ window.distal = (() => {
       context.lineWidth = 1.5;
       context.stroke();
     }
+    drawFigures(context, scales, x);
     curve.canvas.setAttribute("aria-valuemax", String(EPISODES));
     curve.canvas.setAttribute("aria-valuenow", String(state.episode + 1));
-    const spoken = panels.map((panel) => `${panels.length > 1 ? `${panel.learner.name} ` : ""}EP ${panel.learner.eps[state.episode]}`);
+    const spoken = panels.map((panel) => `${panels.length > 1 ? `${panel.learner.name} ` : ""}${figures(panel)}`);
     curve.canvas.setAttribute("aria-valuetext", `episode ${state.episode + 1}, ${spoken.join(", ")}`);
+  }
+
+  const figures = (panel) => `EP ${grouped(panel.learner.eps[state.episode])}, best ${grouped(panel.best[state.episode])}`;
+
+  /** The EP of the episode shown and the best so far, in numbers beside its marker, one line for each learner. */
+  function drawFigures(context, scales, x) {
+    context.font = font(11, 600);
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    const lines = panels.map(figures), swatch = panels.length > 1 ? 11 : 0, high = 14;
+    const wide = Math.max(...lines.map((line) => context.measureText(line).width)) + swatch + 8;
+    const beside = x + 10 + wide > scales.width - curve.right ? x - 10 - wide : x + 10;
+    // Between the marks, where few dots lie, and within the axes.
+    const marks = panels.flatMap((panel) => [panel.learner.eps[state.episode], panel.best[state.episode]]).map(scales.y);
+    const middle = (Math.min(...marks) + Math.max(...marks)) / 2, tall = high * lines.length;
+    const top = Math.min(Math.max(middle - tall / 2, curve.top), scales.height - curve.bottom - tall);
+    context.globalAlpha = 0.85;
+    context.fillStyle = palette.card;
+    context.fillRect(beside, top - 1, wide, tall + 2);
+    context.globalAlpha = 1;
+    lines.forEach((line, k) => {
+      const y = top + (k + 0.5) * high;
+      context.fillStyle = palette[panels[k].colour];
+      if (swatch) context.fillRect(beside + 4, y - 4, 8, 8);
+      context.fillStyle = palette.ink;
+      context.fillText(line, beside + 4 + swatch, y + 0.5);
+    });
   }
 
   function episodeAt(event) {
@@ -1381,6 +1463,7 @@ window.distal = (() => {
     w: toggleView,
     x: () => set({ log: !state.log }),
     d: toggleTheme,
+    c: copyLink,
     "?": toggleHelp,
   };
 
@@ -1427,6 +1510,7 @@ window.distal = (() => {
     press("learning", toggleLearning);
     press("log", KEYS.x);
     press("theme", toggleTheme);
+    press("copy-link", copyLink);
     press("help-button", toggleHelp);
     for (const button of document.querySelectorAll("[data-view]")) {
       button.addEventListener("click", (event) => {
@@ -1459,7 +1543,6 @@ window.distal = (() => {
       });
     }
     for (const panel of computed) {
-      let kept = false; // a click keeps the entry when the pointer leaves
       panel.$matrix.addEventListener("pointermove", (event) => {
         if (event.pointerType === "mouse" && !kept && panel.layout) inspect(entryAt(panel, event));
       });
@@ -1506,6 +1589,7 @@ window.distal = (() => {
     if (TASK) describeTask();
     find("ties").hidden = settings.m_ties !== "punish";
     find("help-activity").hidden = computed.length === panels.length;
+    find("help-synapse").hidden = find("help-names").hidden = !computed.length;
     find("help-other").hidden = !panels.some((panel) => panel.colour.startsWith("other"));
     if (!computed.length) text(find("source"), "This is a recording: the reference engine ran the trial, and the page plays what happened.");
     else if (computed.length < panels.length) {
@@ -1523,7 +1607,7 @@ window.distal = (() => {
     if (!TASK) entry("goal", "2px dashed", "shortest way");
     else if (TASK.target !== null) entry("goal", "2px dashed", `target: ${grouped(TASK.target)}`);
     const dots = make("div");
-    text(dots, "dots: EP of each episode");
+    text(dots, "dots: EP of each episode; here: ● EP, ○ best so far");
     find("legend").append(dots);
   }
 
@@ -1539,18 +1623,113 @@ window.distal = (() => {
   }
 
   window.addEventListener("error", (event) => complain(`This page has failed: ${event.message}`));
-  // watch.html#412 opens at episode 412, #412.30 at its step 30.
-  function goToAddress() {
-    const place = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash);
-    if (place) go(place[1] - 1, place[2] === undefined ? Infinity : +place[2]);
-    return Boolean(place);
+
+  // ---------------------------------------------------------------- the address
+
+  // The neurons that feed a matrix, in the order of its columns, and those that are fed: [name, first, how many].
+  const PRE = {
+    hidden: [["i", 0, FEED - 1], ["bias", FEED - 1, 1], ["h", FEED, H], ["o", FEED + H, OUTPUTS]],
+    output: [["h", 0, H], ["bias", H, 1]],
+  };
+  const POST = { hidden: ["h", H], output: ["o", OUTPUTS] };
+
+  /** The name of a synapse in the address, from pre to post: i2-h3, bias-h0, h4-o1. */
+  function synapseName({ matrix, row, column }) {
+    const [name, first] = PRE[matrix].find(([, from, many]) => column < from + many);
+    return `${name}${name === "bias" ? "" : column - first}-${POST[matrix][0]}${row}`;
   }
+
+  /** The entry of the matrix with this name, or null. */
+  function synapseNamed(text) {
+    const parts = /^(?:([iho])(\d{1,6})|bias)-([ho])(\d{1,6})$/.exec(text);
+    if (!parts) return null;
+    const matrix = parts[3] === "h" ? "hidden" : "output", row = +parts[4], index = +(parts[2] ?? 0);
+    const pre = PRE[matrix].find(([name]) => name === (parts[1] ?? "bias"));
+    if (!pre || index >= pre[2] || row >= POST[matrix][1]) return null;
+    return { matrix, row, column: pre[1] + index };
+  }
+
+  /** What is shown, as the address says it; without a step it is the end of the episode. */
+  function place() {
+    const step = state.step < lastStep() ? `&step=${state.step}` : "";
+    return `#episode=${state.episode + 1}${step}${state.inspected ? `&synapse=${synapseName(state.inspected)}` : ""}`;
+  }
+
+  let addressed = null; // the last place that the address was told, or need not be told
+  let addressTimer = 0;
+
+  /** Let the address follow what is shown, a little later; a page that was just opened keeps the one it has. */
+  function followAddress() {
+    if (addressed === null && !location.hash) addressed = place();
+    if (!addressTimer && place() !== addressed) addressTimer = setTimeout(writeAddress, ADDRESS_PAUSE);
+  }
+
+  function writeAddress() {
+    clearTimeout(addressTimer);
+    addressTimer = 0;
+    if (!shown()) return; // followed again when it is
+    addressed = place();
+    try {
+      history.replaceState(null, "", addressed);
+    } catch { // a frame that may not change its address
+    }
+  }
+
+  /** Copy the link to what is shown; where a page may not, it is in the address. */
+  function copyLink() {
+    if (shown()) writeAddress();
+    const link = location.href.split("#")[0] + place();
+    const copied = navigator.clipboard ? navigator.clipboard.writeText(link) : Promise.reject(new Error("no clipboard"));
+    copied.then(() => tell("Link copied."), () => tell("This browser does not let the page copy. The link is in the address bar."));
+  }
+
+  let noticeTimer = 0;
+
+  function tell(message) {
+    clearTimeout(noticeTimer);
+    text(find("notice"), message);
+    noticeTimer = setTimeout(() => text(find("notice"), ""), NOTICE_TIME);
+  }
+
+  /** A whole number from the address, or the other value with a notice. */
+  function numberFrom(wanted, name, other, problems) {
+    const value = wanted.get(name);
+    if (value === null || /^\d{1,9}$/.test(value)) return value === null ? other : +value;
+    problems.push(`${name} ${quoted(value)} is no whole number`);
+    return other;
+  }
+
+  const quoted = (value) => `“${value.length > 20 ? `${value.slice(0, 20)}…` : value}”`;
+
+  /** Go where an address says: #episode=57&step=3&synapse=i2-h3, or #57.3 for short; say whether it says so.
+   *
+   * Keys that this page does not know are ignored; of a value that it cannot use it tells. */
+  function goToAddress(address) {
+    const short = /^#(\d+)(?:\.(\d+))?$/.exec(address), problems = [];
+    const wanted = new URLSearchParams(short ? "" : address.slice(1));
+    if (short) wanted.set("episode", short[1]);
+    if (short && short[2] !== undefined) wanted.set("step", short[2]);
+    if (!["episode", "step", "synapse"].some((name) => wanted.has(name))) return false;
+    const episode = numberFrom(wanted, "episode", state.episode + 1, problems);
+    if (episode < 1 || episode > EPISODES) problems.push(`there is no episode ${grouped(episode)}, only 1 to ${grouped(EPISODES)}`);
+    const synapse = wanted.get("synapse"), entry = synapse && computed.length ? synapseNamed(synapse) : null;
+    if (synapse !== null && !computed.length) problems.push("a recording has no synapses to show");
+    else if (synapse !== null && !entry) problems.push(`there is no synapse ${quoted(synapse)}`);
+    pause();
+    state.inspected = entry;
+    kept = entry !== null;
+    go(episode - 1, numberFrom(wanted, "step", wanted.has("episode") ? Infinity : state.step, problems));
+    if (problems.length) tell(`In the address: ${problems.join("; ")}.`);
+    return true;
+  }
+
   function begin() {
     connect();
     readPalette();
     describe();
-    window.addEventListener("hashchange", goToAddress);
-    if (!goToAddress()) go(0, 0, false);
+    // Of the event, not of the window: what was shown may have been written over it since.
+    window.addEventListener("hashchange", (event) => goToAddress(new URL(event.newURL).hash));
+    if (!goToAddress(location.hash)) go(0, 0, false);
     later();
   }
   if (computed.length === panels.length) begin();

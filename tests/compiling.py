@@ -1,0 +1,54 @@
+"""The cpu engine's compiled code, made once before the tests: for each kernel, for tables of every form."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from distal import HillClimbing, Settings, find_rule
+from distal.engines import cpu
+from distal.engines.cpu import counting, kernels
+from distal.evaluation.learning import batch_of
+from distal.learners import Learner
+from distal.tasks.tables import Table, TableTask
+
+FORMS = (
+    (3, 4),
+    (1, 4),
+    (1, 5),
+)  # inputs and actions: a table like a maze's, a wide one, one with many actions
+KERNELS = ("dsp_trials", "climbing_trials", "counted_trial")
+
+
+def compile_all() -> None:
+    """Compile what is not there yet, each kernel in one process: two that wrote its index would lose entries.
+
+    A kernel takes eight seconds for each form. Without this, one worker would compile what
+    another compiles too, or the other cores would wait for the first.
+    """
+    folder = kernels.dsp_trials._cache.cache_path
+    if folder is None:  # nothing can be kept
+        return
+    if all(len(list(Path(folder).glob(f"*.{name}-*.nbc"))) >= len(FORMS) for name in KERNELS):
+        return
+    with ProcessPoolExecutor(len(KERNELS), mp_context=get_context("spawn")) as pool:
+        list(pool.map(compile_kernel, KERNELS))
+
+
+def compile_kernel(name: str) -> None:
+    """Compile a kernel, or load what is kept."""
+    learner: Learner = HillClimbing(0.1, 0.1, 0.1) if name == "climbing_trials" else find_rule("paper:1")
+    for inputs, actions in FORMS:
+        shape = (1, actions)
+        table = Table.of(np.zeros((1, inputs), int), np.zeros(shape, int), np.zeros(shape, int), [0])
+        batch = batch_of(
+            [learner], np.zeros(1, np.uint64), trials=1, episodes=2,
+            task=TableTask(table), settings=Settings(steps=1, hidden=1),
+        )  # fmt: skip
+        if name == "counted_trial":
+            counting.count(batch, periods=1)
+        else:
+            cpu.run(batch)
