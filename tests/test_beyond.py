@@ -378,7 +378,7 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
     out = tmp_path / "stopped"
 
     def stop(event: Event) -> None:
-        if event.stage.name == QUESTIONS[1].title and event.done > 0:
+        if event.stage.name == QUESTIONS[1].name and event.done > 0:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -386,14 +386,17 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
     assert (out / "neurons_sigmoid_dsp.npz").exists()
     again = study_beyond("quick", seed=SEED, out=out, workers=1)
     assert without_times(again) == without_times(tiny[0])
-    run: list[Any] = []
-    monkeypatch.setattr(
-        stages, "batch_of", lambda *args, **options: run.append(options) or batch_of(*args, **options)
-    )
+    run: list[int] = []
+
+    def counted(learners: Any, *rest: Any, **options: Any) -> Batch:
+        run.append(len(options["task"].goals))
+        return batch_of(learners, *rest, **options)
+
+    monkeypatch.setattr(stages, "batch_of", counted)
     (out / "change_back_hc.npz").unlink()
     (out / "maze_levels_2_chance.npz").write_bytes(b"damaged")
     assert without_times(study_beyond("quick", seed=SEED, out=out, workers=1)) == without_times(tiny[0])
-    assert [len(options["task"].goals) for options in run] == [4, 8]
+    assert run == [4, 8]  # the maze of two levels, then that of three
     with pytest.raises(InputError, match="holds a study beyond the paper with other options"):
         study_beyond("quick", seed=SEED + 1, out=out, workers=1)
 
@@ -730,7 +733,7 @@ def test_the_time_of_a_question_is_that_of_its_stages_and_every_place_is_measure
     seconds = beyond_study.estimated_seconds(planned, engines.runner("cpu"))
     assert len(measured) == len(set(measured)) == 10
     for one in planned:
-        assert seconds[one.question.title] == pytest.approx(one.outline.episodes / 1_000)
+        assert seconds[one.question.name] == pytest.approx(one.outline.episodes / 1_000)
 
 
 @pytest.mark.usefixtures("tiny_scale", "measured")

@@ -255,7 +255,7 @@ class _Plan:
     def outline(self) -> Stage:
         """One stage for people: all of them together."""
         episodes = sum(stage.episodes for stage in self.stages)
-        return Stage(self.question.title, self.question.title, episodes, RULE)
+        return Stage(self.question.name, self.question.title, episodes, RULE)
 
 
 def plan(scale: Scale) -> list[_Plan]:
