@@ -16,6 +16,7 @@ from distal.paper.beyond_plan import (
     CHANCE,
     CLIMBER,
     LEVELS,
+    MISSED,
     PHASES,
     REMEASURED,
     RULE,
@@ -35,11 +36,18 @@ def answer(outcome: Outcome, scale: Scale) -> str:
 def verdict(found: Sequence[tuple[Comparison, str]], plural: bool = False) -> str:
     """Say what comparisons with others show, after the name of who is compared: "beats a (…) and b (…)"."""
     is_ = "are" if plural else "is"
-    words = {
-        True: "beat" if plural else "beats",
-        False: f"{is_} worse than",
-        None: f"{is_} not shown to differ from",
-    }
+    return _sorted(
+        found,
+        {
+            True: "beat" if plural else "beats",
+            False: f"{is_} worse than",
+            None: f"{is_} not shown to differ from",
+        },
+    )
+
+
+def _sorted(found: Sequence[tuple[Comparison, str]], words: dict[bool | None, str]) -> str:
+    """Say what comparisons show: first what is better, then what is worse, then what is not shown."""
     said = []
     for better, word in words.items():
         others = [f"{other} {_numbers(one)}" for one, other in found if one.better is better]
@@ -149,22 +157,27 @@ def _maze(outcome: Outcome, scale: Scale) -> str:
 
 def _keeping(outcome: Outcome, scale: Scale) -> str:
     usual = "dsp_base_in_long"
-    clauses, better, keeps = [], [], []
-    for condition, words in (("last", f"its last {scale.last} episodes"), ("mean", "all its episodes")):
+    measured = {
+        LAST: f"in the mean EP of the last {scale.last} of {scale.episodes} episodes",
+        MISSED: "in the share of these that miss the goal",
+        BEST: "in the best EP, its speed",
+    }
+    words: dict[bool | None, str] = {True: "is better", False: "is worse", None: "is not shown to differ"}
+    theirs = outcome.rows[usual].numbers
+    clauses, misses, keeps = [], [], []
+    for condition, judged in (("last", f"its last {scale.last} episodes"), ("mean", "all its episodes")):
         name = f"dsp_{condition}_in_long"
-        late, soon = (outcome.compared(name, usual, score) for score in (LAST, BEST))
-        numbers, theirs = outcome.rows[name].numbers, outcome.rows[usual].numbers
-        better.append(late.better)
-        keeps.append(bool(late.better) and (numbers["retained"] or 0) >= KEPT)
+        found = {score: outcome.compared(name, usual, score) for score in measured}
+        own = outcome.rows[name].numbers
+        misses.append(found[MISSED].better)
+        keeps.append(bool(found[MISSED].better) and (own["retained"] or 0) >= KEPT)
         clauses.append(
-            f"judged by {words}, a rule {verdict([(late, 'one judged by its best')])} in the mean EP of the last "
-            f"{scale.last} of {scale.episodes}, reaches the goal again in {_again(numbers['retained'])} after its first "
-            f"success (that one in {_again(theirs['retained'])}), and in speed, by the best EP, "
-            f"{verdict([(soon, 'it')])}, with a median first success after {_episodes(numbers['first'], scale)} (that one "
-            f"after {_episodes(theirs['first'], scale)})"
+            f"one judged by {judged} {_sorted([(one, measured[score]) for score, one in found.items()], words)}, reaches the "
+            f"goal first after {_episodes(own['first'], scale)} at the median ({_episodes(theirs['first'], scale)}), and "
+            f"again in {_again(own['retained'])} from then on ({_again(theirs['retained'])})"
         )
-    first = "Yes" if any(keeps) else "In part" if any(better) else lead(better)
-    return f"{first}: {'; '.join(clauses)}."
+    first = "Yes" if any(keeps) else "In part" if any(misses) else lead(misses)
+    return f"{first}: beside a rule judged by its best episode (in brackets), {'; '.join(clauses)}."
 
 
 def _again(retained: float | None) -> str:

@@ -16,7 +16,7 @@ from distal.evaluation.learning import Behaviour
 from distal.evaluation.measures import BEST, LAST
 from distal.evaluation.phases import Phases, median_until_reached
 from distal.learners import Learner, embedded, from_embedded
-from distal.paper.beyond_plan import ADAPTED, CHANCE, LONG, LOST, PHASES, REMEASURED, Scale, World
+from distal.paper.beyond_plan import ADAPTED, CHANCE, LONG, LOST, MISSED, PHASES, REMEASURED, Scale, World
 from distal.paper.measured import Curve, Gap, Interval, optional_number
 from distal.search.results import Evolved
 from distal.tasks.switching import BACK
@@ -34,8 +34,8 @@ def scores(world: World, ep: EPs, scale: Scale) -> dict[str, NDArray[Any]]:
         scale: How many episodes there are.
 
     Returns:
-        Where goals stay: `best`, the best EP, and `last`, the mean EP of the last episodes, both
-        also over the long test. Where they move: `adapted`, the mean over all phases but the
+        Where goals stay: `best`, the best EP; `last`, the mean EP of the last episodes; `missed`,
+        the share of these that do not reach the goal; all also over the long test. Where they move: `adapted`, the mean over all phases but the
         first of the best EP in the phase. Where they return: `lost`, by how much the first
         episode after a return is worse than the best one before.
     """
@@ -49,6 +49,7 @@ def scores(world: World, ep: EPs, scale: Scale) -> dict[str, NDArray[Any]]:
     for suffix, eps in _parts(world, ep, scale).items():
         found[f"{BEST}{suffix}"] = eps.min(axis=1)
         found[f"{LAST}{suffix}"] = eps[:, -scale.last :].mean(axis=1)
+        found[f"{MISSED}{suffix}"] = (eps[:, -scale.last :] > world.target).mean(axis=1)
     return found
 
 
@@ -67,7 +68,7 @@ def _names(world: World) -> tuple[list[str], list[str]]:
         ends = [f"{name}_{phase}" for name in (BEST, "reached") for phase in phases]
         return [ADAPTED, *ends], [f"until_{phase}" for phase in phases]
     suffixes = ("", LONG) if world.long else ("",)
-    values, numbers = (BEST, LAST, "reached"), ("retained", "first")
+    values, numbers = (BEST, LAST, MISSED, "reached"), ("retained", "first")
     return [name + end for end in suffixes for name in values], [
         name + end for end in suffixes for name in numbers
     ]

@@ -27,6 +27,7 @@ SIZES = (5, 10, 20, 40)  # hidden neurons that learners are evolved with
 WIDER = (*SIZES, 80, 160)  # hidden neurons that those of 20 are tested with
 LONG = "_long"  # after the name of what was measured over all episodes of the long test
 ADAPTED, LOST = "adapted", "lost"  # scores where goals move: see `beyond_numbers.scores`
+MISSED = "missed"  # a score where they stay: the share of the last episodes that do not reach the goal
 REMEASURED = "remeasured"  # a winner's fitness on fresh trials, as its own evolution judges it
 
 
@@ -293,12 +294,13 @@ def _keeping() -> Question:
         Condition("mean", "judged by all episodes", fitness=MEAN),
     )
     cases = [Case(kind, condition, world) for kind in KINDS for condition in (best, *others)]
-    scores = (BEST, LAST, f"{LAST}{LONG}")
+    scores = (BEST, LAST, MISSED, f"{MISSED}{LONG}")
     pairs = [*_by_chance(cases, *scores), *_by_climbing(cases, *scores)]
     for other in others:
         names = Case(RULE, other, world).name, Case(RULE, best, world).name
         pairs += [Pair(*names, score) for score in scores]
-        pairs += [Pair(f"{RULE}_{other.name}", f"{RULE}_base", score, runs=True) for score in (BEST, LAST)]
+        runs = (BEST, LAST, MISSED)
+        pairs += [Pair(f"{RULE}_{other.name}", f"{RULE}_base", score, runs=True) for score in runs]
     return Question(
         "keeping", "Can evolution find rules that keep what they learn, and what do they cost in speed?",
         tuple(cases), tuple(pairs), World("everyone", "the maze"),

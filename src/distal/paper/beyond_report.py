@@ -27,6 +27,7 @@ from distal.paper.beyond_plan import (
     KINDS,
     LONG,
     LOST,
+    MISSED,
     PHASES,
     REMEASURED,
     Pair,
@@ -70,7 +71,8 @@ def score_words(of: str, scale: Scale) -> str:
     return {
         BEST: f"best EP of {scale.episodes}",
         LAST: f"mean EP, last {scale.last} of {scale.episodes}",
-        f"{LAST}{LONG}": f"mean EP, last {scale.last} of {scale.long:,}",
+        MISSED: f"share that miss, last {scale.last} of {scale.episodes}",
+        f"{MISSED}{LONG}": f"share that miss, last {scale.last} of {scale.long:,}",
         ADAPTED: f"best EP, phases 2 to {PHASES}",
         LOST: "worse at the return",
         REMEASURED: "re-measured fitness",
@@ -255,7 +257,7 @@ def notes(study: BeyondStudy) -> dict[str, str]:
         )
         + ". “Of the way” is how far a learner comes from chance (0 %) to the shortest way (100 %).",
         "keeping": f"Evolution judges a trial of {scale.episodes} episodes by its best EP (the paper), by the mean EP of its last "
-        f"{scale.last} episodes, or by the mean EP of all. “Reached again” is the share of the episodes after a trial’s first "
+        f"{scale.last} episodes, or by the mean EP of all. A low EP is not yet a goal that is reached, so the share of the last episodes that miss it is measured too. “Reached again” is the share of the episodes after a trial’s first "
         "success that reach the goal again; a first success is the median over all trials, and a dash where most had none.",
         "change": f"Every {scale.episodes} episodes the goal moves to another final position. The network goes on with the weights "
         "that it has; hill climbing goes on from its best weights. “Started anew” draws fresh weights at every move, as "
