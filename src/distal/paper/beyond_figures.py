@@ -96,14 +96,15 @@ def _points(axes: Axes, x: Sequence[float], values: Sequence[Interval], label: s
     )  # fmt: skip
 
 
-def _by_size(axes: Axes, outcome: Outcome, x: Sequence[float], names: Sequence[str], of: str = BEST) -> None:
-    """Draw rule, climber and chance beside one another; the names are those of rows without the kind."""
+def _by_size(
+    axes: Axes, outcome: Outcome, x: Sequence[Sequence[float]], names: Sequence[str], of: str = BEST
+) -> None:
+    """Draw chance, rule and climber, each at its own x; the names are those of rows without the kind."""
     rules = [outcome.rows[f"{RULE}_{name}"].values for name in names]
     climbers = [outcome.rows[f"{CLIMBER}_{name}"].values for name in names]
-    # A little apart, so that no bar hides another.
-    _points(axes, [0.97 * one for one in x], [row[f"{CHANCE}_{of}"] for row in rules], "chance", "chance")
-    _points(axes, x, [row[of] for row in rules], "rule", "dsp")
-    _points(axes, [1.03 * one for one in x], [row[of] for row in climbers], "hill climbing", "hc")
+    _points(axes, x[0], [row[f"{CHANCE}_{of}"] for row in rules], "chance", "chance")
+    _points(axes, x[1], [row[of] for row in rules], "rule", "dsp")
+    _points(axes, x[2], [row[of] for row in climbers], "hill climbing", "hc")
 
 
 def _network(outcome: Outcome, scale: Scale) -> Figure:
@@ -113,7 +114,8 @@ def _network(outcome: Outcome, scale: Scale) -> Figure:
         (panels[0], SIZES, own),
         (panels[1], WIDER, [f"base_in_hidden_{size}" for size in WIDER]),
     ):
-        _by_size(axes, outcome, sizes, names)
+        apart = [[factor * size for size in sizes] for factor in (0.97, 1, 1.03)]  # no bar hides another
+        _by_size(axes, outcome, apart, names)
         axes.set_xscale("log")
         axes.set_xticks(sizes, [str(size) for size in sizes])
         axes.minorticks_off()
@@ -131,11 +133,12 @@ def _maze(outcome: Outcome, scale: Scale) -> Figure:
     figure = blank(7.6, 3.1)
     best, reached = figure.subplots(1, 2)
     names = [f"{_evolved_for(levels)}_in_levels_{levels}" for levels in LEVELS]
-    _by_size(best, outcome, LEVELS, names)
+    apart = [[levels + shift for levels in LEVELS] for shift in (-0.05, 0, 0.05)]
+    _by_size(best, outcome, apart, names)
     perfect = [world.place.perfect for world in outcome.question.worlds]
     best.plot(LEVELS, perfect, color=LIGHT["ink"], linestyle=":", linewidth=1.2, label="shortest way")
     best.set_ylabel("mean best EP")
-    _by_size(reached, outcome, LEVELS, names, "reached")
+    _by_size(reached, outcome, apart, names, "reached")
     reached.set_ylabel("trials that reached the goal")
     reached.set_ylim(0, 1.02)
     for axes in (best, reached):

@@ -35,9 +35,10 @@ def scores(world: World, ep: EPs, scale: Scale) -> dict[str, NDArray[Any]]:
 
     Returns:
         Where goals stay: `best`, the best EP; `last`, the mean EP of the last episodes; `missed`,
-        the share of these that do not reach the goal; all also over the long test. Where they move: `adapted`, the mean over all phases but the
-        first of the best EP in the phase. Where they return: `lost`, by how much the first
-        episode after a return is worse than the best one before.
+        the share of these that do not reach the goal; all also over the long test. Where they
+        move: `adapted`, the mean over all phases but the first of the best EP in the phase. Where
+        they return: `lost`, by how much the first episode after a return is worse than the best
+        one before.
     """
     if world.moves is not None:
         phases = ep.reshape(len(ep), PHASES, scale.episodes)
