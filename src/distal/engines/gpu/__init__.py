@@ -29,8 +29,19 @@ from distal.base.files import write_bytes
 from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
 from distal.engines.numbers import Flat, flat, not_compiled, table_of
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.network import INPUTS, OUTPUTS, incoming
-from distal.model.settings import Settings
+from distal.model.network import (
+    FARTHEST,
+    INPUTS,
+    LN_2_HIGH,
+    LN_2_LOW,
+    LOG2_E,
+    ONE_BITS,
+    OUTPUTS,
+    SERIES,
+    SHIFT,
+    incoming,
+)
+from distal.model.settings import SIGMOID, Settings
 from distal.tasks.tables import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
@@ -211,6 +222,23 @@ def packed(table: Table) -> Packed:
     )
 
 
+def _bits(number: float) -> int:
+    """Return the bits of a number as a 32-bit float."""
+    return int(np.float32(number).view(np.int32))
+
+
+# The constants of `network.logistic`.
+_LOGISTIC = {
+    "FARTHEST_BITS": _bits(FARTHEST),
+    "LOG2_E_BITS": _bits(LOG2_E),
+    "SHIFT_BITS": _bits(SHIFT),
+    "LN_2_HIGH_BITS": _bits(LN_2_HIGH),
+    "LN_2_LOW_BITS": _bits(LN_2_LOW),
+    "ONE_BITS": ONE_BITS,
+    **{f"SERIES{k}": _bits(coefficient) for k, coefficient in enumerate(SERIES)},
+}
+
+
 def definitions(
     settings: Settings,
     climbing: bool,
@@ -218,6 +246,7 @@ def definitions(
     keep_ep: bool = False,
     inputs: int = INPUTS,
     outputs: int = OUTPUTS,
+    moving: bool = False,
 ) -> dict[str, int]:
     """Return the constants that a kernel is compiled for.
 
@@ -228,6 +257,7 @@ def definitions(
         keep_ep: whether the EP of every episode is kept.
         inputs: what the task lets an agent sense, without the bias.
         outputs: its actions.
+        moving: whether goals move.
 
     Returns:
         The value of each constant, by its name.
@@ -248,6 +278,9 @@ def definitions(
         "SQRT_HALF_BITS": int(SQRT_HALF_BITS),
         "HIDDEN": settings.hidden,
         "CLIMB": int(climbing),
+        "PHASES": int(moving),
+        "SIGMOID": int(settings.neurons == SIGMOID),
+        **(_LOGISTIC if settings.neurons == SIGMOID else {}),
         "WINNER": int(settings.outputs == "winner"),
         "BINARY": int(settings.outputs == "binary"),
         "RANDOM": int(settings.outputs == "random"),
@@ -351,7 +384,10 @@ def run(
 def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: Progress | None) -> Trials:
     settings, table, learners = batch.settings, table_of(batch), flat(batch)
     layout = Layout(settings.hidden, table.inputs, table.outputs)
-    constants = definitions(settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs)
+    moving, phases = batch.switch is not None, batch.goals.shape[1]
+    constants = definitions(
+        settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs, moving
+    )
     kernel = _kernel(tuple(constants.items()))
     task = _table_on_card(table)
     numbers, added = packed_learners(learners)
@@ -362,7 +398,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
     eps = _results(cupy, len(batch), batch.episodes) if keep_ep else None
 
     each = 4 * (
-        8 + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
+        7 + phases + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
     )  # bytes a trial
     room = _room(cupy, len(batch), each)
     # A resampling after the last episode is none, and its number need not fit.
@@ -380,7 +416,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
                 kept=cupy.empty((n, layout.size), np.float32) if keep_weights else None,
                 queue=cupy.empty(1 + 2 * n, np.int32),
             )
-            trials = batch.learner[first:last], batch.goal[first:last], batch.seed[first:last]
+            trials = batch.learner[first:last], batch.goals[first:last], batch.seed[first:last]
             _in_use, at = _upload(cupy, *trials, numbers, added, batch.columns)
         began = time.perf_counter()
         there.queue.data.memset_async(0, there.queue.nbytes)
@@ -396,6 +432,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
                 np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
                 np.int32(resample), np.int32(width), np.int32(batch.episodes),
                 np.int32(len(table.following)), np.int32(table.step_cost),
+                np.int32(batch.phase), np.int32(phases),
             ),
         )  # fmt: skip
         if until == batch.episodes:
