@@ -431,6 +431,13 @@ def tasks() -> dict[str, Any]:
 
 
 @cache
+def beyond() -> dict[str, Any]:
+    """Return the study beyond the paper that the documents show, as its file holds it."""
+    data: dict[str, Any] = json.loads((DOCS / "beyond.json").read_text())
+    return data
+
+
+@cache
 def winner() -> dict[str, Any]:
     """Return a winner as files hold it."""
     return Winner(1, RULE, 0, 5.0, Fresh.of(np.array([1, 2, 4]), np.array([2, 2, 3]))).to_dict()
@@ -911,6 +918,10 @@ def experiments() -> list[Door]:
             **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
             "scale": row("quick", words("quick", "full")), "engine": row("cpu", none_or(ENGINE[1])),
         }, quick=False),
+        Door("distal.study_beyond", distal.study_beyond, {
+            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
+            "scale": row("quick", words("quick", "paper")), "engine": row("cpu", none_or(ENGINE[1])),
+        }, quick=False),
         Door("distal.write_report", distal.write_report, {
             "result": (reproduction, never), "out": row("report", any_folder),
         }, quick=False),
@@ -931,6 +942,10 @@ def experiments() -> list[Door]:
         Door("distal.TaskStudy.from_dict", TaskStudy.from_dict, {"data": (tasks, never)}),
         Door("distal.TaskStudy.from_dict", from_fields(TaskStudy.from_dict), fields_of(
             tasks(), version=whole(1, 1), seed=SEED[1], scale=some(str), **loose
+        )),
+        Door("distal.BeyondStudy.from_dict", distal.BeyondStudy.from_dict, {"data": (beyond, never)}),
+        Door("distal.BeyondStudy.from_dict", from_fields(distal.BeyondStudy.from_dict), fields_of(
+            beyond(), version=whole(1, 1), seed=SEED[1], **loose
         )),
     ]  # fmt: skip
 
@@ -1124,7 +1139,8 @@ NO_DOOR = {
             "distal.analysis.inspecting.Effect.of", "distal.analysis.inspecting.Smallest",
             "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
-            "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.search.results.Winner",
+            "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
+            "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",

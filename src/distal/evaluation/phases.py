@@ -108,7 +108,7 @@ class Phases:
     @property
     def median_until(self) -> list[float | None] | None:
         """The median of the episodes until the goal was reached, by phase; None where most never did."""
-        return None if self.until is None else [_median(column) for column in self.until.T]
+        return None if self.until is None else [median_until_reached(column) for column in self.until.T]
 
     @property
     def forgetting(self) -> Forgetting | None:
@@ -134,8 +134,8 @@ class Phases:
             left_with=float(np.mean(left)),
             came_back_with=float(np.mean(came)),
             standard_error=standard_error(by_trial) if len(by_trial) > 1 else None,
-            until_first=_median(np.array(before)) if before else None,
-            until_again=_median(np.array(again)) if again else None,
+            until_first=median_until_reached(np.array(before)) if before else None,
+            until_again=median_until_reached(np.array(again)) if again else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class Phases:
         }
 
 
-def _median(until: NDArray[np.int64]) -> float | None:
+def median_until_reached(until: NDArray[np.int64]) -> float | None:
     """Return the median of numbers of episodes, of which 0 stands for more than all others."""
     median = float(np.median(np.where(until > 0, until, np.inf)))
     return median if np.isfinite(median) else None
