@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, make_dataclass, replace
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +28,14 @@ from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
-from distal.model.settings import READINGS, Settings
+from distal.model.network import logistic
+from distal.model.settings import NEURONS, READINGS, Settings
 from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.show.watch import Watched
 from distal.tasks.picture import Picture
 from distal.tasks.sources import task_of
+from distal.tasks.switching import Switch
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.walk import MazeTask
 from tests.command_line import output, output_json, refusal
@@ -157,36 +159,44 @@ def wait(page: Page, condition: Callable[[dict[str, Any]], bool]) -> dict[str, A
 
 
 def cases() -> list[tuple[Watched, Trials]]:
-    """Run trials that use every reading, all learners, resampling, several sizes, mazes and headings.
+    """Run trials that use every reading, both kinds of neurons, all learners, resampling, goals that move,
+    several sizes, mazes and headings.
 
     Chance, which no script computes, is left out.
     """
-    chosen: list[tuple[Learner, Maze, Settings, int | None]] = []
+    chosen: list[tuple[Learner, Maze, Settings, int | None, Switch | None]] = []
     learners: tuple[Learner, ...] = (distal.published_rule(1), distal.published_rule(10), CLIMBER, CHANCE)
     for name, values in READINGS.items():
         for value in values:
             for learner in learners:
                 settings = replace(Settings(hidden=7, steps=40), **{name: value})  # type: ignore[arg-type]
-                chosen.append((learner, RING, settings, None))
+                chosen.append((learner, RING, settings, None, None))
     for hidden in (1, 2, 20, 33, 65):
-        for learner in learners[1:]:
-            chosen.append((learner, triple_t_maze(), Settings(hidden=hidden, steps=70), 3))
+        for learner, neurons in product(learners[1:], NEURONS):
+            settings = Settings(hidden=hidden, steps=70, neurons=neurons)
+            chosen.append((learner, triple_t_maze(), settings, 3, None))
+    moves = (None, Switch(2), Switch(1, "back"), Switch(3, (2, 0)), Switch(7))
+    for learner, neurons, switch in product(learners, NEURONS, moves):
+        chosen.append((learner, RING, Settings(hidden=7, steps=40, neurons=neurons), None, switch))
     draw = random.Random(2019)  # noqa: S311
     for _ in range(40):
         readings = {name: draw.choice(list(values)) for name, values in READINGS.items()}
-        settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings)
+        neurons = draw.choice(list(NEURONS))
+        settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings, neurons=neurons)
         numbers = [draw.random() for _ in range(4)]
         rule = Rule([draw.randint(-1, 1) for _ in range(32)], numbers[0], numbers[1], numbers[2], numbers[3])
         climber, by_chance = HillClimbing(numbers[0], numbers[1], numbers[2]), Chance(numbers[0], numbers[1])
         kinds: list[Learner] = [rule, climber, by_chance]
         learner = draw.choice(kinds)
         maze = Maze(draw.choice([RING, T, triple_t_maze()]).picture, draw.choice(HEADINGS))
-        chosen.append((learner, maze, settings, draw.choice([None, 1, 4])))
+        switch = draw.choice([None, Switch(draw.randint(1, 5), draw.choice(["new", "back"]))])
+        chosen.append((learner, maze, settings, draw.choice([None, 1, 4]), switch))
     run = []
-    for learner, maze, settings, resample in chosen:
+    for learner, maze, settings, resample, switch in chosen:
+        listed = switch is not None and not isinstance(switch.goals, str)
         batches = watch.trials(
-            learner, goal=draw.choice(maze.symbols), episodes=6, seed=draw.getrandbits(64), maze=maze,
-            resample=resample, **asdict(settings),
+            learner, goal=None if listed else draw.choice(maze.symbols), episodes=6, maze=maze,
+            seed=draw.getrandbits(64), resample=resample, switch=switch, **asdict(settings),
         )  # fmt: skip
         kept = engines.runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
         assert kept.ep is not None
@@ -194,14 +204,15 @@ def cases() -> list[tuple[Watched, Trials]]:
     return run
 
 
-# Runs trials to their ends; returns what differs, the bits of the weights of the first best episode,
-# and how often each row was used after every episode.
+# Runs trials to their ends; returns what differs, the bits of the weights of the first best episode
+# (of the last phase, if there are several), and how often each row was used after every episode.
 RECOMPUTE = """
 trials => trials.map(data => {
   const learner = data.learners[0];
   const replay = new simulate.Replay(data, learner, learner.eps);
   simulate.finish(replay.check());
-  const best = learner.eps.indexOf(Math.min(...learner.eps));
+  const last = learner.eps.slice(data.phases.every * (data.phases.goals.length - 1));
+  const best = learner.eps.length - last.length + last.indexOf(Math.min(...last));
   const { weights } = simulate.finish(replay.episode(best)).episode;
   const bits = matrix => Array.from(new Uint32Array(matrix.buffer));
   const uses = learner.kind === "dsp" ? learner.eps.map((_, n) => Array.from(replay.used(n + 1))) : null;
@@ -234,7 +245,7 @@ def recomputed(port: Page) -> Recomputed:
 def test_the_page_computes_every_ep_and_every_weight_as_the_reference_engine_does(
     recomputed: Recomputed,
 ) -> None:
-    assert len(recomputed) > 90
+    assert len(recomputed) > 150
     for _, kept, result in recomputed:
         assert result["differences"] == []
         assert result["checked"] == 6
@@ -279,6 +290,22 @@ def test_philox_gives_its_published_vector(port: Page) -> None:
           return out; }"""
     )
     assert words == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+
+
+def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Page) -> None:
+    draw = np.random.default_rng(2019)
+    sums = np.concatenate(
+        [
+            draw.normal(0, 6, 4_000), draw.normal(0, 1e-3, 500), np.linspace(-19, 19, 777),
+            [0, -0.0, 1e-45, -1e-45, 18, -18, 3e38],
+        ]
+    ).astype(np.float32)  # fmt: skip
+    bits = port.evaluate(
+        "bits => Array.from(new Uint32Array(Float32Array.from("
+        "new Float32Array(Uint32Array.from(bits).buffer), simulate.logistic).buffer))",
+        sums.view(np.uint32).tolist(),
+    )
+    assert bits == logistic(sums).view(np.uint32).tolist()
 
 
 def test_the_trial_is_the_one_that_learn_reports(single: Watched) -> None:
