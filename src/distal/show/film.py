@@ -105,10 +105,12 @@ class Scene:
     def caption(self, step: int) -> tuple[str, str]:
         """Return two lines: what is shown, and how far it is after a step or how it ended."""
         walk = self.walk
-        title = "the first episode" if self.after == 1 else f"best of {self.after:,} episodes"
-        if self.since > 1:
-            alone = self.since == self.after
-            title = f"episode {self.after:,}" if alone else f"best of episodes {self.since:,} to {self.after:,}"
+        if self.since == self.after:
+            title = "the first episode" if self.after == 1 else f"episode {self.after:,}"
+        elif self.since == 1:
+            title = f"best of {self.after:,} episodes"
+        else:
+            title = f"best of episodes {self.since:,} to {self.after:,}"
         if step < walk.steps:
             return title, f"step {step}"
         steps = "1 step" if walk.steps == 1 else f"{walk.steps} steps"

@@ -1363,7 +1363,9 @@ window.distal = (() => {
       context.beginPath();
       context.moveTo(Math.round(x) + 0.5, 2);
       context.lineTo(Math.round(x) + 0.5, base);
+      context.globalAlpha = 0.6;
       if (phase) context.stroke();
+      context.globalAlpha = 1;
       const wide = context.measureText(goal).width + 7;
       if (wide + 3 > next - x) return;
       context.fillStyle = palette.goal;
