@@ -1011,10 +1011,10 @@ def machinery() -> list[Door]:
         }),
         Door("distal.tasks.task.Aim", Aim, {
             "task": BATCH["task"], "goal": goal, "phases": row((0, 1), some(list, tuple, range, np.ndarray)),
-            "every": row(2, whole(1, 10**30)),
+            "every": row(2, whole(1, 2**32 - 1)),
         }),
         Door("distal.tasks.task.Aim.begin", Aim(TASK, 0, (0, 1), 2).begin, {
-            "settings": settings, "episode": row(0, whole(0, 10**30)),
+            "settings": settings, "episode": row(0, whole(0, 2**32 - 1)),
         }),
         Door("distal.tasks.walk.MazeTask", MazeTask, {
             "maze": maze, "steps": row(None, none_or(SETTINGS["steps"][1])),

@@ -320,7 +320,8 @@ def test_importing_the_package_loads_no_compiler_and_counts_no_cores() -> None:
 def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compiled_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for kernel in (kernels.dsp_trials, kernels.climbing_trials, counting.counted_trial):
+    declared: tuple[Any, ...] = (kernels.dsp_trials, kernels.climbing_trials, counting.counted_trial)
+    for kernel in declared:
         assert Path(kernel._cache.cache_path).parent == cache.folder()
     for source in cache.SOURCES:
         (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)

@@ -128,7 +128,7 @@ def test_runs_do_not_depend_on_each_other_or_on_the_number_of_workers(finished: 
 
 
 def test_both_engines_evolve_the_same(finished: Path) -> None:
-    other = evolve("dsp", **{**SMALL, "generations": 1}, engine="reference")
+    other = evolve("dsp", **{**SMALL, "generations": 1}, engine="reference", fresh=2)
     assert other.best.tolist() == resume(finished).best[:, :2].tolist()
 
 

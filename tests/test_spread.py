@@ -265,20 +265,20 @@ def generations(folder: Path) -> int:
 def test_a_worker_killed_all_killed_and_others_come_and_the_bytes_are_the_same(
     processes: Processes, tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
-    processes.add_workers(3)
+    processes.add_workers(2)
     out = tmp_path / "runs"
     with started(*DISTAL, *EVOLVE, "--out", out, "--cluster", processes.file) as command:
         wait_until(lambda: generations(out) >= 0)
         processes.kill_workers(1)
         wait_until(lambda: generations(out) >= 3 or command.poll() is not None)
-        processes.kill_workers(2)
+        processes.kill_workers(1)
         time.sleep(0.5)
-        processes.add_workers(2)
+        processes.add_workers(1)
         _, error = command.communicate(timeout=60)
     assert command.returncode == 0, error
     assert contents(out) == expected
     assert "workers, dashboard" in error
-    assert "on 3 workers" in error or "on 2 workers" in error or "on 1 worker" in error
+    assert "on 2 workers" in error or "on 1 worker" in error
 
 
 def test_when_the_scheduler_is_lost_one_line_says_so_and_the_run_is_resumed_locally(

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from distal.base.checks import InputError, integer, shown
+from distal.base.checks import InputError, integer, sequence, shown
+from distal.model.draws import MAX_COUNT
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import Settings
 from distal.tasks.tables import Table
@@ -137,10 +138,13 @@ class Aim(Generic[W]):
     def __post_init__(self) -> None:
         goals = len(checked_task(self.task).goals)
         object.__setattr__(self, "goal", integer("goal", self.goal, 0, goals - 1))
-        phases = tuple(integer("a goal of phases", one, 0, goals - 1) for one in self.phases)
+        phases = tuple(
+            integer("a goal of phases", one, 0, goals - 1)
+            for one in sequence("phases", self.phases, "a list of goals")
+        )
         object.__setattr__(self, "phases", phases)
         if phases:
-            object.__setattr__(self, "every", integer("every", self.every, 1))
+            object.__setattr__(self, "every", integer("every", self.every, 1, MAX_COUNT))
 
     def goal_in(self, episode: int) -> int:
         """Return the goal of an episode, from 0; after the last phase, that of the last."""
@@ -168,4 +172,4 @@ class Aim(Generic[W]):
 
     def begin(self, settings: Settings, episode: int = 0) -> W:
         """Begin a new episode, with the goal that it has."""
-        return self.task.begin(self.goal_in(integer("episode", episode, 0)), settings)
+        return self.task.begin(self.goal_in(integer("episode", episode, 0, MAX_COUNT)), settings)
