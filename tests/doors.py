@@ -641,6 +641,7 @@ WATCHING: Rows = {
         "0", lambda goal: EITHER if isinstance(goal, str | int | np.integer) else right_if(goal is None)
     ),
     **{name: NUMBERS[name] for name in ("episodes", "resample", "seed")},
+    "switch": SWITCH,
     **SETTINGS,
     "maze": row(SMALL, lambda maze: EITHER if isinstance(maze, Maze) else MAZE[1](maze)),  # has it a goal 0?
     "task": row(None, none_or(never)),  # beside a maze
