@@ -75,8 +75,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the figures of reports empty, which take half a second each, where the claim is not about them."""
-    for module in ("figures", "reading_report", "task_report"):
+    """Leave the figures of reports empty: they take half a second each, and the claim is not about them."""
+    for module in ("figures", "reading_report", "task_report", "beyond_report"):
         monkeypatch.setattr(f"distal.paper.{module}.render", lambda _: ("<svg>\n</svg>", b"\x89PNG"))
 
 
