@@ -753,7 +753,7 @@ def test_the_time_of_a_question_is_that_of_its_stages_and_every_place_is_measure
         assert seconds[one.question.name] == pytest.approx(one.outline.episodes / 1_000)
 
 
-@pytest.mark.usefixtures("tiny_scale", "measured")
+@pytest.mark.usefixtures("tiny_scale", "measured", "undrawn")
 def test_the_command_prints_the_answers_and_writes_the_report(
     tiny: tuple[BeyondStudy, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,7 +20,19 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal._version import __version__
-from distal.base.checks import InputError, fields, flag, folder, function, integer, number, one_of, text
+from distal.base.checks import (
+    InputError,
+    fields,
+    flag,
+    folder,
+    function,
+    instance,
+    integer,
+    number,
+    one_of,
+    sequence,
+    text,
+)
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.learning import batch_of
@@ -159,20 +171,20 @@ class BeyondStudy:
 
     @classmethod
     def _read(cls, data: dict[str, Any]) -> BeyondStudy:
-        scale = data["scale"]
+        scale = instance("scale", data["scale"], dict, "how much was run")
+        evolved = instance("evolutions", data["evolutions"], dict, "the winners of every evolution")
+        found = sequence("questions", data["questions"], f"a list of {len(QUESTIONS)} outcomes")
         sizes = [name for name in Scale.__dataclass_fields__ if name != "name"]
         return cls(
             scale=Scale(text("scale", scale["name"]), *(integer(name, scale[name], 0) for name in sizes)),
             engine=text("engine", data["engine"]),
             **made_by(data),
             evolutions={
-                name: Evolution.from_dict(data["evolutions"][name])
+                name: Evolution.from_dict(evolved[name])
                 for question in QUESTIONS
                 for name in question.evolutions
             },
-            outcomes=tuple(
-                Outcome.from_dict(*each) for each in zip(data["questions"], QUESTIONS, strict=True)
-            ),
+            outcomes=tuple(Outcome.from_dict(*each) for each in zip(found, QUESTIONS, strict=True)),
         )
 
 
