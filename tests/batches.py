@@ -9,7 +9,8 @@ import numpy as np
 from distal import Chance, HillClimbing, Maze, Rule, Settings, triple_t_maze
 from distal.engines import Batch
 from distal.learners import Learner
-from distal.model.settings import READINGS
+from distal.model.settings import NEURONS, READINGS
+from distal.tasks.switching import BACK, NEW, Switch
 from distal.tasks.tables import Table
 from distal.tasks.task import Task
 from distal.tasks.walk import MazeTask
@@ -70,7 +71,8 @@ def random_learner(rng: np.random.Generator, kind: str) -> Learner:
 def random_trials(
     rng: np.random.Generator, kind: str, task: Task[Any], settings: Settings, episodes: int, trials: int = 8
 ) -> Batch:
-    """Make trials with four learners of a kind."""
+    """Make trials with four learners of a kind; goals often move, where there are several."""
+    moving = len(task.goals) > 1 and rng.random() < 0.4
     return Batch(
         learners=tuple(random_learner(rng, kind) for _ in range(4)),
         learner=np.arange(trials, dtype=np.int32) % 4,
@@ -80,6 +82,7 @@ def random_trials(
         settings=settings,
         episodes=episodes,
         resample=int(rng.integers(1, 9)) if rng.random() < 0.4 else None,
+        switch=Switch(int(rng.integers(1, 13)), str(rng.choice([NEW, BACK]))) if moving else None,
     )
 
 
@@ -95,7 +98,8 @@ def random_settings(rng: np.random.Generator) -> Settings:
     """Draw readings and sizes, of one register a lane or two."""
     readings: dict[str, Any] = {name: str(rng.choice(list(values))) for name, values in READINGS.items()}
     hidden = int(rng.integers(1, 33) if rng.random() < 0.7 else rng.integers(33, 65))
-    return Settings(hidden=hidden, steps=int(rng.choice([1, 7, 40, 100, 300])), **readings)
+    steps, neurons = int(rng.choice([1, 7, 40, 100, 300])), str(rng.choice(list(NEURONS)))
+    return Settings(hidden=hidden, steps=steps, neurons=neurons, **readings)
 
 
 def fading_rules() -> list[Rule]:

@@ -14,10 +14,11 @@ from distal.engines import cpu
 from distal.engines.cpu import counting, kernels
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner
+from distal.model.settings import BINARY, SIGMOID
 from distal.tasks.tables import Table, TableTask
 
-# Inputs and actions: of a maze, of another table, of one with many actions.
-FORMS = ((3, 4), (1, 4), (1, 5))
+# Inputs, actions and neurons: of a maze, of another table, of one with many actions; a maze's again.
+FORMS = ((3, 4, BINARY), (1, 4, BINARY), (1, 5, BINARY), (3, 4, SIGMOID))
 KERNELS = {"dsp_trials": FORMS, "climbing_trials": FORMS, "counted_trial": FORMS[:2]}  # what tests ask for
 
 
@@ -40,12 +41,12 @@ def compile_all() -> None:
 def compile_kernel(name: str) -> None:
     """Compile a kernel, or load what is kept."""
     learner: Learner = HillClimbing(0.1, 0.1, 0.1) if name == "climbing_trials" else find_rule("paper:1")
-    for inputs, actions in KERNELS[name]:
+    for inputs, actions, neurons in KERNELS[name]:
         shape = (1, actions)
         table = Table.of(np.zeros((1, inputs), int), np.zeros(shape, int), np.zeros(shape, int), [0])
         batch = batch_of(
             [learner], np.zeros(1, np.uint64), trials=1, episodes=2,
-            task=TableTask(table), settings=Settings(steps=1, hidden=1),
+            task=TableTask(table), settings=Settings(steps=1, hidden=1, neurons=neurons),
         )  # fmt: skip
         if name == "counted_trial":
             counting.count(batch, periods=1)

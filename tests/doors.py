@@ -43,7 +43,7 @@ from distal.engines.spread import Spread
 from distal.evaluation.learning import Behaviour, Result
 from distal.learners import dsp
 from distal.model.maze import HEADINGS
-from distal.model.settings import READINGS
+from distal.model.settings import NEURONS, READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
 from distal.paper.task_study import TaskStudy
@@ -58,6 +58,7 @@ from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.picture import Picture
 from distal.tasks.sources import rebuilt, task_of, why_not_table
+from distal.tasks.switching import SCHEDULES, Switch
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.tabulation import tabulate
 from distal.tasks.task import Aim
@@ -262,6 +263,13 @@ def never(value: object) -> str:
     return WRONG
 
 
+def schedule(value: object) -> str:
+    """Take what says where goals move: two words, and perhaps a list."""
+    if isinstance(value, str):
+        return right_if(value in SCHEDULES)
+    return some(list, tuple, range, np.ndarray)(value)
+
+
 def either(value: object) -> str:
     """Do not know."""
     return EITHER
@@ -423,6 +431,13 @@ def tasks() -> dict[str, Any]:
 
 
 @cache
+def beyond() -> dict[str, Any]:
+    """Return the study beyond the paper that the documents show, as its file holds it."""
+    data: dict[str, Any] = json.loads((DOCS / "beyond.json").read_text())
+    return data
+
+
+@cache
 def winner() -> dict[str, Any]:
     """Return a winner as files hold it."""
     return Winner(1, RULE, 0, 5.0, Fresh.of(np.array([1, 2, 4]), np.array([2, 2, 3]))).to_dict()
@@ -544,6 +559,7 @@ SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)),
     "steps": row(3, whole(1, 10_000)),
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
+    "neurons": row("binary", words(*NEURONS)),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
@@ -552,6 +568,7 @@ NUMBERS: Rows = {
     "resample": row(None, none_or(whole(1, 2**32 - 1))),
     "seed": SEED,
 }
+SWITCH = row(None, none_or(whole(1, 2**32 - 1)))
 MAZE, PROGRESS = row(SMALL, none_or(one(Maze))), row(None, none_or(function))
 ENGINE = row("cpu", words("cpu", "reference", "auto"))
 CREW: Rows = {
@@ -562,7 +579,7 @@ CREW: Rows = {
 LEARNER = row("paper:1", one(Rule, HillClimbing, Chance))
 EVALUATION: Rows = {
     **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
-    "keep_weights": row(True, flag), "chance": row(True, flag),
+    "keep_weights": row(True, flag), "chance": row(True, flag), "switch": SWITCH,
 }  # fmt: skip
 NO_TASK = row(None, none_or(never))  # there is a maze already
 AGENT: Rows = {
@@ -604,6 +621,8 @@ EVOLUTION: Rows = {
     "generations": row(1, whole(0, 2**32 - 1, quick=3)),
     **SHORT_FORM,
     "search": row(None, none_or(never)),
+    "fitness": row("best", words("best", "mean")),
+    "switch": SWITCH,
     "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
     **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
     **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
@@ -622,6 +641,7 @@ WATCHING: Rows = {
         "0", lambda goal: EITHER if isinstance(goal, str | int | np.integer) else right_if(goal is None)
     ),
     **{name: NUMBERS[name] for name in ("episodes", "resample", "seed")},
+    "switch": SWITCH,
     **SETTINGS,
     "maze": row(SMALL, lambda maze: EITHER if isinstance(maze, Maze) else MAZE[1](maze)),  # has it a goal 0?
     "task": row(None, none_or(never)),  # beside a maze
@@ -651,6 +671,7 @@ BATCH: Rows = {
     "episodes": row(2, lambda count: EITHER if _number(count) == 1 else whole(1, 2**32 - 1)(count)),
     "resample": NUMBERS["resample"],
     "record": row((1, 2), none_or(some(list, tuple, range, np.ndarray))),
+    "switch": row(None, none_or(never)),
 }
 TABLE: Rows = {  # two states and two goals; what looks like a table of other sizes does not fit the rest
     "observations": row([[0, 1, 1], [1, 0, 0]], never),
@@ -837,6 +858,8 @@ def learning() -> list[Door]:
         Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4))}),
         Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
         Door("distal.Settings", Settings, SETTINGS),
+        Door("distal.Settings.from_dict", from_fields(Settings.from_dict), SETTINGS),
+        Door("distal.Settings.from_dict", Settings.from_dict, {"data": row(SHORT.to_dict(), never)}),
         Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),
     ]  # fmt: skip
 
@@ -896,6 +919,10 @@ def experiments() -> list[Door]:
             **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
             "scale": row("quick", words("quick", "full")), "engine": row("cpu", none_or(ENGINE[1])),
         }, quick=False),
+        Door("distal.study_beyond", distal.study_beyond, {
+            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
+            "scale": row("quick", words("quick", "paper")), "engine": row("cpu", none_or(ENGINE[1])),
+        }, quick=False),
         Door("distal.write_report", distal.write_report, {
             "result": (reproduction, never), "out": row("report", any_folder),
         }, quick=False),
@@ -916,6 +943,10 @@ def experiments() -> list[Door]:
         Door("distal.TaskStudy.from_dict", TaskStudy.from_dict, {"data": (tasks, never)}),
         Door("distal.TaskStudy.from_dict", from_fields(TaskStudy.from_dict), fields_of(
             tasks(), version=whole(1, 1), seed=SEED[1], scale=some(str), **loose
+        )),
+        Door("distal.BeyondStudy.from_dict", distal.BeyondStudy.from_dict, {"data": (beyond, never)}),
+        Door("distal.BeyondStudy.from_dict", from_fields(distal.BeyondStudy.from_dict), fields_of(
+            beyond(), version=whole(1, 1), seed=SEED[1], **loose
         )),
     ]  # fmt: skip
 
@@ -993,9 +1024,24 @@ def machinery() -> list[Door]:
             "learner": row(RULE, LEARNER[1]), "task": row(Aim(TASK, 1), never), "settings": settings,
             "seed": SEED, "resample": NUMBERS["resample"],
         }),
-        Door("distal.tasks.task.Aim", Aim, {"task": BATCH["task"], "goal": goal}),
-        Door("distal.tasks.task.Aim.begin", Aim(TASK).begin, {"settings": settings}),
-        Door("distal.tasks.walk.MazeTask", MazeTask, {"maze": maze}),
+        Door("distal.tasks.task.Aim", Aim, {
+            "task": BATCH["task"], "goal": goal, "phases": row((0, 1), some(list, tuple, range, np.ndarray)),
+            "every": row(2, whole(1, 2**32 - 1)),
+        }),
+        Door("distal.tasks.task.Aim.begin", Aim(TASK, 0, (0, 1), 2).begin, {
+            "settings": settings, "episode": row(0, whole(0, 2**32 - 1)),
+        }),
+        Door("distal.tasks.walk.MazeTask", MazeTask, {
+            "maze": maze, "steps": row(None, none_or(SETTINGS["steps"][1])),
+        }),
+        Door("distal.tasks.walk.MazeTask.scaled", MazeTask.scaled, {"maze": maze}),
+        Door("distal.Switch", Switch, {
+            "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
+        }),
+        Door("distal.Switch.from_dict", Switch.from_dict, {"data": row(Switch(2).to_dict(), never)}),
+        Door("distal.Switch.from_dict", from_fields(Switch.from_dict), {
+            "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
+        }),
         Door("distal.tasks.walk.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
         Door("distal.tasks.walk.MazeTask.target", TASK.target, {"settings": settings}),
         Door("distal.tasks.walk.MazeTask.table", TASK.table, {"settings": settings}),
@@ -1094,7 +1140,8 @@ NO_DOOR = {
             "distal.analysis.inspecting.Effect.of", "distal.analysis.inspecting.Smallest",
             "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
-            "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.search.results.Winner",
+            "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
+            "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
@@ -1109,6 +1156,13 @@ NO_DOOR = {
     **dict.fromkeys(
         ("distal.Rule.from_genes", "distal.learners.Parameters.from_genes"),
         "called by the search alone, with genes that it drew",
+    ),
+    **dict.fromkeys(
+        ("distal.Switch.check_goals", "distal.Switch.phases", "distal.Switch.ends", "distal.Switch.schedule"),
+        "called by a batch or a result, which are the doors",
+    ),
+    **dict.fromkeys(
+        ("distal.tasks.task.Aim.goal_in", "distal.tasks.task.Aim.moves_at"), "called by learners.episodes"
     ),
     **dict.fromkeys(
         ("distal.Rule.episodes", "distal.HillClimbing.episodes", "distal.Chance.episodes"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import distal
 from distal import InputError, bench, task_of, triple_t_maze
 from distal.bench import Row, tables
 from distal.cli import main
@@ -61,6 +63,7 @@ def test_the_ratios_of_a_quick_run_are_of_the_right_things_the_right_way_round(
     assert values == {
         "dsp_episode": pytest.approx(1e6 / (15 * 40 * 100)),  # µs: a second for all rules, trials, episodes
         "against_reference": pytest.approx((15 * 40) / 4),  # it takes as long for four trials
+        "sigmoid_against_reference": pytest.approx((15 * 40) / 4),
         "climbing_episode": 2,
         "chance": 2,
         "every_ep": 2,
@@ -103,6 +106,28 @@ def test_a_cluster_is_compared_with_one_process_on_as_many_cores_and_on_one(
     assert rows["speedup"].value == 1 / 2  # one core takes 1 s
     assert rows["episode"].value == pytest.approx(1e6 / (60 * 8 * 100))
     assert (rows["task"].value or 0) > 0
+
+
+@pytest.mark.parametrize(
+    ("neurons", "name", "target"), [("binary", "against_jax", 100), ("sigmoid", "sigmoid_against_jax", 30)]
+)
+def test_a_generation_on_a_card_is_compared_with_the_jax_program_for_the_same_neurons(
+    neurons: str, name: str, target: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[list[str]] = []
+
+    def program(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        called.append(command)
+        printed = {"all_seconds": [30.0, 50.0, 40.0], "seconds": 40.0, "device": "a card"}
+        return subprocess.CompletedProcess(command, 0, stdout=json.dumps(printed))
+
+    monkeypatch.setattr(bench, "find_spec", lambda name: name == "jax")
+    monkeypatch.setattr(bench, "times", lambda job, repeats: np.full(repeats, 0.5))
+    monkeypatch.setattr("distal.bench.subprocess.run", program)
+    batch = bench.generation(distal.published_rules(), trials=1, neurons=neurons)
+    row = importlib.import_module("distal.bench.gpu")._against_jax(batch, 3)
+    assert (row.name, row.value, row.target) == (name, 80, target)  # 40 s against half a second
+    assert called[0][called[0].index("--neurons") + 1] == neurons
 
 
 def test_targets_are_floors_or_ceilings() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from distal.show.film import GridWalk, Scene
 from distal.tasks.picture import Picture
 from distal.tasks.pixels import SCALE
 from distal.tasks.sources import task_of
+from distal.tasks.switching import Switch
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.walk import MazeTask, MazeWalk
 from tests.mazes import T
@@ -53,6 +55,21 @@ def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outp
         assert scene.walk.cells == best.walk.cells
         assert scene.walk.headings == best.walk.headings
         assert scene.walk.ep == best.ep
+
+
+def test_where_the_goal_moves_a_scene_is_the_best_since_then_towards_the_goal_of_its_phase() -> None:
+    batch = replace(trial(HillClimbing(0.2, 0.2, 0.2)), switch=Switch(15, (3, 6, 0)))
+    episodes = list(reference.episodes(batch, 0))
+    found = film.scenes(batch, [10, 16, 40])
+    for scene, first, goal in zip(found, (0, 15, 30), (3, 6, 0), strict=True):
+        best = min(episodes[first : scene.after], key=lambda episode: episode.ep)
+        assert isinstance(scene.walk, MazeWalk)
+        assert (scene.walk.cells, scene.walk.ep, scene.walk.goal) == (best.walk.cells, best.ep, goal)
+    assert [scene.caption(0)[0] for scene in found] == [
+        "best of 10 episodes",
+        "episode 16",
+        "best of episodes 31 to 40",
+    ]
 
 
 def test_a_film_runs_until_the_longest_walk_has_ended_and_then_holds_still(tmp_path: Path) -> None:
@@ -131,6 +148,17 @@ def test_in_a_table_a_scene_is_the_first_of_the_best_episodes_so_far() -> None:
         assert isinstance(scene.walk, GridWalk)
         assert [scene.walk.picture.spot(state).cell for state in scene.walk.states] == cells
         assert (scene.walk.ep, scene.walk.reached) == (best.ep, cells[-1] == 15)
+
+
+def test_in_a_table_whose_goal_moves_a_scene_begins_where_its_goal_does() -> None:
+    table = Table.of([[0], [1], [0]], [[1, 2]] * 3, [[1, 1]] * 3, [0, 0, 1], start=[0, 1])
+    task = TableTask(table, picture=Picture(["..G"], cells=[0, 1, 2]))
+    (batch,) = watch.trials("chance", task=task, episodes=2, hidden=3, steps=4, switch=1)
+    starts = []
+    for scene in film.scenes(batch, [1, 2]):
+        assert isinstance(scene.walk, GridWalk)
+        starts.append(scene.walk.states[0])
+    assert starts == [0, 1]
 
 
 def test_a_film_of_a_table_draws_its_grid() -> None:

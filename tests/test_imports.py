@@ -31,6 +31,7 @@ LATE = {
     ("engines.gpu", "cupy"): "an extra",
     ("paper.figures", "matplotlib"): "takes a third of a second; only reports need it",
     ("paper.reading_report", "matplotlib"): "likewise",
+    ("paper.beyond_figures", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",
     ("show.film", "imageio_ffmpeg"): "an extra",
     ("tasks.encoders", "gymnasium"): "an extra",

@@ -25,8 +25,10 @@ from numpy.typing import NDArray
 from distal import Chance, InputError, Rule, Settings, engines, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
-from distal.model.settings import READINGS
+from distal.model import network
+from distal.model.settings import NEURONS, READINGS
 from distal.paper.experiments import random_learners
+from distal.tasks.switching import Switch
 from distal.tasks.tables import TableTask
 from distal.tasks.walk import MazeTask
 from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
@@ -56,6 +58,8 @@ NUMBERS = [
     "episodes",
     "states",
     "step_cost",
+    "phase",
+    "phases",
 ]
 
 
@@ -230,7 +234,12 @@ def emulate(plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch) -> Ru
 
 def assert_same(run: Run, batch: Batch, **options: Any) -> None:
     theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
-    assert_equal_trials(run(batch, **options), theirs)
+    assert_equal_trials(run(batch, **options), theirs, batch.phase)
+
+
+def constants(settings: Settings) -> tuple[tuple[str, int], ...]:
+    """Return the constants of a kernel for rules in a maze, as the host's side gives them."""
+    return (*gpu.definitions(settings, climbing=False, keep_weights=False).items(), ("TOGETHER", 4))
 
 
 def trials(kind: str, settings: Settings, episodes: int, count: int = 4) -> Batch:
@@ -346,10 +355,11 @@ def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, st
 
 # Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is
 # sensed and without, four actions and other numbers, outputs in one slot and in two, one to three slots, the
-# most inputs and actions, and, with (27, 16, 49), the most shared memory.
+# most inputs and actions, with (27, 16, 49) the most shared memory, and with (31, 16, 49) more than it holds.
 SHAPES = [
     (1, 1, 1), (1, 8, 25), (2, 4, 20), (2, 3, 30), (3, 5, 20), (4, 4, 20), (5, 2, 64), (6, 4, 7), (7, 4, 29),
     (8, 8, 20), (11, 7, 28), (27, 16, 49), (13, 6, 61), (14, 1, 32), (16, 8, 20), (16, 8, 64), (31, 16, 48),
+    (31, 16, 49),
 ]  # fmt: skip
 
 
@@ -364,7 +374,7 @@ def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(emulate: Run,
         task = TableTask(random_table(rng, inputs, actions))
         batch = random_trials(rng, kind, task, settings, episodes=8, trials=4)
         theirs = reference.run(batch, keep_weights=True, keep_ep=True)
-        assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs)
+        assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs, batch.phase)
 
 
 @pytest.mark.parametrize("actions", [2, 4, 8])
@@ -392,6 +402,63 @@ def test_a_remembered_step_is_taken_again_with_its_action(emulate: Run, outputs:
     assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
 
 
+@pytest.mark.parametrize("neurons", NEURONS)
+@pytest.mark.parametrize(("hidden", "kind"), [(65, "dsp"), (160, "dsp"), (100, "hc"), (256, "chance")])
+def test_more_weights_than_registers_give_the_same_bits(
+    emulate: Run, hidden: int, kind: str, neurons: str
+) -> None:
+    settings = Settings(hidden=hidden, steps=150 if kind == "dsp" else 30, neurons=neurons)
+    assert gpu.definitions(settings, climbing=False, keep_weights=True)["LARGE"]
+    assert_same(emulate, trials(kind, settings, episodes=6, count=1).part(2, 5), piece=2)
+
+
+# ---------------------------------------------------------------- continuous neurons
+
+
+def test_the_logistic_function_is_that_of_the_definition_though_inverses_are_not_exact(
+    library: Library,
+) -> None:
+    rng = np.random.default_rng(0)
+    drawn = np.ldexp(rng.uniform(1, 2, 300_000), rng.integers(-30, 6, 300_000)).astype(np.float32)
+    near = np.arange(2**16, dtype=np.int32) + np.float32(2.0**-23).view(np.int32)  # e^-x is 1, or nearly
+    sums = np.concatenate([drawn, near.view(np.float32), np.array([0, 17.99, 18, 18.01, 1e30], np.float32)])
+    for signed in (sums, -sums):
+        ours = np.empty_like(signed)
+        kernel = library(constants(Settings(neurons="sigmoid")))
+        kernel.logistics(*(ctypes.c_void_p(array.ctypes.data) for array in (signed, ours)), len(signed))
+        assert ours.tobytes() == network.logistic(signed).tobytes()
+
+
+@pytest.mark.parametrize("outputs", READINGS["outputs"])
+@pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])
+def test_continuous_neurons_give_the_same_bits(emulate: Run, kind: str, outputs: str) -> None:
+    settings = Settings(neurons="sigmoid", outputs=outputs, trace_pre="previous")
+    assert_same(emulate, trials(kind, settings, episodes=12), piece=3, cuts=(5,))
+
+
+@pytest.mark.parametrize(("steps", "hidden"), [(700, 20), (300, 40)])
+def test_long_walks_of_continuous_neurons_are_counted_exactly(emulate: Run, steps: int, hidden: int) -> None:
+    batch = batch_of(
+        random_learners("dsp", 4, 6), np.arange(6, dtype=np.uint64), trials=1, episodes=6,
+        task=MazeTask(wide_maze()), settings=Settings(neurons="sigmoid", steps=steps, hidden=hidden),
+    )  # fmt: skip
+    assert_same(emulate, batch)
+
+
+# ---------------------------------------------------------------- goals that move
+
+
+@pytest.mark.parametrize("neurons", NEURONS)
+@pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])
+def test_goals_move_in_the_same_episodes_whatever_the_pieces_and_launches(
+    emulate: Run, kind: str, neurons: str
+) -> None:
+    batch = trials(kind, Settings(neurons=neurons, steps=60), episodes=24)
+    for every, piece, cuts, resample in ((7, 3, (7, 15), None), (1, 24, (), 5), (6, 1, (), 6)):
+        moving = replace(batch, switch=Switch(every), resample=resample)
+        assert_same(emulate, moving, piece=piece, cuts=cuts)
+
+
 # ---------------------------------------------------------------- the host's side
 
 
@@ -411,10 +478,10 @@ def test_the_whole_engine_gives_the_same_bits(plug_in: Callable[..., Card], kind
 def test_trials_that_do_not_fit_on_the_card_go_there_one_part_after_another(
     plug_in: Callable[..., Card],
 ) -> None:
-    batch = trials("dsp", Settings(), episodes=4, count=5)
+    batch = replace(trials("dsp", Settings(), episodes=4, count=5), switch=Switch(2))
     theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
     card = plug_in(size=150_000, small=0)
-    assert_equal_trials(gpu.run(batch, keep_weights=True, keep_ep=True), theirs)
+    assert_equal_trials(gpu.run(batch, keep_weights=True, keep_ep=True), theirs, batch.phase)
     assert card.launches > 2
     plug_in(size=3_000, small=0)
     with pytest.raises(InputError, match="engine gpu: 0 MiB of memory are free on the card"):

@@ -100,14 +100,14 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     learners.unregister("jumps")
 
 
-def trial(learner: Learner = JUMPS, hidden: int = 3) -> Batch:
+def trial(learner: Learner = JUMPS) -> Batch:
     batch = batch_of(
         [learner],
         np.zeros(1, np.uint64),
         trials=1,
         episodes=6,
         task=MazeTask(MAZE),
-        settings=Settings(hidden, 8),
+        settings=Settings(3, 8),
     )  # fmt: skip
     return batch.part(0, 1)
 
@@ -235,23 +235,26 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     registry.say_instead.cache_clear()
     run = engines.runner("auto")
     assert run.engine == "gpu"
-    assert run.suited(trial(HillClimbing(0.1, 0.2, 0.3), hidden=64)) is run
-    assert run.suited(trial(HillClimbing(0.1, 0.2, 0.3), hidden=65)).engine == "cpu"
+    climbing = trial(HillClimbing(0.1, 0.2, 0.3))
+    long = replace(climbing, episodes=2**31, record=(1,))
+    assert run.suited(climbing) is run
+    assert run.suited(long).engine == "cpu"
     assert run.suited(trial()).engine == "reference"
     run.run(trial())
     lines = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert lines == [
-        "engine cpu is used; hidden is 65, engine gpu takes at most 64",
+        "engine cpu is used; episodes is 2147483648, engine gpu takes at most 2147483647",
         "engine reference is used; engine gpu has no code for learners of kind 'jumps'",
     ]
-    with pytest.raises(InputError, match="hidden is 65, engine gpu takes at most 64; use engine cpu"):
-        engines.runner("gpu").run(trial(HillClimbing(0.1, 0.2, 0.3), hidden=65))
+    with pytest.raises(InputError, match="engine gpu takes at most 2147483647; use engine cpu"):
+        engines.runner("gpu").run(long)
 
 
 def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "check", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setattr(gpu, "supports", lambda batch: "engine gpu has no room; use engine cpu")
     monkeypatch.setitem(experiments.SCALES, "quick", experiments.Scale("quick", 1, 0, 2))
-    result = distal.reproduce("quick", engine="auto", maze=T, steps=3, hidden=65)
+    result = distal.reproduce("quick", engine="auto", maze=T, steps=3)
     assert len(result.evolved["hc"].winners) == 1
 
 

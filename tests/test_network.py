@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -62,7 +64,7 @@ def test_a_step_computed_on_paper() -> None:
     # hidden 0: (1 − 0.5 + 0.25) + 0.5·(−3) + 0.25·(−4) = −1.75 → 0
     # hidden 1: (−1 + 0.5 − 0.5) + 0.5·0 + 0.25·0.25 = −0.9375 → 0
     # outputs are their biases
-    hidden, sums = network.step(
+    hidden, active, sums = network.step(
         weights,
         np.float32(0.5),
         np.float32(0.25),
@@ -70,13 +72,13 @@ def test_a_step_computed_on_paper() -> None:
         hidden=np.array([0, 1], np.uint8),
         outputs=np.array([0, 0, 0, 1], np.uint8),
     )
-    assert hidden.tolist() == [0, 0]
+    assert hidden.tolist() == active.tolist() == [0, 0]
     assert sums.tolist() == [-0.5, 0, 0.25, 1]
     # all walls, hidden 0 and output left active before, α_h = 1, α_o = 0.5
     # hidden 0: (1 + 2 − 0.5 + 0.25) + 0 + 0.5·0.5 = 3 → 1
     # hidden 1: (−1 + 0.5 + 0.5 − 0.5) + 2 + 0.5·1 = 2 → 1
     # outputs: 1 + 1 − 0.5, 0.5 + 2, 0.25 − 1 + 0.25, −1 + 1
-    hidden, sums = network.step(
+    hidden, active, sums = network.step(
         weights,
         np.float32(1),
         np.float32(0.5),
@@ -84,7 +86,7 @@ def test_a_step_computed_on_paper() -> None:
         hidden=np.array([1, 0], np.uint8),
         outputs=np.array([0, 1, 0, 0], np.uint8),
     )
-    assert hidden.tolist() == [1, 1]
+    assert hidden.tolist() == active.tolist() == [1, 1]
     assert sums.tolist() == [1.5, 2.5, -0.5, 0]
 
 
@@ -106,4 +108,67 @@ def test_an_empty_past_contributes_nothing() -> None:
     one = network.step(weights, np.float32(0), np.float32(0), inputs, *none)
     other = network.step(weights, np.float32(1), np.float32(1), inputs, *none)
     assert one[0].tolist() == other[0].tolist()
-    assert one[1].tolist() == other[1].tolist()
+    assert one.sums.tolist() == other.sums.tolist()
+
+
+def test_continuous_neurons_pass_on_the_logistic_function_of_their_sum() -> None:
+    # One hidden neuron, from the bias alone: its sum is ln 3, so it passes on 3/4; the outputs see
+    # 3/4 of their weights. With the sum −ln 3 it passes on 1/4 and does not count as active.
+    for sign, passed_on in ((1, 0.75), (-1, 0.25)):
+        weights = network.Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
+        weights.w_hi[0, 3] = sign * np.log(3)
+        weights.w_oh[:, 0] = (4, -4, 2, 0)
+        weights.w_oh[2, 1] = 1
+        hidden, active, sums = network.step(
+            weights, np.float32(0.5), np.float32(0.5), np.array([1, 1, 1, 1], np.uint8),
+            network.silent(1, "sigmoid"), np.array([0, 0, 0, 1], np.uint8), "sigmoid",
+        )  # fmt: skip
+        assert active.tolist() == [sign > 0]
+        np.testing.assert_allclose(hidden, [passed_on], rtol=1e-6)
+        np.testing.assert_allclose(sums, [4 * passed_on, -4 * passed_on, 2 * passed_on + 1, 0], rtol=1e-6)
+    # What one step passes on feeds the next, scaled by α_h: 0.5 · (0.25 · 2) = 0.25.
+    two = network.Weights(np.zeros((2, 10), np.float32), np.zeros((4, 3), np.float32))
+    two.w_h[1, 0] = 2
+    second = network.step(
+        two, np.float32(0.5), np.float32(0), np.array([0, 0, 0, 1], np.uint8),
+        np.array([0.25, 0.9], np.float32), np.zeros(4, np.uint8), "sigmoid",
+    )  # fmt: skip
+    assert second.active.tolist() == [0, 1]
+    np.testing.assert_allclose(second.hidden, [0.5, 1 / (1 + np.exp(-0.25))], rtol=1e-6)
+
+
+def test_the_logistic_function_is_within_half_a_millionth_and_never_decreases() -> None:
+    x = np.linspace(-18, 18, 1_000_001).astype(np.float32)
+    y = network.logistic(x)
+    exact = 1 / (1 + np.exp(-x.astype(np.float64)))
+    assert (abs(y - exact) / exact).max() < 5e-7
+    assert (np.diff(y) >= 0).all()
+
+
+def test_the_logistic_function_at_its_ends() -> None:
+    far = network.logistic(np.array([18, 19, 1e38, -18, -19, -1e38, 0, -0.0, 1e-45], np.float32))
+    assert far[:3].tolist() == [1, 1, 1]
+    assert far[3] == far[4] == far[5]
+    assert 0 < far[3] < 2e-8
+    assert far[6:].tolist() == [0.5, 0.5, 0.5]
+
+
+def test_the_logistic_function_to_the_bit() -> None:
+    # By hand from the series in docs/exactness.md, with Python's exact fractions rounded after
+    # every operation: any other order or constant gives other bits.
+    def rounded(value: Fraction) -> Fraction:
+        return Fraction(float(np.float32(float(value))))
+
+    for x in (0.25, -1.5, 3.0, -7.75):
+        log2_e, high, low = (
+            Fraction(float(np.float32(c))) for c in (1.4426950408889634, 0.693359375, -2.1219444e-4)
+        )
+        size = abs(Fraction(x))
+        whole = round(rounded(size * log2_e))
+        u = rounded(rounded(whole * high - size) + rounded(whole * low))
+        power = Fraction(float(np.float32(1 / 720)))
+        for c in (1 / 120, 1 / 24, 1 / 6, 1 / 2, 1, 1):
+            power = rounded(rounded(power * u) + Fraction(float(np.float32(c))))
+        power /= 2**whole
+        expected = rounded((1 if x > 0 else power) / rounded(1 + power))
+        assert float(network.logistic(np.array([x], np.float32))[0]) == float(expected)

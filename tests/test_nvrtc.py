@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from distal import Settings
 from distal.engines import gpu
+from distal.model.settings import NEURONS
 
 
 def library() -> Path | None:
@@ -70,13 +72,36 @@ class Compiler:
         (False, Settings(), (16, 8)),
         (True, Settings(outputs="random"), (2, 5)),
         (False, Settings(outputs="binary", steps=300), (31, 16)),
+        (False, Settings(outputs="random", neurons="sigmoid", hidden=40, steps=300), (3, 4)),
+        (True, Settings(outputs="binary", neurons="sigmoid"), (16, 8)),
+        (False, Settings(hidden=160, neurons="sigmoid"), (3, 4)),
+        (False, Settings(hidden=256, outputs="binary"), (31, 16)),
     ],
 )
 def test_the_kernel_compiles_for_a_card(climbing: bool, settings: Settings, shape: tuple[int, int]) -> None:
     kept = settings != Settings()
-    constants = gpu.definitions(settings, climbing, kept, kept, *shape)
+    constants = gpu.definitions(settings, climbing, kept, kept, *shape, moving=kept)
     code = gpu._compiled(Compiler(), gpu.source(), gpu.compiler_options("90", tuple(constants.items())))
     assert code.startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("neurons", NEURONS)
+@pytest.mark.parametrize("climbing", [False, True])
+def test_twenty_warps_of_the_paper_s_network_fit_on_a_multiprocessor(
+    climbing: bool, neurons: str, moving: bool
+) -> None:
+    constants = gpu.definitions(Settings(neurons=neurons), climbing, False, moving=moving)
+    compiler = Compiler()
+    program = compiler.createProgram(gpu.source(), "trials.cu")
+    options = gpu.compiler_options("90", tuple(constants.items()))
+    compiler.compileProgram(program, (*options, "-DTOGETHER=4", "--ptxas-options=-v"))
+    log = compiler.getProgramLog(program)
+    compiler.destroyProgram(program)
+    assert "0 bytes spill stores, 0 bytes spill loads" in log
+    registers, shared = map(int, re.findall(r"Used (\d+) registers.*?(\d+) bytes smem", log)[0])
+    assert 5 * 32 * (-(-registers // 8) * 8) <= 2**14  # of each of the four parts of a multiprocessor
+    assert 20 * (shared + 2**10) <= 228 * 2**10  # a block has a kibibyte of the system's
 
 
 def test_what_does_not_compile_is_told() -> None:

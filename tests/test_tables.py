@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from distal.engines.cpu import kernels
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner
 from distal.model.maze import FINALS, MAX_SIDE
+from distal.tasks.switching import Switch
 from distal.tasks.tables import MAX_COST, Table, TableTask
 from distal.tasks.task import Task, own_steps, target_of, task_name, whole_eps
 from distal.tasks.walk import MazeTask, maze_table
@@ -410,6 +412,10 @@ def test_a_table_that_is_none_or_has_too_few_goals_never_reaches_a_kernel() -> N
     batch = trials(several, (Chance(0.1, 0.2),), Settings(hidden=2, steps=3))
     with pytest.raises(InputError, match="the table of the task has 2 goals, the task 3"):
         cpu.run(batch)
+    first = batch.part(0, 1)
+    assert first.goal.tolist() == [0]
+    with pytest.raises(InputError, match="the table of the task has 2 goals, the task 3"):
+        cpu.run(replace(first, switch=Switch(1, (0, 2))))  # the second phase has the goal that is not there
     wide = Endless(table=Table(**{**ROOMS, "observations": [[0, 1], [1, 1]]}))
     with pytest.raises(InputError, match="task has 2 inputs and 4 actions, the task 3 and 4"):
         cpu.run(trials(wide, (Chance(0.1, 0.2),), Settings(hidden=2, steps=3)))

@@ -22,6 +22,7 @@ from distal.evaluation.learning import settings_in
 from distal.learners import find_learner
 from distal.model.draws import child_seed
 from distal.paper import experiments, reading_study, stages, task_report, task_study
+from distal.paper.measured import Curve, Gap, Interval, Measured
 from distal.paper.stages import Event
 from distal.paper.task_study import (
     CLIMBER,
@@ -32,10 +33,6 @@ from distal.paper.task_study import (
     SCALES,
     WORLDS,
     Budget,
-    Curve,
-    Gap,
-    Interval,
-    Measured,
     Outcome,
     Scale,
     Tasks,

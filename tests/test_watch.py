@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, make_dataclass, replace
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from PIL import Image
 
 import distal
 from distal import engines
@@ -23,17 +27,20 @@ from distal.base.checks import InputError
 from distal.base.colours import DARK, LIGHT
 from distal.cli import main
 from distal.engines import Trials, reference
+from distal.engines.batch import best_so_far
 from distal.learners import Learner, Parameters, find_learner, register, unregister
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
-from distal.model.settings import READINGS, Settings
+from distal.model.network import logistic, step
+from distal.model.settings import NEURONS, READINGS, Settings
 from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.show.watch import Watched
 from distal.tasks.picture import Picture
 from distal.tasks.sources import task_of
+from distal.tasks.switching import Switch
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.walk import MazeTask
 from tests.command_line import output, output_json, refusal
@@ -157,36 +164,43 @@ def wait(page: Page, condition: Callable[[dict[str, Any]], bool]) -> dict[str, A
 
 
 def cases() -> list[tuple[Watched, Trials]]:
-    """Run trials that use every reading, all learners, resampling, several sizes, mazes and headings.
+    """Run trials that use every reading, all neurons and learners, resampling and goals that move.
 
-    Chance, which no script computes, is left out.
+    They have several sizes, mazes and headings. Chance, which no script computes, is left out.
     """
-    chosen: list[tuple[Learner, Maze, Settings, int | None]] = []
+    chosen: list[tuple[Learner, Maze, Settings, int | None, Switch | None]] = []
     learners: tuple[Learner, ...] = (distal.published_rule(1), distal.published_rule(10), CLIMBER, CHANCE)
     for name, values in READINGS.items():
         for value in values:
             for learner in learners:
                 settings = replace(Settings(hidden=7, steps=40), **{name: value})  # type: ignore[arg-type]
-                chosen.append((learner, RING, settings, None))
+                chosen.append((learner, RING, settings, None, None))
     for hidden in (1, 2, 20, 33, 65):
-        for learner in learners[1:]:
-            chosen.append((learner, triple_t_maze(), Settings(hidden=hidden, steps=70), 3))
+        for learner, neurons in product(learners[1:], NEURONS):
+            settings = Settings(hidden=hidden, steps=70, neurons=neurons)
+            chosen.append((learner, triple_t_maze(), settings, 3, None))
+    moves = (None, Switch(2), Switch(1, "back"), Switch(3, (2, 0)), Switch(7))
+    for learner, neurons, switch in product(learners, NEURONS, moves):
+        chosen.append((learner, RING, Settings(hidden=7, steps=40, neurons=neurons), None, switch))
     draw = random.Random(2019)  # noqa: S311
     for _ in range(40):
         readings = {name: draw.choice(list(values)) for name, values in READINGS.items()}
-        settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings)
+        neurons = draw.choice(list(NEURONS))
+        settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings, neurons=neurons)
         numbers = [draw.random() for _ in range(4)]
         rule = Rule([draw.randint(-1, 1) for _ in range(32)], numbers[0], numbers[1], numbers[2], numbers[3])
         climber, by_chance = HillClimbing(numbers[0], numbers[1], numbers[2]), Chance(numbers[0], numbers[1])
         kinds: list[Learner] = [rule, climber, by_chance]
         learner = draw.choice(kinds)
         maze = Maze(draw.choice([RING, T, triple_t_maze()]).picture, draw.choice(HEADINGS))
-        chosen.append((learner, maze, settings, draw.choice([None, 1, 4])))
+        switch = draw.choice([None, Switch(draw.randint(1, 5), draw.choice(["new", "back"]))])
+        chosen.append((learner, maze, settings, draw.choice([None, 1, 4]), switch))
     run = []
-    for learner, maze, settings, resample in chosen:
+    for learner, maze, settings, resample, switch in chosen:
+        listed = switch is not None and not isinstance(switch.goals, str)
         batches = watch.trials(
-            learner, goal=draw.choice(maze.symbols), episodes=6, seed=draw.getrandbits(64), maze=maze,
-            resample=resample, **asdict(settings),
+            learner, goal=None if listed else draw.choice(maze.symbols), episodes=6, maze=maze,
+            seed=draw.getrandbits(64), resample=resample, switch=switch, **asdict(settings),
         )  # fmt: skip
         kept = engines.runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
         assert kept.ep is not None
@@ -194,14 +208,15 @@ def cases() -> list[tuple[Watched, Trials]]:
     return run
 
 
-# Runs trials to their ends; returns what differs, the bits of the weights of the first best episode,
-# and how often each row was used after every episode.
+# Runs trials to their ends; returns what differs, the bits of the weights of the first best episode
+# (of the last phase, if there are several), and how often each row was used after every episode.
 RECOMPUTE = """
 trials => trials.map(data => {
   const learner = data.learners[0];
   const replay = new simulate.Replay(data, learner, learner.eps);
   simulate.finish(replay.check());
-  const best = learner.eps.indexOf(Math.min(...learner.eps));
+  const last = learner.eps.slice(data.phases.every * (data.phases.goals.length - 1));
+  const best = learner.eps.length - last.length + last.indexOf(Math.min(...last));
   const { weights } = simulate.finish(replay.episode(best)).episode;
   const bits = matrix => Array.from(new Uint32Array(matrix.buffer));
   const uses = learner.kind === "dsp" ? learner.eps.map((_, n) => Array.from(replay.used(n + 1))) : null;
@@ -234,7 +249,7 @@ def recomputed(port: Page) -> Recomputed:
 def test_the_page_computes_every_ep_and_every_weight_as_the_reference_engine_does(
     recomputed: Recomputed,
 ) -> None:
-    assert len(recomputed) > 90
+    assert len(recomputed) > 150
     for _, kept, result in recomputed:
         assert result["differences"] == []
         assert result["checked"] == 6
@@ -281,10 +296,44 @@ def test_philox_gives_its_published_vector(port: Page) -> None:
     assert words == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
 
 
+def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Page) -> None:
+    draw = np.random.default_rng(2019)
+    sums = np.concatenate(
+        [
+            draw.normal(0, 6, 4_000), draw.normal(0, 1e-3, 500), np.linspace(-19, 19, 777),
+            [0, -0.0, 1e-45, -1e-45, 18, -18, 3e38],
+        ]
+    ).astype(np.float32)  # fmt: skip
+    bits = port.evaluate(
+        "bits => Array.from(new Uint32Array(Float32Array.from("
+        "new Float32Array(Uint32Array.from(bits).buffer), simulate.logistic).buffer))",
+        sums.view(np.uint32).tolist(),
+    )
+    assert bits == logistic(sums).view(np.uint32).tolist()
+
+
 def test_the_trial_is_the_one_that_learn_reports(single: Watched) -> None:
     result = distal.learn("paper:1", episodes=60, trials=1, seed=0)
     assert np.minimum.accumulate(single.eps[0]).tolist() == result.best[3].tolist()
     assert single.goal == "3"
+
+
+def test_the_trial_with_a_goal_that_moves_is_the_one_that_learn_reports() -> None:
+    options: Any = {"episodes": 14, "seed": 3, "hidden": 4, "steps": 60, "neurons": "sigmoid"}
+    for how, number in (("new", 3), ("back", 3), ((5, 1), 5)):
+        switch = Switch(5, how)
+        watched = watch.watch("paper:1", switch=switch, **options)
+        result = distal.learn("paper:1", trials=1, switch=switch, chance=False, **options)
+        assert best_so_far(watched.eps, 5)[0].tolist() == result.best[number].tolist()
+        assert [int(goal) for goal in watched.goals] == result.goals[number].tolist()
+        told = watched.to_dict()
+        ends = result.best[number, [4, 9, 13]].tolist()
+        assert [phase["best_ep"] for phase in told["phases"]] == [[ep] for ep in ends]
+        assert [phase["first_episode"] for phase in told["phases"]] == [1, 6, 11]
+        assert [phase["chance"] for phase in told["phases"]] == watched.chance[[4, 9, 13]].tolist()
+        assert told["learners"][0]["best_ep"] == ends[-1] == watched.eps[0, 10:].min()
+        assert told["learners"][0]["best_episode"] == 11 + watched.eps[0, 10:].argmin()
+        assert (told["switch"], told["neurons"]) == (switch.to_dict(), "sigmoid")
 
 
 def test_both_learners_of_a_comparison_have_the_same_goal_and_seed(compared: Watched) -> None:
@@ -318,6 +367,26 @@ def test_the_line_of_chance_is_nowhere_more_than_a_pixel_off() -> None:
         off = np.abs(np.interp(np.arange(episodes), at, values) - curve)
         assert off.max() <= watch.VISIBLE + 0.01  # values have two digits
     assert len(watch.visible_points(np.full(100_000, 137.0))) == 2
+
+
+def test_where_the_goal_moves_chance_has_the_goals_of_the_trial_and_begins_anew_in_each_phase() -> None:
+    watched = watch.watch("evolved:1", episodes=9, switch=4, seed=5, maze=RING, steps=20, hidden=3)
+    batch = watch.by_chance(watched.batches[0], 5)
+    goals = watched.batches[0].goals[0].tolist()
+    assert len(goals) == 3
+    assert batch.goals.tolist() == [goals] * 200
+    eps = engines.runner("reference").run(batch, keep_ep=True).ep
+    assert eps is not None
+    best = [np.minimum.accumulate(eps[:, first : first + 4], axis=1) for first in (0, 4, 8)]
+    assert watched.chance.tolist() == np.hstack(best).mean(axis=0).tolist()
+    points = watched.page_data()["chance"]["curve"]
+    assert {0, 3, 4, 7, 8} <= {episode for episode, _ in points}
+    for phase in (slice(0, 4), slice(4, 8)):
+        at, values = zip(*(point for point in points if point[0] in range(9)[phase]), strict=True)
+        off = np.abs(np.interp(np.arange(9)[phase], at, values) - watched.chance[phase])
+        assert off.max() <= watch.VISIBLE + 0.01
+    still = watch.by_chance(watch.trials("evolved:1", episodes=4, switch=4, maze=RING)[0], 5)
+    assert still.switch is None
 
 
 def test_progress_is_told_of_as_many_episodes_as_the_learners_have() -> None:
@@ -709,6 +778,146 @@ def test_the_help_says_what_ep_and_m_are(opened: Opened, single: Watched) -> Non
     assert "an equal EP" not in told
 
 
+# ------------------------------------------------------------------ goals that move, sigmoid neurons
+
+
+@pytest.fixture(scope="module")
+def moving() -> Watched:
+    """Return a trial whose goals are b, 3 and b; what the climb found for b is worse for 3."""
+    return watch.watch(
+        "evolved:1", CLIMBER, episodes=30, switch=Switch(12, (2, 0)), maze=RING, steps=30, hidden=6,
+        neurons="sigmoid", seed=2,
+    )  # fmt: skip
+
+
+def test_the_page_tells_the_phase_its_goal_and_the_best_in_it(opened: Opened, moving: Watched) -> None:
+    page = opened(moving)
+    page.evaluate("distal.checked")
+    assert page.inner_text("#match") == "✓ 60 of 60 episodes match the engine"
+    assert page.title() == "evolved:1 against hill climbing, learning the way to a goal that moves"
+    assert "6 sigmoid hidden neurons" in page.inner_text("#subtitle")
+    assert "the goal moves every 12 episodes" in page.inner_text("#subtitle")
+    assert moving.goals == ("b", "3", "b")
+    assert page.locator(".best-name").all_inner_texts() == ["Best in phase"] * 2
+    for episode in (1, 12, 13, 24, 25, 30):
+        page.evaluate(f"distal.goto({episode})")
+        phase, goal = (episode - 1) // 12, moving.goals[(episode - 1) // 12]
+        assert (state(page)["phase"], state(page)["goal"]) == (phase + 1, goal)
+        assert page.locator(".phase").all_inner_texts() == [f"{goal} phase {phase + 1} / 3"] * 2
+        assert (page.get_attribute(".maze", "aria-label") or "").startswith(f"The maze: goal {goal},")
+        assert f"phase {phase + 1}, goal {goal}, " in (page.get_attribute("#curve", "aria-valuetext") or "")
+        eps = moving.eps[:, 12 * phase : episode]
+        found = [f"{one.min()} ep. {12 * phase + one.argmin() + 1}" for one in eps]
+        assert page.locator(".best").all_inner_texts() == found
+    page.evaluate("distal.goto(20)")
+    page.keyboard.press("b")  # the best of the phase
+    low = moving.eps[:, 12:24].min(axis=1)
+    assert state(page)["episode"] == 13 + moving.eps[low.argmin(), 12:24].argmin()
+    page.keyboard.press("?")
+    assert page.is_visible("#help-moves")
+    assert page.is_visible("#help-graded")
+
+
+def test_the_page_says_who_is_told_of_a_move(opened: Opened, moving: Watched) -> None:
+    page = opened(moving, place="#13")
+    rule, climb = page.locator(".learner").all_inner_texts()
+    assert "The goal has moved; nothing tells the rule." in rule
+    best, before = int(moving.eps[1, :12].argmin()) + 1, moving.eps[1, :12].min()
+    now = moving.eps[1, 12]
+    assert now > before
+    assert f"the weights of episode {best} (EP {before}) run as they are" in climb
+    assert f"The climb goes on from their new EP, {now}." in climb
+    assert page.inner_text(".verdict") == "measured anew"
+    page.focus(".panel:last-child .matrix")
+    page.keyboard.press("ArrowRight")
+    weight, told = page.locator(".readout").all_inner_texts()[1].split("weight ")[1].split(" = best ")
+    assert told == f"{weight}, as it was"
+    page.evaluate("distal.goto(14)")
+    assert "has moved" not in page.inner_text("#panels")
+    assert f"the weights of episode 13 (EP {now}) plus noise" in page.inner_text("#panels")
+
+
+def test_the_goal_that_is_drawn_is_that_of_the_episode(opened: Opened, moving: Watched) -> None:
+    page = opened(moving)
+    width = page.evaluate("document.querySelector('.maze').width")
+    size, cells = width / RING.shape[1], [RING.finals[RING.symbols.index(goal)] for goal in "Ab3"]
+    points = [((column + 0.08) * size, (row + 0.5) * size) for row, column in cells]  # beside the symbol
+    for episode, goal in ((12, "b"), (13, "3"), (25, "b")):
+        page.evaluate(f"distal.goto({episode}, 0)")
+        assert [colour == LIGHT["goal"] for colour in pixels(page, points)] == [one == goal for one in "Ab3"]
+
+
+def drawn_curve(page: Page) -> NDArray[np.uint8]:
+    """Return the curve as pixels, (height, width, 4)."""
+    drawn = page.evaluate("document.getElementById('curve').toDataURL()")
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(drawn.split(",")[1]))).convert("RGBA"))
+
+
+def of_colour(pixels: NDArray[np.uint8], role: str) -> NDArray[np.bool_]:
+    """Return which pixels have a colour, or nearly."""
+    colour = [int(LIGHT[role][k : k + 2], 16) for k in (1, 3, 5)]
+    near = np.abs(pixels[..., :3].astype(int) - colour).max(axis=-1) < 6
+    found: NDArray[np.bool_] = near & (pixels[..., 3] > 200)
+    return found
+
+
+def test_phases_are_marked_on_the_curve_and_all_lines_begin_anew(opened: Opened, moving: Watched) -> None:
+    levels = (60.0, 90.0, 45.0)
+    watched = replace(moving, chance=np.repeat(levels, (12, 12, 6)))
+    curve = drawn_curve(opened(watched))
+    height, width, _ = curve.shape
+    x = 48 + np.array([0, 12, 24, 29]) / 29 * (width - 56)
+    # Between the names, above, and the axes, below, there is nothing else; the episode shown is the first.
+    assert [k for k in range(60, width) if curve[17, k, 3]] == [round(x[1]), round(x[2])]
+    named = np.flatnonzero(of_colour(curve[3], "goal"))
+    first = named[np.diff(named, prepend=-2) > 1]
+    assert first.tolist() == pytest.approx((x[:3] + 3).tolist(), abs=1)
+
+    shortest = [int(RING.start_distances[RING.symbols.index(goal)]) for goal in watched.goals]
+    low, high = min(*shortest, int(watched.eps.min())), max(90, int(watched.eps.max()))
+    top, bottom = high + 0.04 * (high - low), max(0, low - 0.06 * (high - low))
+    assert len(set(shortest)) == 2
+    for role, wanted in (("chance", levels), ("goal", shortest)):
+        for level, left, right in zip(wanted, x, x[1:], strict=False):
+            part = curve[19:-20, round(left + 9) : round(right - 9)]
+            rows = np.flatnonzero(of_colour(part, role).any(axis=1))
+            assert rows.size
+            assert np.abs(rows - (top - level) / (top - bottom) * (height - 39)).max() <= 2
+
+
+def test_many_phases_have_as_many_marks_as_can_be_told_apart(opened: Opened) -> None:
+    page = opened(watch.watch("chance", episodes=900, switch=1, **SMALL), width=600)
+    lines = np.flatnonzero(drawn_curve(page)[17, 60:, 3])
+    assert len(lines) > 50
+    assert np.diff(lines).min() >= 4
+
+
+def test_a_sigmoid_neuron_is_filled_up_to_what_it_passes_on(opened: Opened, moving: Watched) -> None:
+    page = opened(moving, place="#20.5")
+    for batch, panel in zip(moving.batches, page.locator(".panel").all(), strict=True):
+        (episode,) = islice(reference.episodes(batch, 0), 19, 20)
+        learner, hidden, outputs = batch.learners[0], np.zeros(6, np.float32), np.zeros(4, np.uint8)
+        scales = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
+        for inputs, next_outputs in zip(episode.inputs[:5], episode.outputs[:5], strict=True):
+            hidden, active, _ = step(episode.weights, *scales, inputs, hidden, outputs, "sigmoid")
+            outputs = next_outputs
+        cells = panel.locator(".hidden .cells span")
+        shown = cells.evaluate_all(
+            "all => all.map(e => [parseFloat(e.style.getPropertyValue('--level')), e.title])"
+        )
+        assert [level for level, _ in shown] == pytest.approx((100 * hidden).tolist())
+        assert [title for _, title in shown] == [
+            f"hidden neuron {j}: {level:.3f}" for j, level in enumerate(hidden)
+        ]
+        assert cells.evaluate_all("all => all.map(e => +e.classList.contains('on'))") == active.tolist()
+    for _ in in_both_themes(page):  # the text stands on the fill as well as on the ground
+        for ink, fill in page.evaluate(
+            """[...document.querySelectorAll(".graded span")].map(e => [getComputedStyle(e).color,
+              getComputedStyle(e).backgroundImage.match(/(rgb|color)\\([^)]*\\)/)[0]])"""
+        ):
+            assert contrast(ink, fill) >= 4.5
+
+
 # ------------------------------------------------------------------ the address
 
 
@@ -887,6 +1096,7 @@ async trials => {
       const shown = simulate.finish(played.episode(n)).episode;
       const plain = value => JSON.stringify(value, (_, part) => ArrayBuffer.isView(part) ? [...part] : part);
       delete right.weights;
+      delete right.activity; // a recording holds which neurons were active
       for (const key of Object.keys(right))
         if (plain(right[key]) !== plain(shown[key])) return `episode ${n}, ${key}: ${plain(shown[key])}`;
       steps += shown.steps;
@@ -901,14 +1111,16 @@ async trials => {
 def test_a_recording_plays_what_the_page_would_compute_step_by_step(
     port: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Inputs, hidden neurons and outputs fill 15, 16, 17, 28 and 73 bits of a step."""
+    """Inputs, hidden neurons and outputs fill 14, 15, 16, 17, 28 and 73 bits of a step."""
     pairs: list[tuple[Watched, Watched]] = []
-    chosen: list[tuple[int, Learner, Maze, str, dict[str, str]]] = [
+    chosen: list[tuple[int, Learner, Maze, str, dict[str, Any]]] = [
         (7, distal.published_rule(1), RING, "b", {}),
         (8, CLIMBER, RING, "3", {"outputs": "binary", "blocked": "turn"}),
         (9, CHANCE, T, "1", {"outputs": "random"}),
         (20, distal.find_rule("evolved:1"), triple_t_maze(), "7", {}),
         (65, CLIMBER, Maze(RING.picture, "south"), "A", {}),
+        (6, CLIMBER, RING, "b", {"neurons": "sigmoid", "switch": 4}),
+        (6, distal.published_rule(1), RING, "b", {"neurons": "sigmoid", "switch": 5}),
     ]
     for hidden, learner, maze, goal, reading in chosen:
         options: Any = {
@@ -1187,6 +1399,40 @@ def test_the_trial_in_a_table_is_the_one_that_learn_reports() -> None:
     assert watched.batches[0].settings.steps == 200  # as Taxi itself
     assert watched.title == "evolved:1 in Taxi-v4, goal 2"
     assert watched.to_dict()["task"]["name"] == "Taxi-v4"
+
+
+def test_in_a_table_whose_goal_moves_every_episode_begins_where_its_goal_does(opened: Opened) -> None:
+    task = gym_task("Taxi-v4", starts=3)
+    watched = watch.watch(
+        "chance", task=task, episodes=6, hidden=4, steps=20, switch=Switch(2, (1, 0, 2)), neurons="sigmoid"
+    )
+    starts = task.table(watched.batches[0].settings).starts
+    page, grids = opened(watched), []
+    assert page.title() == "chance in Taxi-v4, a goal that moves"
+    for number in range(6):
+        page.evaluate(f"distal.goto({number + 1}, 0)")
+        goal = (1, 0, 2)[number // 2]
+        shown = state(page)["panels"][0]
+        assert page.inner_text(".phase") == f"{goal} phase {number // 2 + 1} / 3"
+        assert shown["states"][0] == starts[goal]
+        assert shown["ep"] == watched.eps[0, number]
+        rows = task.picture.rows_from(int(starts[goal]))
+        size = page.evaluate("document.querySelector('.maze').width") / len(rows[0])
+        cell = "".join(rows).index("G")
+        middle = ((cell % len(rows[0]) + 0.25) * size, (cell // len(rows[0]) + 0.3) * size)
+        assert pixels(page, [middle]) == [LIGHT["goal"]]
+        grids.append(rows)
+    assert len(set(grids)) == 3
+
+
+def test_the_frame_of_the_start_moves_with_the_goal(opened: Opened) -> None:
+    table = Table.of([[0], [1], [0]], [[1, 2]] * 3, [[1, 1]] * 3, [0, 0, 1], start=[0, 1])
+    page = opened(watch.watch("chance", task=TableTask(table), episodes=2, hidden=3, steps=4, switch=1))
+    for episode, start in ((1, 0), (2, 1)):
+        page.evaluate(f"distal.goto({episode}, 0)")
+        frames = pixels(page, [(34 * k + 14, 1) for k in range(3)])
+        assert [k for k in range(3) if frames[k] == LIGHT["start"]] == [start]
+        assert page.inner_text(".learner p").startswith("It is the first in this phase.")
 
 
 def pixels(page: Page, points: list[tuple[float, float]]) -> list[str]:
@@ -1481,9 +1727,20 @@ PARTS = (
 
 
 @pytest.mark.usefixtures("jumps")
-@pytest.mark.parametrize("against", ["hc", "chance", "paper:1", Jumps(0.3, 0.2, 0.4)])
-def test_at_1400_by_900_two_learners_hide_nothing(opened: Opened, against: Any) -> None:
-    watched = watch.watch("evolved:1", against, episodes=12, resample=4)
+@pytest.mark.parametrize(
+    ("against", "options"),
+    [
+        ("hc", {"resample": 4}),
+        ("chance", {"resample": 4}),
+        ("paper:1", {"resample": 4}),
+        (Jumps(0.3, 0.2, 0.4), {"resample": 4}),
+        ("hc", {"switch": 3, "neurons": "sigmoid"}),
+    ],
+)
+def test_at_1400_by_900_two_learners_hide_nothing(
+    opened: Opened, against: Any, options: dict[str, Any]
+) -> None:
+    watched = watch.watch("evolved:1", against, episodes=12, **options)
     page = opened(watched, width=1400, height=900)
     whole = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
     assert whole == [1400, 900]
@@ -1523,7 +1780,8 @@ def test_at_1400_by_900_two_learners_hide_nothing(opened: Opened, against: Any) 
         assert bottom <= 900
 
 
-def test_a_phone_needs_no_sideways_scrolling(opened: Opened, compared: Watched) -> None:
+def test_a_phone_needs_no_sideways_scrolling(opened: Opened, compared: Watched, moving: Watched) -> None:
+    assert opened(moving, width=360, height=740).evaluate("document.documentElement.scrollWidth") == 360
     page = opened(compared, width=360, height=740, scheme="dark")
     assert state(page)["theme"] == "dark"
     for _ in in_both_themes(page):
@@ -1585,6 +1843,28 @@ def test_the_command_takes_an_environment_as_learn_does(
     assert "maze" not in data
 
 
+def test_the_command_takes_goals_that_move_and_sigmoid_neurons_as_learn_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = str(tmp_path / "page.html")
+    words = ["watch", "paper:1", "--against", "hc", "--episodes", "7", "--hidden", "3", "--steps", "9"]
+    words += ["--out", out, "--neurons", "sigmoid", "--switch", "3", "--switch-to", "6,1"]
+    told = output(capsys, *words)
+    assert "the way to 6: 7 episodes, the goal moves every 3, seed 0" in told
+    watched = watch.watch(
+        "paper:1", "hc", episodes=7, hidden=3, steps=9, neurons="sigmoid", switch=Switch(3, (6, 1))
+    )
+    for number, goal in ((1, "6"), (2, "1"), (3, "6")):
+        phase = watched.phases[number - 1]
+        cells = [str(number), goal, *map(str, phase["best_ep"]), f"{phase['chance']:.1f}"]
+        assert cells in [line.split() for line in told.splitlines()]
+    data = output_json(capsys, *words)
+    assert data["phases"] == watched.phases
+    assert (data["neurons"], data["switch"]) == ("sigmoid", {"every": 3, "goals": [6, 1]})
+    told = output(capsys, *words[:-4], "--switch", "1", "--episodes", "20")  # of many, the first and the last
+    assert re.findall(r"^ (\d+) ", told, re.MULTILINE) == [*map(str, range(1, 12)), "20"]
+
+
 def test_chance_can_be_watched_alone_and_beside_a_rule(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -1630,6 +1910,14 @@ def test_the_goal_is_three_or_the_first_where_there_is_none() -> None:
         (["paper:1", "--sigma", "0.1"], ["--sigma is for hc alone"]),
         (["hc", "--sigma", "2"], ["sigma is 2.0"]),
         (["paper:1", "--resample", "0"], ["resample is 0"]),
+        (["paper:1", "--switch", "0"], ["switch is 0"]),
+        (["paper:1", "--switch-to", "back"], ["say when with --switch E"]),
+        (["paper:1", "--neurons", "grey"], ["neurons is 'grey'"]),
+        (
+            ["paper:1", "--switch", "5", "--switch-to", "0,4", "--goal", "3"],
+            ["goal is '3', but the goals of the switch begin with 0; leave it out"],
+        ),
+        (["paper:1", "--env", "CliffWalking-v1", "--switch", "5"], ["at least two goals"]),
         (["paper:1", "--episodes", "1", "--out", "/nowhere/page.html"], ["'/nowhere/page.html'"]),
         (
             ["paper:1", "--env", "FrozenLake-v1"],

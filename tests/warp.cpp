@@ -140,7 +140,22 @@ static int __dp4a(int a, int b, int c)
     return c;
 }
 
+// 1 / x as a card finds it: in turn a unit too large, exact, and a unit too small; but exact where it has to be.
+static float nearly_inverse(float x)
+{
+    static int off = 0;
+    off = off == 1 ? -1 : off + 1;
+    return __int_as_float(__float_as_int(1.0f / x) + (x == 2.0f - 0x1p-23f ? 0 : off));
+}
+
 #include KERNEL
+
+#if SIGMOID
+extern "C" void logistics(const float *sums, float *activities, int count)
+{
+    for (int k = 0; k < count; k++) activities[k] = logistic(sums[k]);
+}
+#endif
 
 // ---------------------------------------------------------------- a launch
 
@@ -154,7 +169,7 @@ struct Arguments {  // of run_trials
     int *best, *eps, *memory;
     float *all_weights, *all_kept;
     int *next, *claimed, *done;
-    int trials, first, last, piece, resample, columns, episodes, states, step_cost;
+    int trials, first, last, piece, resample, columns, episodes, states, step_cost, phase, phases;
 };
 
 static const Arguments *given;
@@ -164,7 +179,8 @@ static void run_lane()
     const Arguments &a = *given;
     run_trials(a.learner_of, a.goal_of, a.seed_of, a.numbers, a.added, a.moves, a.sensed_at, a.starts, a.outcomes,
                a.left, a.recorded, a.best, a.eps, a.memory, a.all_weights, a.all_kept, a.next, a.claimed, a.done,
-               a.trials, a.first, a.last, a.piece, a.resample, a.columns, a.episodes, a.states, a.step_cost);
+               a.trials, a.first, a.last, a.piece, a.resample, a.columns, a.episodes, a.states, a.step_cost,
+               a.phase, a.phases);
     if (++finished == LANES) leave(DONE);
     switch_to(another(current));
 }

@@ -26,6 +26,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule, find_rule, published_rule, published_rules
 from distal.model.maze import Maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
+from distal.paper.beyond_study import BeyondStudy, study_beyond
 from distal.paper.experiments import Reproduction, reproduce
 from distal.paper.reading_study import ReadingStudy, study_readings
 from distal.paper.task_study import TaskStudy, study_tasks
@@ -37,6 +38,7 @@ from distal.search.results import Evolved
 from distal.tasks import registration
 from distal.tasks.gym import EnvTask
 from distal.tasks.sources import task_of
+from distal.tasks.switching import Switch
 from distal.tasks.tables import Table, TableTask
 from distal.tasks.tabulation import tabulate
 
@@ -44,6 +46,7 @@ __all__ = [
     "CMA",
     "Agent",
     "Behaviour",
+    "BeyondStudy",
     "Chance",
     "Comparison",
     "Difference",
@@ -62,6 +65,7 @@ __all__ = [
     "Rule",
     "RuleSet",
     "Settings",
+    "Switch",
     "Table",
     "TableTask",
     "TaskStudy",
@@ -78,6 +82,7 @@ __all__ = [
     "published_rules",
     "reproduce",
     "resume",
+    "study_beyond",
     "study_readings",
     "study_tasks",
     "t_maze",

@@ -245,7 +245,7 @@ class Comparison:
             "resample": first.resample,
             "seed": first.seed,
             "workers": first.workers,
-            **asdict(first.settings),
+            **first.settings.to_dict(),
             **task_fields(first.task),
         }
 

@@ -84,15 +84,18 @@ def evolution(
     trials: int,
     fresh: int,
     episodes: int,
+    kept: int = 1,
     beside: int = 0,
 ) -> Estimate:
     """Estimate an evolution: genes and trials of each individual, and `fresh` trials of each run's winner.
 
-    `beside` counts the bytes that the search of each run needs besides its individuals.
+    `kept` counts the EPs that are kept of a trial, `beside` the bytes that the search of each run
+    needs besides its individuals.
     """
     parts = {
         "individuals": ((_INDIVIDUAL + _GENE * genes) * population + beside) * runs,
-        "trials": MEASURED * runs * max(population * trials, fresh) + COLUMN * episodes,
+        "trials": (MEASURED + 3 * EP * (kept - 1)) * runs * max(population * trials, fresh)
+        + COLUMN * episodes,
         "generations": _GENERATION * runs * (generations + 1),
     }
     asked = counted(runs, "run")

@@ -198,6 +198,14 @@ def interval(values: ArrayLike, statistic: Any = np.mean) -> tuple[float, float]
     return float(result.low), float(result.high)
 
 
+def difference_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of mean(a) − mean(b), by percentiles, with both samples redrawn."""
+    draw = np.random.default_rng(0)
+    means = [draw.choice(values, (_RESAMPLES, len(values))).mean(axis=1) for values in (a, b)]
+    low, high = np.percentile(means[0] - means[1], [2.5, 97.5])
+    return float(low), float(high)
+
+
 def superiority_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of `superiority`, with both samples redrawn."""
     draw = np.random.default_rng(0)

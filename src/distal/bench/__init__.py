@@ -209,14 +209,27 @@ def against_jax(
     tell: Callable[[dict[str, Any], float], str],
     needs: str,
     options: Sequence[str] = (),
+    name: str = "against_jax",
     **variables: str,
 ) -> Row:
     """Compare a job with the JAX program, which runs between two halves of its repeats.
 
-    `tell` makes the note, from what the program printed and our seconds.
+    Args:
+        what: is measured, in words.
+        target: how many times faster the job should be.
+        job: what is compared.
+        repeats: of each half.
+        tell: makes the note, from what the program printed and our seconds.
+        needs: what to install where there is no JAX.
+        options: of the program.
+        name: of the row.
+        variables: of the program's environment.
+
+    Returns:
+        How many times faster the job is.
     """
     if find_spec("jax") is None:
-        return Row("against_jax", what, None, "times", target, note=f"needs {needs}")
+        return Row(name, what, None, "times", target, note=f"needs {needs}")
     before = times(job, repeats)
     done = subprocess.run(
         [sys.executable, "-m", "distal.bench.jax_baseline", *options],
@@ -229,4 +242,4 @@ def against_jax(
     jax = json.loads(done.stdout)
     samples = [seconds / ours for seconds in jax["all_seconds"]]
     value = float(np.median(samples))
-    return Row("against_jax", what, value, "times", target, samples=samples, note=tell(jax, ours))
+    return Row(name, what, value, "times", target, samples=samples, note=tell(jax, ours))

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from distal.base.machine import available_cores
 from distal.bench import (
@@ -25,6 +26,7 @@ from distal.bench import (
 from distal.engines import Batch, cpu, reference
 from distal.learners.rule import published_rules
 from distal.model import network
+from distal.model.settings import SIGMOID
 from distal.paper.experiments import random_learners
 
 
@@ -32,6 +34,7 @@ def run(quick: bool = False) -> Iterator[Row]:
     """Yield every row as it is measured."""
     repeats = 3 if quick else 15
     yield from _against_reference(repeats, reference_trials=4 if quick else 15)
+    yield _sigmoid(repeats, reference_trials=4 if quick else 15)
     yield from _learners(repeats)
     yield from _workers(repeats)
     yield from _sizes(repeats)
@@ -42,8 +45,8 @@ def run(quick: bool = False) -> Iterator[Row]:
         yield _memory()
 
 
-def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
-    batch = generation(published_rules())
+def _both_engines(batch: Batch, repeats: int, reference_trials: int) -> tuple[NDArray[np.float64], float]:
+    """Return the seconds of an episode, on one core by repeat and of the reference engine with few trials."""
     every = len(batch) // reference_trials
     few = slice(0, reference_trials * every, every)  # one trial of each rule, in turn towards each goal
     goal = np.arange(reference_trials, dtype=np.int32) % 8
@@ -52,6 +55,11 @@ def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
     )
     fast = times(partial(cpu.run, batch, workers=1), repeats) / (len(batch) * 100)
     slow = times(partial(reference.run, part), 1) / (len(part) * 100)
+    return fast, float(slow[0])
+
+
+def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
+    fast, slow = _both_engines(generation(published_rules()), repeats, reference_trials)
     yield Row(
         "dsp_episode",
         "one DSP episode on one core, published rules, 100 steps",
@@ -63,10 +71,23 @@ def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
     yield Row(
         "against_reference",
         "faster than the reference engine, one core, published rules, 100 episodes",
-        float(np.median(slow) / np.median(fast)),
+        slow / float(np.median(fast)),
         "times",
         1000,
-        note=f"reference: {np.median(slow) * 1e6:.0f} µs an episode, over {len(part)} trials",
+        note=f"reference: {slow * 1e6:.0f} µs an episode, over {reference_trials} trials",
+    )
+
+
+def _sigmoid(repeats: int, reference_trials: int) -> Row:
+    batch = generation(published_rules(), neurons=SIGMOID)
+    fast, slow = _both_engines(batch, repeats, reference_trials)
+    return Row(
+        "sigmoid_against_reference",
+        "faster than the reference engine, one core, published rules, 100 episodes, sigmoid neurons",
+        slow / float(np.median(fast)),
+        "times",
+        100,
+        note=f"ours: {np.median(fast) * 1e6:.1f} µs an episode, reference: {slow * 1e6:.0f} µs",
     )
 
 

@@ -16,6 +16,7 @@ from distal import engines
 from distal.bench import Row, against_jax, alternating, chance_beside, every_ep, generation, python, times
 from distal.engines import Batch, gpu
 from distal.learners.rule import published_rules
+from distal.model.settings import BINARY, SIGMOID
 from distal.paper.experiments import RESAMPLE, random_learners
 from distal.search.evolve import evolve
 
@@ -40,15 +41,31 @@ def run(quick: bool = False) -> Iterator[Row]:
     yield Row("climbing", what, float(np.median(ratio)), "times", 3, at_least=False, samples=ratio.tolist())
     yield chance_beside(gpu.run, 50, repeats)
     yield every_ep(gpu.run, replace(dsp, record=None), repeats)
+    sigmoid = replace(dsp, settings=replace(dsp.settings, neurons=SIGMOID))
+    yield _sigmoid_generation(sigmoid, repeats)
     yield from _kernels(dsp)
     if quick:
         return
     yield _against_jax(dsp, repeats)
+    yield _against_jax(sigmoid, repeats)
     yield _against_cpu(dsp, once)
     yield _evolution()
     yield _long_tests()
     yield from _many(episodes_per_second=len(dsp) * 100 / once)
     yield _first_call()
+
+
+def _sigmoid_generation(batch: Batch, repeats: int) -> Row:
+    milliseconds = times(partial(gpu.run, batch), repeats) * 1e3
+    return Row(
+        "sigmoid_generation",
+        f"{_GENERATION}, sigmoid neurons",
+        float(np.median(milliseconds)),
+        "ms",
+        8,
+        at_least=False,
+        samples=milliseconds.tolist(),
+    )
 
 
 def _kernels(batch: Batch) -> Iterator[Row]:
@@ -68,16 +85,20 @@ def _kernels(batch: Batch) -> Iterator[Row]:
 
 
 def _against_jax(batch: Batch, repeats: int) -> Row:
+    neurons = batch.settings.neurons
+    what = "faster than the JAX program on the same card, the same generation"
+    binary = neurons == BINARY
     return against_jax(
-        "faster than the JAX program on the same card, the same generation",
-        100,
+        what if binary else f"{what}, {neurons} neurons",
+        100 if binary else 30,
         partial(gpu.run, batch),
         repeats,
         lambda jax, ours: (
             f"JAX {jax['seconds'] * 1e3:,.0f} ms on {jax['device']}, ours {ours * 1e3:.2f} ms; both compiled"
         ),
         needs="JAX for CUDA",
-        options=("--rules", str(RULES)),
+        options=("--rules", str(RULES), "--neurons", neurons),
+        name="against_jax" if binary else f"{neurons}_against_jax",
         XLA_PYTHON_CLIENT_PREALLOCATE="false",
     )
 

@@ -2,7 +2,7 @@
 
 `vmap` over trials, `lax.scan` over steps and over episodes, `jit` around it all:
 what a researcher who knows JAX writes in an afternoon. DSP with the default
-readings, float32, JAX's own random numbers, so its results agree with Distal's in
+readings, binary or sigmoid neurons, float32, JAX's own random numbers, so its results agree with Distal's in
 distribution, not in bits. Every step of every episode is simulated; traces come
 from one batched matrix product per episode.
 
@@ -29,6 +29,7 @@ from jax import lax
 
 from distal.learners.rule import Rule
 from distal.model.maze import Maze, triple_t_maze
+from distal.model.settings import BINARY, NEURONS
 from distal.paper.experiments import random_learners
 
 HIDDEN, STEPS = 20, 100
@@ -56,8 +57,22 @@ def fresh_weights(key: Any) -> tuple[Any, Any]:
     return hidden.at[own, own + 4].set(0.0), jax.random.uniform(two, (4, HIDDEN + 1), minval=-1.0)
 
 
-def episode(maze: dict[str, Any], goal: Any, numbers: Any, hidden_w: Any, output_w: Any) -> tuple[Any, ...]:
-    """Walk the maze; return EP, the steps taken and the activations of every step."""
+def episode(
+    maze: dict[str, Any], neurons: str, goal: Any, numbers: Any, hidden_w: Any, output_w: Any
+) -> tuple[Any, ...]:
+    """Walk the maze; return EP, the steps taken and which neurons were active in every step.
+
+    Args:
+        maze: as arrays.
+        neurons: "binary" or "sigmoid".
+        goal: the number of the goal.
+        numbers: η, θ, α_h and α_o.
+        hidden_w: weights of the hidden neurons, (H, 4 + H + 4).
+        output_w: weights of the outputs, (4, H + 1).
+
+    Returns:
+        EP, steps, and (pre-synaptic, hidden, outputs, alive) by step.
+    """
     goal_cell = maze["finals"][goal]
     w_hi, w_h, w_ho = hidden_w[:, :4], numbers[2] * hidden_w[:, 4:-4], numbers[3] * hidden_w[:, -4:]
 
@@ -65,7 +80,9 @@ def episode(maze: dict[str, Any], goal: Any, numbers: Any, hidden_w: Any, output
         cell, heading, hidden, outputs, pits, alive = state
         around = cell + _MOVES[(heading + jnp.array([-1, 0, 1])) % 4]
         inputs = jnp.append(maze["walls"][around[:, 0], around[:, 1]].astype(jnp.float32), 1.0)
-        new_hidden = (w_hi @ inputs + w_h @ hidden + w_ho @ outputs > 0).astype(jnp.float32)
+        sums = w_hi @ inputs + w_h @ hidden + w_ho @ outputs
+        active = (sums > 0).astype(jnp.float32)
+        new_hidden = active if neurons == BINARY else jax.nn.sigmoid(sums)
         action = jnp.argmax(output_w @ jnp.append(new_hidden, 1.0))
         new_outputs = jax.nn.one_hot(action, 4)
         turned = (heading + TURNS[action]) % 4
@@ -77,9 +94,9 @@ def episode(maze: dict[str, Any], goal: Any, numbers: Any, hidden_w: Any, output
         at_final = (new_cell == maze["finals"]).all(axis=1).any()
         new_pits = pits + (moves & at_final & ~at_goal)
         new = (new_cell, new_heading, new_hidden, new_outputs, new_pits, alive & ~at_goal)
-        pre = jnp.concatenate([inputs, new_hidden, new_outputs])
+        pre = jnp.concatenate([inputs, active, new_outputs])
         kept = jax.tree.map(lambda a, b: jnp.where(alive, a, b), new, state)
-        return kept, (pre, new_hidden, new_outputs, alive)
+        return kept, (pre, active, new_outputs, alive)
 
     start = (maze["start"], 0, jnp.zeros(HIDDEN), jnp.zeros(4), 0, jnp.bool_(True))
     last, history = lax.scan(step, start, None, length=STEPS)
@@ -99,13 +116,28 @@ def rows(pre: Any, post: Any, alive: Any, steps: Any, theta: Any, m: Any) -> Any
     return (b00 * 8 + b01 * 4 + b10 * 2 + b11) * 2 + m
 
 
-def trial(maze: dict[str, Any], episodes: int, delta_w: Any, numbers: Any, goal: Any, key: Any) -> Any:
-    """Train one network; return its best EP."""
+def trial(
+    maze: dict[str, Any], neurons: str, episodes: int, delta_w: Any, numbers: Any, goal: Any, key: Any
+) -> Any:
+    """Train one network; return its best EP.
+
+    Args:
+        maze: as arrays.
+        neurons: "binary" or "sigmoid".
+        episodes: how many to run.
+        delta_w: the rule's changes, (32).
+        numbers: η, θ, α_h and α_o.
+        goal: the number of the goal.
+        key: of JAX's random numbers.
+
+    Returns:
+        The lowest EP of all episodes.
+    """
     own = jnp.arange(HIDDEN)
 
     def one(state: Any, _: Any) -> tuple[Any, None]:
         hidden_w, output_w, previous, best = state
-        ep, steps, (pre, hidden, outputs, alive) = episode(maze, goal, numbers, hidden_w, output_w)
+        ep, steps, (pre, hidden, outputs, alive) = episode(maze, neurons, goal, numbers, hidden_w, output_w)
         m = (ep <= previous).astype(jnp.int32)
         with_bias = jnp.concatenate([hidden, jnp.ones((STEPS, 1))], axis=1)
         hidden_w = hidden_w + numbers[0] * delta_w[rows(pre, hidden, alive, steps, numbers[1], m)]
@@ -120,15 +152,27 @@ def trial(maze: dict[str, Any], episodes: int, delta_w: Any, numbers: Any, goal:
     return lax.scan(one, first, None, length=episodes)[0][3]
 
 
-def generation(rules: tuple[Rule, ...], trials: int, episodes: int) -> Callable[[int], Any]:
-    """Return a function that runs one generation from a seed, compiled."""
+def generation(
+    rules: tuple[Rule, ...], trials: int, episodes: int, neurons: str = BINARY
+) -> Callable[[int], Any]:
+    """Return a function that runs one generation from a seed, compiled.
+
+    Args:
+        rules: to be evaluated.
+        trials: of each rule towards each goal.
+        episodes: of each trial.
+        neurons: "binary" or "sigmoid".
+
+    Returns:
+        A function of a seed that returns the best EP of every trial.
+    """
     maze = _maze_arrays(triple_t_maze())
     per = trials * 8
     delta_w = np.repeat(np.array([rule.delta_w for rule in rules], np.float32), per, axis=0)
     own = [[rule.eta, rule.theta, rule.alpha_h, rule.alpha_o] for rule in rules]
     numbers = np.repeat(np.array(own, np.float32), per, axis=0)
     goals = np.tile(np.arange(8, dtype=np.int32), len(rules) * trials)
-    run = jax.jit(jax.vmap(partial(trial, maze, episodes)))
+    run = jax.jit(jax.vmap(partial(trial, maze, neurons, episodes)))
 
     def call(seed: int) -> Any:
         keys = jax.random.split(jax.random.key(seed), len(goals))
@@ -137,10 +181,23 @@ def generation(rules: tuple[Rule, ...], trials: int, episodes: int) -> Callable[
     return call
 
 
-def measure(n_rules: int = 14, trials: int = 5, episodes: int = 100, repeats: int = 3) -> dict[str, Any]:
-    """Time a generation of random rules; the first, compiling run is not counted."""
+def measure(
+    n_rules: int = 14, trials: int = 5, episodes: int = 100, repeats: int = 3, neurons: str = BINARY
+) -> dict[str, Any]:
+    """Time a generation of random rules; the first, compiling run is not counted.
+
+    Args:
+        n_rules: how many rules.
+        trials: of each rule towards each goal.
+        episodes: of each trial.
+        repeats: runs that are timed.
+        neurons: "binary" or "sigmoid".
+
+    Returns:
+        The seconds of each run, their median, and what was run where.
+    """
     rules = cast(tuple[Rule, ...], random_learners("dsp", 0, n_rules))
-    call = generation(rules, trials, episodes)
+    call = generation(rules, trials, episodes, neurons)
     best = call(0)
     seconds = []
     for repeat in range(repeats):
@@ -154,6 +211,7 @@ def measure(n_rules: int = 14, trials: int = 5, episodes: int = 100, repeats: in
         "rules": n_rules,
         "trials": trials * 8,
         "episodes": episodes,
+        "neurons": neurons,
         "jax": jax.__version__,
         "device": str(jax.devices()[0]),
     }
@@ -164,5 +222,7 @@ if __name__ == "__main__":
     parser.add_argument("--rules", type=int, default=14)
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--neurons", choices=NEURONS, default=BINARY)
     options = parser.parse_args()
-    print(json.dumps(measure(options.rules, 5, options.episodes, options.repeats)))  # noqa: T201
+    measured = measure(options.rules, 5, options.episodes, options.repeats, options.neurons)
+    print(json.dumps(measured))  # noqa: T201

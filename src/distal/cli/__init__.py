@@ -18,6 +18,7 @@ from distal.base import interrupts
 from distal.base.checks import InputError
 from distal.cli import (
     bench,
+    beyond,
     compare,
     env,
     evolve,
@@ -38,7 +39,7 @@ from distal.engines.spread import WorkError
 # As in the help.
 _COMMANDS = (
     *(maze, env, rules, learn, compare, inspect, watch, evolve, runs),
-    *(reproduce, readings, tasks, bench),
+    *(reproduce, readings, tasks, beyond, bench),
 )
 
 

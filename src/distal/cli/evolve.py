@@ -20,6 +20,7 @@ from distal.cli.runs import SINCE, search_used, winners_table
 from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable, runner_of
 from distal.evaluation.learning import chosen_task, settings_in
+from distal.evaluation.measures import MEASURES
 from distal.learners import KINDS
 from distal.model.settings import Settings, SettingsDict
 from distal.search.config import UNNAMED, Config
@@ -29,11 +30,11 @@ from distal.search.results import Evolved
 from distal.search.runs import check_new, read_run
 
 _SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
-_TASK = ("maze", "heading", "env", "env_arg", "encode", "starts")
+_TASK = ("maze", "levels", "heading", "env", "env_arg", "encode", "starts")
 # What decides the result of an evolution, and so cannot change when it is resumed.
 _DECIDING = (
     "learner", "runs", "generations", "search", *_SEARCH_OPTIONS, "trials", "episodes", "fresh", "seed",
-    *_TASK,     *Settings.__dataclass_fields__,
+    "fitness", *_TASK, "switch", "switch_to", *Settings.__dataclass_fields__,
 )  # fmt: skip
 
 
@@ -70,6 +71,11 @@ def add(commands: Commands) -> None:
     ):
         command.add_argument(f"--{name}", type=number, metavar="X", help=text)
     options.add_elites(command, None)
+    measures = "; ".join(f"{word}: {text}" for word, text in MEASURES.items())
+    command.add_argument(
+        "--fitness", metavar="WORD", help=f"what is minimised, over all trials: {measures} (best)"
+    )
+    options.add_switch(command)
     options.add_task(command)
     options.add_settings(command, given_only=True, environments=True)
     options.add_engine(command)
@@ -90,6 +96,8 @@ def run(args: argparse.Namespace) -> None:
         folder("--out", args.out)
         given = {name: value for name, value in given.items() if name not in _TASK}
         given["task"] = options.task(args)
+        given.pop("switch_to", None)
+        given["switch"] = options.switch(args, given["task"])
         asked = {name: given.pop(name) for name in _SEARCH_OPTIONS if name in given}
         given["search"] = algorithm(given.pop("search", UNNAMED), asked)
     _check_evolution(args, given)

@@ -31,12 +31,13 @@ from distal.evaluation.learning import (
 from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.settings import READINGS, Settings
+from distal.model.settings import BINARY, READINGS, Settings
 from distal.tasks.task import task_name, whole_eps
 from distal.tasks.walk import MazeTask, maze_of
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
+_PHASES = 12  # phases that are shown: the first, and the last
 
 
 def add(commands: Commands) -> None:
@@ -87,6 +88,7 @@ def _add_evaluation(command: Parser, remark: str = "") -> None:
     )
     options.add_seed(command)
     options.add_resample(command)
+    options.add_switch(command)
     options.add_task(command)
     options.add_settings(command, remark=remark, environments=True)
     options.add_engine(command)
@@ -130,6 +132,7 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     settings = options.settings(args)
     Settings.of(settings)
     task = options.task(args)
+    switch = options.switch(args, task)
     steps = settings_in(task, settings).steps
     beside = not args.no_chance and learner.kind != Chance.kind
     total = args.episodes * args.trials * len(task.goals) * (1 + beside)
@@ -142,7 +145,8 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     with runner_of(args) as runner, progress(label, total) as advance:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
-            seed=args.seed, engine=runner, progress=advance, keep_ep=True, chance=beside, **settings,
+            switch=switch, seed=args.seed, engine=runner, progress=advance, keep_ep=True, chance=beside,
+            **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
@@ -158,6 +162,8 @@ def show_result(result: Result) -> None:
     goals, n = result.task.goals, len(result.best)
     in_maze = isinstance(result.task, MazeTask)
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
+    if result.switch is not None:
+        resampled += f", the goal moves every {result.switch.every:,}"
     out.print(_described(result), style="bold", soft_wrap=True)
     out.print(
         f"{counted(n, 'trial')}{_for_each(result)}, "
@@ -168,7 +174,8 @@ def show_result(result: Result) -> None:
     readings = ", ".join(
         f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
     )
-    out.print(f"{settings.hidden} hidden neurons, {settings.steps} steps; {readings}", style="dim")
+    neurons = "" if settings.neurons == BINARY else f"{settings.neurons} "
+    out.print(f"{settings.hidden} {neurons}hidden neurons, {settings.steps} steps; {readings}", style="dim")
     columns = [one for one in (result, result.chance) if one is not None]
     names = [Text("\n".join(textwrap.wrap(visible(name_of(one.learner)), NAME))) for one in columns]
     beside = ["difference"] * (len(columns) > 1)
@@ -179,19 +186,23 @@ def show_result(result: Result) -> None:
         "fitness: mean best EP", *(spread(one.fitness, one.standard_error) for one in columns), *gap
     )
     if result.target is not None:
-        table.add_row("trials that reached the goal", *(f"{one.reached:.1%}" for one in columns))
+        what = "trials" if result.switch is None else "phases"
+        table.add_row(f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in columns))
     found = [behaviour for one in columns if (behaviour := one.behaviour) is not None]
     if found:
         _add_behaviour(table, found)
     if in_maze:
         table.add_row("perfect agent", f"{perfect_agent(maze_of(result.task)):.2f}")
     out.print(table)
-    marks = list(result.checkpoints)[-_MARKS:]
-    curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
-    for one in columns:
-        curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:.2f}" for mark in marks))
-    out.print(curve)
-    if in_maze or len(goals) > 1:
+    if result.switch is None:
+        marks = list(result.checkpoints)[-_MARKS:]
+        curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
+        for one in columns:
+            curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:.2f}" for mark in marks))
+        out.print(curve)
+    else:
+        _show_phases(out, columns)
+    if result.switch is None and (in_maze or len(goals) > 1):
         _show_goals(out, columns)
     if result.cut:
         whole = n * result.episodes
@@ -248,6 +259,32 @@ def _show_goals(out: Console, columns: list[Result]) -> None:
         reached = () if target is None else (f"{(final <= target).mean():.0%}" for final in finals)
         table.add_row(visible(goal), *distance, *best, *reached)
     out.print(table)
+
+
+def _show_phases(out: Console, columns: list[Result]) -> None:
+    """Print how each phase went, by a learner and by chance if it is there."""
+    found = [phases for one in columns if (phases := one.phases) is not None]
+    whats = ["best EP", *(["reached", "after episodes"] if found[0].until is not None else [])]
+    heads = [head for what in whats for head in (what, "chance")[: len(found)]]
+    table = new_table("phase", *heads)
+    count = found[0].best.shape[1]
+    for phase in range(count) if count <= _PHASES else (*range(_PHASES - 1), count - 1):
+        best = (f"{one.best[:, phase].mean():.2f}" for one in found)
+        reached = (f"{one.reached[phase]:.0%}" for one in found if one.reached is not None)
+        medians = (one.median_until[phase] for one in found if one.median_until is not None)
+        until = ("–" if median is None else f"{median:g}" for median in medians)
+        table.add_row(f"{phase + 1:,}", *best, *reached, *until)
+    out.print(table)
+    if found[0].until is not None:
+        out.print("after episodes: the median until the goal is reached, – if most never do", style="dim")
+    for one, phases in zip(columns, found, strict=True):
+        lost = phases.forgetting
+        if lost is not None:
+            gap = spread(lost.lost, lost.standard_error, sign=True)
+            out.print(
+                f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:.2f} when it left, "
+                f"{lost.came_back_with:.2f} in the first episode after it came back ({gap})"
+            )
 
 
 def _verdicts(kind: str, difference: Difference | None, found: list[Behaviour]) -> Iterator[str]:

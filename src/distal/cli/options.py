@@ -11,10 +11,11 @@ from distal.base.checks import InputError
 from distal.cli.parser import Parser, number, whole
 from distal.cli.terminal import progress
 from distal.learners import DEFAULTS, Learner, find_learner
-from distal.model.maze import HEADINGS, Maze, triple_t_maze
-from distal.model.settings import READINGS, Settings, SettingsDict, default
+from distal.model.maze import HEADINGS, Maze, t_maze, triple_t_maze
+from distal.model.settings import BINARY, NEURONS, READINGS, Settings, SettingsDict, default
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.sources import task_of
+from distal.tasks.switching import NEW, SCHEDULES, Switch
 from distal.tasks.task import Task
 from distal.tasks.walk import MazeTask
 
@@ -56,6 +57,8 @@ def add_settings(
         value = getattr(defaults, name)
         own = ", or what the environment allows" if name == "steps" and environments else ""
         command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
+    neurons = _explained(NEURONS, BINARY)
+    command.add_argument("--neurons", default=unless_given(BINARY), metavar="WORD", help=neurons)
     command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
     add_heading(command, None if environments else unless_given("north"))
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
@@ -72,8 +75,41 @@ def add_settings(
 def add_task(command: Parser) -> None:
     """Add an environment as the task."""
     group = command.add_argument_group("a task of your own (the triple T-maze)")
+    group.add_argument(
+        "--levels",
+        type=whole,
+        metavar="N",
+        help="a T-maze of 1 to 4 levels, with as many steps for its shortest ways as 100 are for the paper's",
+    )
     add_environment(group)
     group.add_argument("--env", metavar="ID", help="a Gymnasium environment, or a table saved as FILE.npz")
+
+
+def add_switch(command: Parser) -> None:
+    """Add goals that move."""
+    group = command.add_argument_group("conditions that change")
+    group.add_argument("--switch", type=whole, metavar="E", help="the goal moves every E episodes (never)")
+    group.add_argument(
+        "--switch-to",
+        metavar="WORD",
+        help=f"{_explained(SCHEDULES, NEW)}; or the goals of all phases with commas between, as 0,5,0",
+    )
+
+
+def switch(args: argparse.Namespace, task: Task[Any]) -> Switch | None:
+    """Return when goals move and where to, if they do; listed goals go by the names that the task has."""
+    if args.switch is None:
+        if args.switch_to is not None:
+            raise InputError("--switch-to says where goals move; say when with --switch E, or leave it out")
+        return None
+    if args.switch_to is None or args.switch_to in SCHEDULES:
+        return Switch(args.switch, args.switch_to or NEW)
+    names = [name.strip() for name in args.switch_to.split(",")]
+    for name in names:
+        if name not in task.goals:
+            expected = f"{', '.join(SCHEDULES)}, or goals of the task ({', '.join(task.goals)})"
+            raise InputError(f"--switch-to names {name!r}, expected {expected}")
+    return Switch(args.switch, tuple(list(task.goals).index(name) for name in names))
 
 
 def add_environment(group: argparse._ArgumentGroup) -> None:
@@ -113,9 +149,15 @@ def task(args: argparse.Namespace) -> Task[Any]:
             if getattr(args, option) is not None:
                 name = option.replace("_", "-")
                 raise InputError(f"--{name} is for an environment; name one with --env ID, or leave it out")
-        return MazeTask(maze(args.maze, "north" if args.heading is None else args.heading))
-    if args.maze is not None:
-        raise InputError("--maze and --env are both given; leave one out")
+        heading = "north" if args.heading is None else args.heading
+        if args.levels is None:
+            return MazeTask(maze(args.maze, heading))
+        if args.maze is not None:
+            raise InputError("--maze and --levels are both given; leave one out")
+        return MazeTask.scaled(Maze(t_maze(args.levels).picture, heading))
+    for name in ("maze", "levels"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name} and --env are both given; leave one out")
     if args.heading is not None:
         raise InputError("--heading is for a maze; leave it out")
     return environment(args.env, args)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table
+
 from distal._version import __version__
 from distal.base.checks import InputError
 from distal.base.files import check_target
@@ -20,6 +22,8 @@ from distal.tasks.walk import MazeTask
 if TYPE_CHECKING:
     from distal.show.film import Scene
     from distal.show.watch import Watched
+
+_PHASES = 12  # phases that are shown: the first, and the last
 
 
 def add(commands: Commands) -> None:
@@ -54,6 +58,7 @@ def add(commands: Commands) -> None:
     command.add_argument("--episodes", type=whole, metavar="N", help="episodes of the page (1000)")
     options.add_seed(command)
     options.add_resample(command)
+    options.add_switch(command)
     options.add_numbers(command)
     options.add_task(command)
     options.add_settings(command, environments=True)
@@ -77,9 +82,10 @@ def run(args: argparse.Namespace) -> None:
     from distal.show import film, watch  # noqa: PLC0415 - imports Pillow, which no other command should wait for
 
     learners = options.learners(args, args.rule, args.against)
+    task = options.task(args)
     asked: dict[str, Any] = {
-        "goal": args.goal, "resample": args.resample, "seed": args.seed,
-        "task": options.task(args), **options.settings(args),
+        "goal": args.goal, "resample": args.resample, "switch": options.switch(args, task),
+        "seed": args.seed, "task": task, **options.settings(args),
     }  # fmt: skip
     films = {kind: path for kind, path in (("gif", args.gif), ("mp4", args.mp4)) if path is not None}
     page = args.out if args.out is not None else "watch.html" if args.open or not films else None
@@ -133,11 +139,18 @@ def _check_watch(args: argparse.Namespace, films: dict[str, str], page: str | No
 def _show_watched(watched: Watched, page: str, size: int) -> None:
     """Print what a page replays, and where it is."""
     out = console()
-    episodes = watched.eps.shape[1]
+    episodes, switch = watched.eps.shape[1], watched.batches[0].switch
     in_maze = isinstance(watched.task, MazeTask)
     goal = f", goal {watched.goal}" if len(watched.task.goals) > 1 else ""
     what = f"the way to {watched.goal}" if in_maze else f"{visible(task_name(watched.task))}{goal}"
-    out.print(f"{what}: {episodes:,} episodes, seed {watched.seed}")
+    moves = "" if switch is None else f", the goal moves every {switch.every:,}"
+    out.print(f"{what}: {episodes:,} episodes{moves}, seed {watched.seed}")
+    out.print(_bests(watched) if switch is None else _bests_of_phases(watched))
+    out.print(f"page: {page} ({size / 1000:,.0f} kB)", soft_wrap=True)
+
+
+def _bests(watched: Watched) -> Table:
+    """Return how well each learner did, and chance."""
     table = new_table("learner", "first EP", "best EP", "in episode", "last EP")
     summary = watched.to_dict()
     for entry in summary["learners"]:
@@ -145,8 +158,18 @@ def _show_watched(watched: Watched, page: str, size: int) -> None:
         table.add_row(entry["name"], *(f"{value:,}" for value in numbers))
     chance = summary["chance"]
     table.add_row(f"chance, mean of {chance['trials']} trials", "", f"{chance['mean_best_ep']:.1f}")
-    out.print(table)
-    out.print(f"page: {page} ({size / 1000:,.0f} kB)", soft_wrap=True)
+    return table
+
+
+def _bests_of_phases(watched: Watched) -> Table:
+    """Return how well each learner did in each phase, and chance."""
+    trials = watched.to_dict()["chance"]["trials"]
+    table = new_table("best EP in phase", "goal", *watched.names, f"chance, mean of {trials} trials")
+    phases = list(enumerate(watched.phases, start=1))
+    for number, phase in phases if len(phases) <= _PHASES else [*phases[: _PHASES - 1], phases[-1]]:
+        best = (f"{ep:,}" for ep in phase["best_ep"])
+        table.add_row(f"{number:,}", visible(phase["goal"]), *best, f"{phase['chance']:.1f}")
+    return table
 
 
 def _show_film(scenes: Sequence[Scene], files: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from distal.base.checks import InputError, flag, function, indices, instance, in
 from distal.learners import KINDS, Learner, class_names
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
+from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 
 MAX_WORKERS = 1024
@@ -43,6 +44,8 @@ class Batch:
         resample: Draw fresh weights after this many episodes.
         record: The episodes, from 1 and ascending, after which the best EP is wanted; all if
             left out.
+        switch: When goals move, and where to, if they do; then `goal` is that of each trial's
+            first phase, and the best EP is that of the phase.
 
     Raises:
         InputError: If an argument is wrong, or the arrays differ in length.
@@ -57,6 +60,7 @@ class Batch:
     episodes: int
     resample: int | None = None
     record: tuple[int, ...] | None = None
+    switch: Switch | None = None
 
     def __post_init__(self) -> None:
         # Made once in every generation of an evolution: whole arrays are checked, not trial after trial.
@@ -82,6 +86,8 @@ class Batch:
             object.__setattr__(self, "resample", integer("resample", self.resample, 1, MAX_COUNT))
         if self.record is not None:
             object.__setattr__(self, "record", _ascending(self.record, self.episodes))
+        if self.switch is not None:
+            instance("switch", self.switch, Switch, "a Switch").check_goals(goals)
 
     def __len__(self) -> int:
         return len(self.seed)
@@ -103,6 +109,19 @@ class Batch:
     def recorded(self) -> Sequence[int]:
         """The episodes, from 1, after which the best EP is recorded, in their order."""
         return range(1, self.episodes + 1) if self.record is None else self.record
+
+    @property
+    def phase(self) -> int:
+        """The number of episodes in a phase: all of them, if goals do not move."""
+        return self.episodes if self.switch is None else min(self.switch.every, self.episodes)
+
+    @cached_property
+    def goals(self) -> NDArray[np.int32]:
+        """The goal of every trial in every phase, (trials, phases); one phase, if goals do not move."""
+        if self.switch is None:
+            return self.goal[:, None]
+        phases = self.switch.phases(self.episodes)
+        return self.switch.schedule(self.goal, self.seed, len(self.task.goals), phases)
 
     @cached_property
     def columns(self) -> NDArray[np.int32]:
@@ -141,10 +160,11 @@ class Trials:
 
     Attributes:
         best: The lowest EP so far after each recorded episode, (trials, recorded episodes). EPs
-            are whole numbers, or floats where those of the task are.
+            are whole numbers, or floats where those of the task are. Where goals move, the lowest
+            since the last move.
         ep: The EP of every episode, (trials, episodes), if it was asked for.
-        hidden: The hidden weights of the first episode that had the best EP,
-            (trials, H, I + 1 + H + O), if they were asked for.
+        hidden: The hidden weights of the first episode that had the best EP, of the last phase if
+            there are several, (trials, H, I + 1 + H + O), if they were asked for.
         output: The output weights of the same episode, (trials, O, H + 1).
         cut: How many episodes ran out of steps before the task ended them, where it says so.
     """
@@ -154,6 +174,15 @@ class Trials:
     hidden: NDArray[np.float32] | None
     output: NDArray[np.float32] | None
     cut: int = 0
+
+
+def best_so_far(ep: EPs, phase: int) -> EPs:
+    """Return the lowest EP since the phase began, after each episode; the episodes are the last axis."""
+    parts = [
+        np.minimum.accumulate(ep[..., first : first + phase], axis=-1)
+        for first in range(0, ep.shape[-1], phase)
+    ]
+    return np.concatenate(parts, axis=-1)
 
 
 @contextmanager

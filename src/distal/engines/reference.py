@@ -14,7 +14,15 @@ import numpy as np
 
 from distal import learners
 from distal.base.checks import InputError, instance, integer, number
-from distal.engines.batch import Batch, EPs, Progress, Trials, checked_call, named_in_errors
+from distal.engines.batch import (
+    Batch,
+    EPs,
+    Progress,
+    Trials,
+    best_so_far,
+    checked_call,
+    named_in_errors,
+)
 from distal.model.network import Weights
 from distal.tasks.episode import Episode
 from distal.tasks.task import Aim, for_trial, whole_eps
@@ -25,13 +33,14 @@ _MAX_EP = 2**31 - 1  # what the arrays of results hold
 def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
     """Yield the episodes of one trial of a batch."""
     learner, settings, seed = batch.learners[batch.learner[trial]], batch.settings, int(batch.seed[trial])
-    task = Aim(for_trial(batch.task, seed), int(batch.goal[trial]))
+    goals = batch.goals[trial].tolist()
+    task = Aim(for_trial(batch.task, seed), goals[0], goals, batch.phase)
     stream = learners.episodes(learner, task, settings, seed, batch.resample)
     return islice(stream, batch.episodes)
 
 
 def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tuple[EPs, Weights, int]:
-    """Run one trial; return every EP, the weights of the first best one, and how many were cut off."""
+    """Run one trial; return every EP, the first best weights of its last phase, and how many were cut off."""
     ep, cut = np.empty(batch.episodes, _eps(batch)), 0
     with named_in_errors(batch, trial):
         stream = episodes(batch, trial)
@@ -39,7 +48,7 @@ def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tup
         for index, episode in enumerate(chain([best], stream)):
             ep[index] = _checked_ep(episode.ep, ep.dtype)
             cut += getattr(episode.walk, "cut", False)
-            if episode.ep < best.ep:
+            if episode.ep < best.ep or index % batch.phase == 0:
                 best = episode
             if progress is not None:
                 progress(1)
@@ -81,7 +90,7 @@ def run(
     for trial in range(len(batch)):
         ep, of_best, cut_off = run_trial(batch, trial, progress)
         cut += cut_off
-        best[trial] = np.minimum.accumulate(ep)[batch.columns >= 0]
+        best[trial] = best_so_far(ep, batch.phase)[batch.columns >= 0]
         if eps is not None:
             eps[trial] = ep
         if keep_weights:

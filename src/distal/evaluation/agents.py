@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from distal.base.significance import interval, paired
 from distal.model import draws, network
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.network import MAX_NEURONS, Activations, Weights, incoming
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import Settings
 from distal.tasks.encoders import AnyEncoder, Encoder, FunctionEncoder
 from distal.tasks.episode import choose
 from distal.tasks.gym import is_env, made_env, name_of, named
@@ -119,7 +119,7 @@ class Agent:
     def reset(self) -> None:
         """Begin the next episode, or the first once more if nothing was done in it: no neuron is active."""
         hidden, _, outputs = self.weights.shape
-        self._hidden: Activations = np.zeros(hidden, np.uint8)
+        self._hidden = network.silent(hidden, self.settings.neurons)
         self._outputs: Activations = np.zeros(outputs, np.uint8)
         self._now += self._steps > 0
         self._steps = 0
@@ -128,13 +128,14 @@ class Agent:
     def act(self, observation: Any) -> int:
         """Return the action for an observation, as the environment numbers it."""
         bits = self._bits(observation)
-        self._hidden, sums = network.step(
+        self._hidden, _, sums = network.step(
             self.weights,
             np.float32(self.alpha_h),
             np.float32(self.alpha_o),
             np.array([*bits, 1], np.uint8),
             self._hidden,
             self._outputs,
+            self.settings.neurons,
         )
         action, self._outputs = choose(sums, self.settings.outputs, self._word())
         self._steps += 1
@@ -167,7 +168,7 @@ class Agent:
             "name": self.name,
             "alpha_h": self.alpha_h,
             "alpha_o": self.alpha_o,
-            "settings": asdict(self.settings),
+            "settings": self.settings.to_dict(),
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
             "first_action": self.first_action,
             "seed": self.seed,
@@ -211,13 +212,7 @@ class Agent:
         kept = fields(data, FORMAT, VERSION, (*numbers, *others))
         weights = _weights(kept.pop("hidden"), kept.pop("output"), kept.pop("inputs"))
         encoder = _encoder(kept.pop("encoder"), env, encode)
-        return cls(weights, settings=_settings(kept.pop("settings")), encoder=encoder, **kept)
-
-
-def _settings(given: object) -> Settings:
-    if not isinstance(given, dict) or set(given) != set(Settings.__dataclass_fields__):
-        raise InputError(f"settings is {shown(given)}, expected every setting by name")
-    return Settings.of(cast(SettingsDict, given))
+        return cls(weights, settings=Settings.from_dict(kept.pop("settings")), encoder=encoder, **kept)
 
 
 def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> AnyEncoder | None:

@@ -39,8 +39,9 @@ from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, lit
 from distal.base.frames import frame
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Batch, Progress, Runner
-from distal.engines.batch import EPs
+from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.agents import MAX_NAME, Agent
+from distal.evaluation.phases import Phases
 from distal.learners import (
     KINDS,
     Learner,
@@ -58,6 +59,7 @@ from distal.model.network import Weights, incoming
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, stored
+from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, own_steps, target_of, whole_eps
 from distal.tasks.walk import MazeTask
 
@@ -201,6 +203,8 @@ class Result:
         chance: The same evaluation by chance, with the same trial seeds, unless it was left out.
         cut: How many episodes ran out of steps before the environment ended them; their EP
             says only what had happened until then.
+        switch: When goals moved, and where to, if they did. Then `best` is the lowest EP since
+            the last move, and weights are the best of the last phase.
     """
 
     best: EPs
@@ -217,6 +221,7 @@ class Result:
     output: NDArray[np.float32] | None = None
     chance: Result | None = None
     cut: int = 0
+    switch: Switch | None = None
 
     def __repr__(self) -> str:
         fitness = with_error(self.fitness, self.standard_error)
@@ -267,8 +272,24 @@ class Result:
 
     @property
     def final(self) -> EPs:
-        """The best EP of each trial, (trials)."""
-        return self.best[:, -1]
+        """The best EP of each trial, (trials); where goals moved, the mean over its phases."""
+        if self.switch is None:
+            return self.best[:, -1]
+        means: EPs = self.best[:, self.switch.ends(self.episodes)].mean(axis=1)
+        return means
+
+    @property
+    def goals(self) -> NDArray[np.int32]:
+        """The goal of each trial in each phase, by number, (trials, phases); one phase, if goals stay."""
+        return batch_of(
+            [self.learner], np.array([self.seed], np.uint64), trials=self.trials, episodes=self.episodes,
+            task=self.task, settings=self.settings, switch=self.switch,
+        ).goals  # fmt: skip
+
+    @property
+    def phases(self) -> Phases | None:
+        """How fast each new goal was found, and what was left of old ones; None if goals did not move."""
+        return None if self.switch is None else Phases.of(self.best, self.goals, self.switch, self.target)
 
     @property
     def target(self) -> float | None:
@@ -287,8 +308,14 @@ class Result:
 
     @property
     def reached(self) -> float | None:
-        """The share of trials that reached the goal: in a maze, best EP below N_steps, as in the paper."""
-        return None if self.target is None else float((self.final <= self.target).mean())
+        """The share of trials that reached the goal: in a maze, best EP below N_steps, as in the paper.
+
+        Where goals moved, the share of all phases in which their goal was reached.
+        """
+        if self.target is None:
+            return None
+        ends = [-1] if self.switch is None else self.switch.ends(self.episodes)
+        return float((self.best[:, ends] <= self.target).mean())
 
     @property
     def difference(self) -> Difference | None:
@@ -331,7 +358,8 @@ class Result:
         Raises:
             InputError: if no weights were kept, or there is no such trial.
         """
-        chosen = int(self.final.argmin()) if trial is None else trial
+        chosen = int(self.best[:, -1].argmin()) if trial is None else trial
+        last = 0 if self.switch is None else (self.episodes - 1) // self.switch.every * self.switch.every
         weights, learner = self.weights(chosen), self.learner
         number, goal = divmod(int(chosen), len(self.task.goals))
         return Agent(
@@ -343,7 +371,7 @@ class Result:
             first_action=getattr(self.task, "first_action", 0),
             name=f"{name_of(learner)}, trial {chosen}"[:MAX_NAME],
             seed=child_seed(self.seed, number, goal, 0),
-            episode=int(self.best[chosen].argmin()),
+            episode=last + int(self.best[chosen, last:].argmin()),
         )
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
@@ -367,12 +395,13 @@ class Result:
             "episodes": self.episodes,
             "trials": self.trials,
             "resample": self.resample,
+            **({} if self.switch is None else {"switch": self.switch.to_dict()}),
             "seed": self.seed,
             "engine": self.engine,
             "workers": self.workers,
             "learner": self.learner.kind,
             self.learner.key: embedded(self.learner),
-            **asdict(self.settings),
+            **self.settings.to_dict(),
             **task_fields(self.task),
         }
 
@@ -399,14 +428,15 @@ class Result:
         curves = given["curves"]
         best, ep = _eps("best", curves["best"]), None if curves["ep"] is None else _eps("ep", curves["ep"])
         rows = shared["trials"] * len(shared["task"].goals)
-        if len(best) != rows or (np.diff(best, axis=1) > 0).any():
+        phase = best.shape[1] if shared["switch"] is None else shared["switch"].every
+        if len(best) != rows or not np.array_equal(best_so_far(best, phase), best):
             raise InputError(f"best has {counted(len(best), 'row')}, expected {rows} that never rise")
-        if ep is not None and not np.array_equal(np.minimum.accumulate(ep, axis=1), best):
+        if ep is not None and not np.array_equal(best_so_far(ep, phase), best):
             raise InputError("best and ep do not belong together: best is the lowest ep so far")
         return cls(best=best, learner=learner, ep=ep, cut=integer("cut", given.get("cut", 0), 0), **shared)
 
     def _numbers(self, curves: bool) -> dict[str, Any]:
-        behaviour = self.behaviour
+        behaviour, phases = self.behaviour, self.phases
         numbers: dict[str, Any] = {
             "fitness": self.fitness,
             "standard_error": self.standard_error,
@@ -414,6 +444,7 @@ class Result:
             "best": self.final.tolist(),
             "checkpoints": {str(mark): value for mark, value in self.checkpoints.items()},
             "behaviour": None if behaviour is None else behaviour.to_dict(),
+            **({} if phases is None else {"phases": phases.to_dict()}),
         }
         if curves:
             numbers["curves"] = {
@@ -477,7 +508,11 @@ class Result:
             ]
         if self.reached is not None:
             lines.append(f"reached  {self.reached:.0%} of the trials")
-        lines.append(f"mean best EP  {curve}")
+        if self.switch is None:
+            lines.append(f"mean best EP  {curve}")
+        else:
+            ends = self.best[:, self.switch.ends(self.episodes)].mean(axis=0)
+            lines.append(f"mean best EP by phase  {', '.join(f'{mean:.2f}' for mean in ends)}")
         if self.cut:
             whole = len(self.best) * self.episodes
             lines.append(f"{self.cut:,} of {whole:,} episodes were cut off after {self.settings.steps} steps")
@@ -486,14 +521,18 @@ class Result:
 
 def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[Any]]:
     """Return the episodes of some trials, by their rows in `best`, as the columns of a table."""
-    trial, goal = np.divmod(np.array(rows, np.int64), len(result.task.goals))
+    trial = np.array(rows, np.int64) // len(result.task.goals)
     names = np.array(result.task.goals, object)
+    phase = np.arange(result.episodes) // (result.episodes if result.switch is None else result.switch.every)
+    goal = result.goals[list(rows)][:, phase].ravel()
+    moved = {} if result.switch is None else {"phase": np.tile(phase + 1, len(rows))}
     curves = {"ep": result.ep, "best": result.best}
     if result.chance is not None:
         curves |= {"chance_ep": result.chance.ep, "chance_best": result.chance.best}
     return {
         "trial": np.repeat(trial + 1, result.episodes),
-        "goal" if result.maze is None else "final_position": np.repeat(names[goal], result.episodes),
+        "goal" if result.maze is None else "final_position": names[goal],
+        **moved,
         "episode": np.tile(np.arange(1, result.episodes + 1), len(rows)),
         **{name: eps[list(rows)].ravel() for name, eps in curves.items() if eps is not None},
     }
@@ -518,7 +557,10 @@ def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     _, trials, seed, resample = checked_numbers(1, data["trials"], data["seed"], data["resample"])
     return {
         "task": task_from_fields(data),
-        "settings": Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
+        "settings": Settings.from_dict(
+            {name: data[name] for name in Settings.__dataclass_fields__ if name in data}
+        ),
+        "switch": Switch.from_dict(data["switch"]) if "switch" in data else None,
         "trials": trials,
         "resample": resample,
         "seed": seed,
@@ -553,6 +595,7 @@ def learn(
     episodes: int = 100,
     trials: int = 5,
     resample: int | None = None,
+    switch: int | Switch | None = None,
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
@@ -575,6 +618,7 @@ def learn(
         episodes: Episodes in each trial.
         trials: Trials for each goal; in a maze, for each final position.
         resample: Draw fresh weights after this many episodes.
+        switch: Move the goals after every so many episodes, or as a `Switch` says.
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: "cpu", "gpu", "reference" or "auto"; all give identical results. If left out, cpu,
@@ -602,6 +646,7 @@ def learn(
     chance = flag("chance", chance) and learner.kind != Chance.kind
     function("progress", progress)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
+    moving = switch_of(switch)
     chosen = chosen_task(task, maze)
     in_force = settings_in(chosen, settings)
     run = engines.runner(engine, workers, executor)
@@ -610,7 +655,7 @@ def learn(
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:
         batch = batch_of(
             [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=chosen,
-            settings=in_force, resample=resample,
+            settings=in_force, resample=resample, switch=moving,
         )  # fmt: skip
         suited = run.suited(batch)
         outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
@@ -628,6 +673,7 @@ def learn(
             hidden=outcome.hidden,
             output=outcome.output,
             cut=outcome.cut,
+            switch=moving,
         )
 
     result = evaluate(learner, keep_weights)
@@ -651,6 +697,7 @@ def batch_of(
     settings: Settings,
     resample: int | None = None,
     record: tuple[int, ...] | None = None,
+    switch: Switch | None = None,
 ) -> Batch:
     """Return the trials that evaluate several learners, each with its own seed (n).
 
@@ -666,6 +713,7 @@ def batch_of(
         settings: The network and the readings.
         resample: Draw fresh weights after this many episodes.
         record: As in `Batch`.
+        switch: When goals move, and where to.
 
     Returns:
         The batch.
@@ -686,6 +734,7 @@ def batch_of(
         episodes=episodes,
         resample=resample,
         record=record,
+        switch=switch,
     )
 
 

@@ -1,7 +1,8 @@
 """Hill climbing (the paper's section "Hill Climbing"), the baseline.
 
 Every episode runs the best weights so far plus noise on each of them, and
-replaces the best if it did strictly better. No traces, no normalisation.
+replaces the best if it did strictly better. No traces, no normalisation. Where goals
+move, the first episode of a phase runs the best weights as they are, to measure them anew.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ def episodes(
             best = None
         if best is None:
             weights = network.fresh_weights(settings.hidden, seed, number, task.inputs, task.outputs)
+        elif task.moves_at(number):
+            weights, best = best.weights, None
         else:
             weights = perturbed(best.weights, sigma, seed, number)
         episode = run_episode(weights, alpha_h, alpha_o, task, settings, seed, number)

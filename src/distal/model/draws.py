@@ -25,6 +25,7 @@ WEIGHTS = 0  # fresh weights
 NOISE = 1  # hill climbing's perturbation
 ACTION = 2  # the action under outputs="random"
 SEED = 3  # the seed of a part of the work, from the seed of the whole
+GOAL = 4  # the goal of a later phase, where goals move
 
 MAX_SEED = 2**64 - 1
 MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the counter
@@ -137,6 +138,18 @@ def normals(bits: NDArray[np.uint32]) -> NDArray[np.float32]:
     return result
 
 
+def words_of(seeds: NDArray[np.uint64], purpose: int, draws: int) -> NDArray[np.uint32]:
+    """Return the words at draws 0, 1, … of each seed, in lane 0 of episode 0, (seeds, draws)."""
+    counter = np.zeros((-(-draws // 4), 4), np.uint32)
+    counter[:, 0], counter[:, 3] = np.arange(len(counter)), purpose
+    return philox(counter, _keys(seeds)[:, None]).reshape(len(seeds), -1)[:, :draws]
+
+
+def _keys(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Split seeds into keys (..., 2), low word first."""
+    return np.stack([seeds & _LOW_HALF, seeds >> _32], axis=-1).astype(np.uint32)
+
+
 def choice(bits: np.uint32, n: int) -> int:
     """Turn one word into a whole number uniform in 0 … n − 1."""
     return (int(bits) * n) >> 32
@@ -161,8 +174,6 @@ def child_seeds(seed: int | NDArray[np.uint64], parts: ArrayLike) -> NDArray[np.
     """Return the seeds of parts (..., 3) of the work that has a seed; many seeds (...) are broadcast."""
     places = np.asarray(parts, np.uint32)
     counter = np.concatenate([places, np.full((*places.shape[:-1], 1), SEED, np.uint32)], axis=-1)
-    seeds = np.asarray(seed, np.uint64)
-    key = np.stack([seeds & _LOW_HALF, seeds >> np.uint64(32)], axis=-1).astype(np.uint32)
-    words = philox(counter, key).astype(np.uint64)
+    words = philox(counter, _keys(np.asarray(seed, np.uint64))).astype(np.uint64)
     children: NDArray[np.uint64] = words[..., 1] << np.uint64(32) | words[..., 0]
     return children

@@ -1,4 +1,4 @@
-"""The binary recurrent network: which synapses exist, how they are drawn and summed.
+"""The recurrent network: which synapses exist, how they are drawn, summed and made active.
 
 Two matrices hold all weights, one row per post-synaptic neuron:
 
@@ -16,17 +16,20 @@ shapes are (H, I + 1 + H + O) and (O, H + 1), the order is the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.model import draws
+from distal.model.settings import BINARY
 
 INPUTS = 3  # left, front, right
 OUTPUTS = 4  # stop, left, right, straight
 MAX_NEURONS = 256  # inputs, or outputs, of any task
 
 Activations = NDArray[np.uint8]  # 0 or 1
+Hidden = NDArray[Any]  # what hidden neurons pass on: 0 or 1, or a float32 in [0, 1]
 
 
 def incoming(hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> int:
@@ -156,30 +159,68 @@ def ordered_sum(terms: NDArray[np.float32]) -> NDArray[np.float32]:
     return total
 
 
+class Stepped(NamedTuple):
+    """What a time step gives."""
+
+    hidden: Hidden  # what the hidden neurons pass on
+    active: Activations  # which of them count as active: those whose sum is above 0
+    sums: NDArray[np.float32]  # of the outputs
+
+
+def silent(hidden: int, neurons: str = BINARY) -> Hidden:
+    """Return what hidden neurons pass on before the first step: nothing."""
+    return np.zeros(hidden, np.uint8 if neurons == BINARY else np.float32)
+
+
 def step(
     weights: Weights,
     alpha_h: float | np.float32,
     alpha_o: float | np.float32,
     inputs: Activations,
-    hidden: Activations,
+    hidden: Hidden,
     outputs: Activations,
-) -> tuple[Activations, NDArray[np.float32]]:
+    neurons: str = BINARY,
+) -> Stepped:
     """Compute one time step (the paper's equations for A_h and A_o).
 
     `inputs` (4) are those of this step with the bias; `hidden` (H) and `outputs`
-    (4) those of the step before. Returns the hidden activations of this step and
-    the output sums (4).
+    (4) those of the step before. `neurons` are "binary" or "sigmoid".
     """
     sums = (
         ordered_sum(weights.w_hi * inputs)
         + alpha_h * ordered_sum(weights.w_h * hidden)
         + alpha_o * ordered_sum(weights.w_ho * outputs)
     )
-    new_hidden = psi(sums)
-    output_sums = ordered_sum(weights.w_oh * np.append(new_hidden, np.uint8(1)))
-    return new_hidden, output_sums
+    active = psi(sums)
+    passed_on: Hidden = active if neurons == BINARY else logistic(sums)
+    output_sums = ordered_sum(weights.w_oh * np.append(passed_on, passed_on.dtype.type(1)))
+    return Stepped(passed_on, active, output_sums)
 
 
 def psi(sums: NDArray[np.float32]) -> Activations:
     """Return the binary activation: 1 where the sum is greater than 0."""
     return (sums > 0).astype(np.uint8)
+
+
+# The constants of `logistic`, in the order of their use; the compiled engines take them from here.
+FARTHEST = 18.0  # beyond, nothing changes: 1 + e^-18 is 1
+LOG2_E = 1.4426950408889634
+SHIFT = 1.5 * 2**23  # a float plus this is a whole number, which stands in the lower bits
+LN_2_HIGH, LN_2_LOW = 0.693359375, -2.12194440e-4  # their sum is ln 2; few bits in the first
+SERIES = (1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2, 1.0, 1.0)  # Taylor's of e^u, |u| ≤ ln 2 / 2
+ONE_BITS = 0x3F800000  # 1 as a 32-bit float
+
+
+def logistic(sums: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return 1 / (1 + e^-x) of each sum, to the bit as docs/exactness.md says."""
+    one = np.float32(1)
+    size = np.minimum(np.abs(sums), np.float32(FARTHEST))
+    shifted = size * np.float32(LOG2_E) + np.float32(SHIFT)
+    whole = shifted - np.float32(SHIFT)  # e^-size = e^u / 2^whole
+    u = (whole * np.float32(LN_2_HIGH) - size) + whole * np.float32(LN_2_LOW)
+    power: NDArray[np.float32] = np.full_like(u, SERIES[0])
+    for coefficient in SERIES[1:]:
+        power = power * u + np.float32(coefficient)
+    power = power * (np.int32(ONE_BITS) - (shifted.view(np.int32) << 23)).view(np.float32)
+    result: NDArray[np.float32] = np.where(sums > 0, one, power) / (one + power)
+    return result

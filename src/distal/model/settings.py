@@ -7,8 +7,8 @@ which is the default: the first. docs/readings.md gives the evidence for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import asdict, dataclass
+from typing import Any, TypedDict
 
 from distal.base.checks import InputError, instance, integer, one_of, sequence, shown, suggestion, text
 
@@ -43,6 +43,14 @@ READINGS: dict[str, dict[str, str]] = {
 }
 
 
+# What a hidden neuron makes of its sum; not a reading, since the paper's neurons are binary.
+NEURONS = {
+    "binary": "a hidden neuron is 1 where its sum is above 0, else 0",
+    "sigmoid": "it is the logistic function of its sum, and counts as active where that is above 0",
+}
+BINARY, SIGMOID = NEURONS
+
+
 def default(reading: str) -> str:
     """Return the default value of a reading: its first."""
     return next(iter(READINGS[reading]))
@@ -62,11 +70,12 @@ class SettingsDict(TypedDict, total=False):
     m_ties: str
     trace_pre: str
     normalise: str
+    neurons: str
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The size of the network, the length of an episode, and the five readings.
+    """The size and kind of the network, the length of an episode, and the five readings.
 
     Args:
         hidden: Hidden neurons, 1 to 256.
@@ -76,6 +85,7 @@ class Settings:
         m_ties: What m is when the EP equals the one before: "reward" or "punish".
         trace_pre: Which step's activations count as `pre`: "current" or "previous".
         normalise: Which incoming weights share a norm: "neuron", "layer" or "none".
+        neurons: Whether hidden neurons are "binary", as in the paper, or "sigmoid".
 
     Raises:
         InputError: If a number is out of its range, or a reading has no such value.
@@ -88,12 +98,29 @@ class Settings:
     m_ties: str = default("m_ties")
     trace_pre: str = default("trace_pre")
     normalise: str = default("normalise")
+    neurons: str = BINARY
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, _MAX_HIDDEN))
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
-        for name, values in READINGS.items():
+        for name, values in {**READINGS, "neurons": NEURONS}.items():
             object.__setattr__(self, name, one_of(name, getattr(self, name), values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings by name, ready for JSON; files name the neurons only if they are not binary."""
+        settings = asdict(self)
+        if self.neurons == BINARY:
+            del settings["neurons"]
+        return settings
+
+    @classmethod
+    def from_dict(cls, data: object) -> Settings:
+        """Read what `to_dict` returns."""
+        given = instance("settings", data, dict, "what Settings.to_dict returns")
+        fields = set(cls.__dataclass_fields__)
+        if not fields - {"neurons"} <= set(given) <= fields:
+            raise InputError(f"settings is {shown(data)}, expected every setting by name")
+        return cls(**given)
 
     @classmethod
     def of(cls, options: SettingsDict, others: Sequence[str] = ()) -> Settings:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from distal.base.colours import DARK, LIGHT
 from distal.model.maze import START, WALL, triple_t_maze
 from distal.paper.experiments import RESAMPLE, Reproduction, paper_results
+from distal.paper.measured import Curve
 from distal.search.evolve import REMEASURED
 
 if TYPE_CHECKING:
@@ -101,6 +102,13 @@ def render(figure: Figure) -> tuple[str, bytes]:
         figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
     return svg.getvalue(), png.getvalue()
+
+
+def draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -> None:
+    """Draw a mean over the episodes as a line, with a band of 1.96 standard errors."""
+    mean, half = np.array(curve.mean), 1.96 * np.array(curve.error)
+    axes.plot(curve.episodes, mean, color=LIGHT[colour], linestyle=style, linewidth=1.4, label=label)
+    axes.fill_between(curve.episodes, mean - half, mean + half, color=LIGHT[colour], alpha=0.2, linewidth=0)
 
 
 _ROLES = {colour: role for role, colour in LIGHT.items()}

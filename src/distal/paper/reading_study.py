@@ -402,7 +402,7 @@ class ReadingStudy:
             "distal": self.version,
             "scale": asdict(self.scale),
             "seed": self.seed,
-            "settings": asdict(self.settings),
+            "settings": self.settings.to_dict(),
             "elites": self.elites,
             "maze": list(self.maze.picture),
             "heading": self.maze.heading,
@@ -421,9 +421,8 @@ class ReadingStudy:
     @classmethod
     def _read(cls, data: dict[str, Any]) -> ReadingStudy:
         scale = instance("scale", data["scale"], dict, "how much was run")
-        settings = instance("settings", data["settings"], dict, "the settings of the base")
         elites = one_of("elites", data["elites"], ELITES)
-        base = Settings(**{name: settings[name] for name in Settings.__dataclass_fields__})
+        base = Settings.from_dict(data["settings"])
         known = variants(base, elites)
         found = sequence("variants", data["variants"], f"a list of {len(known)} outcomes")
         outcomes = tuple(Outcome.from_dict(*each) for each in zip(found, known, strict=True))

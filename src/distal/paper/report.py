@@ -119,7 +119,7 @@ def numbers(result: Reproduction, lines: list[Line]) -> dict[str, Any]:
         "scale": asdict(result.scale),
         "rules": result.rules,
         "elites": result.elites,
-        "settings": asdict(result.settings),
+        "settings": result.settings.to_dict(),
         "engine": result.engine,
         "machine": machine_of(result.engine),
         "seconds": {name: round(value, 2) for name, value in result.seconds.items()},

@@ -36,6 +36,7 @@ from distal.search.evolve import Step, evolve, resume, summary
 from distal.search.genetic import ELITES
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
+from distal.tasks.switching import Switch
 from distal.tasks.task import Task, whole_eps
 from distal.tasks.walk import MazeTask
 
@@ -104,7 +105,7 @@ class Request:
         return {
             "elites": self.elites,
             "seed": self.seed,
-            "settings": vars(self.settings),
+            "settings": self.settings.to_dict(),
             "maze": list(self.maze.picture),
             "heading": self.maze.heading,
         }
@@ -271,7 +272,8 @@ class Stages:
             evolved = evolve(
                 config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
                 episodes=config.episodes, seed=config.seed, search=config.search, task=config.task,
-                fresh=config.fresh, out=out, engine=self.runner, progress=told, **vars(config.settings),
+                fresh=config.fresh, fitness=config.fitness, switch=config.switch, out=out,
+                engine=self.runner, progress=told, **vars(config.settings),
             )  # fmt: skip
         if worked or stage.name not in self.seconds:
             self._took(stage.name, evolved.seconds)
@@ -291,6 +293,7 @@ class Stages:
         resample: int | None = None,
         record: tuple[int, ...] | None = None,
         every: bool = False,
+        switch: Switch | None = None,
     ) -> EPs:
         """Return best-so-far curves (learners, trials, episodes), read or run.
 
@@ -305,6 +308,7 @@ class Stages:
             resample: Draw fresh weights after this many episodes.
             record: The episodes, from 1, whose values are wanted; all if left out.
             every: Return the EP of every episode instead of the best so far.
+            switch: When goals move, and where to.
         """
         stage = self.stages[name]
         # What decides the curves: a stored file made from anything else is run again.
@@ -318,7 +322,8 @@ class Stages:
                 "resample": resample,
                 "record": record,
                 "every": every,
-                "settings": vars(settings),
+                "settings": settings.to_dict(),
+                **({} if switch is None else {"switch": switch.to_dict()}),
                 **task_fields(task),
             }
         )
@@ -334,7 +339,7 @@ class Stages:
         self._tell(stage, 0)
         batch = batch_of(
             learners, seeds, trials=trials, episodes=episodes, task=task, settings=settings,
-            resample=resample, record=(episodes,) if every else record,
+            resample=resample, record=(episodes,) if every else record, switch=switch,
         )  # fmt: skip
         done = 0
 

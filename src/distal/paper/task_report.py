@@ -7,19 +7,17 @@ figures/      the figure as SVG and PNG
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from distal.base.checks import counted
-from distal.base.colours import LIGHT
 from distal.base.files import to_json
 from distal.base.folders import for_report
 from distal.base.significance import SIGNIFICANT
 from distal.evaluation.learning import KEPT
-from distal.paper.figures import blank, own_style, render, standalone
+from distal.paper.figures import blank, draw_curve, own_style, render, standalone
+from distal.paper.measured import Curve, Gap, Interval, Measured
 from distal.paper.task_study import (
     CLIMBER,
     HOLDS,
@@ -29,13 +27,10 @@ from distal.paper.task_study import (
     REPORT,
     RULE,
     TASKS,
-    Curve,
-    Gap,
-    Interval,
-    Measured,
     Outcome,
     TaskStudy,
 )
+from distal.paper.wording import made_on, mean, p_value, percent, share, signed, table_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +108,7 @@ def finding(outcome: Outcome) -> str:
 def _verdict(gap: Gap, other: str) -> str:
     if gap.difference == Interval(0, 0, 0):
         return f"equals {other} in every trial"
-    numbers = f"({_signed(gap.difference.value)}, {_p(gap.p, word=True)})"
+    numbers = f"({signed(gap.difference.value)}, {p_value(gap.p, word=True)})"
     if gap.better is None:
         return f"cannot be told from {other} {numbers}"
     return f"{'beats' if gap.better else 'is worse than'} {other} {numbers}"
@@ -162,36 +157,10 @@ def rows(outcome: Outcome) -> Iterator[list[str]]:
     for name, tested in outcome.tested.items():
         for mark in tested.marks:
             yield [
-                LEARNERS[name][0], f"{mark.episodes:,}", _mean(mark.best), _mean(mark.chance),
-                _mean(mark.gap.difference, sign=True), _p(mark.gap.p), _share(mark.reached),
-                _share(mark.chance_reached), _percent(mark.retained), _percent(mark.chance_retained),
+                LEARNERS[name][0], f"{mark.episodes:,}", mean(mark.best), mean(mark.chance),
+                mean(mark.gap.difference, sign=True), p_value(mark.gap.p), share(mark.reached),
+                share(mark.chance_reached), percent(mark.retained), percent(mark.chance_retained),
             ]  # fmt: skip
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
-def _mean(value: Interval, sign: bool = False) -> str:
-    low, mean, high = (
-        _signed(number) if sign else f"{number:.2f}".replace("-", "−")
-        for number in (value.low, value.value, value.high)
-    )
-    return f"{mean} ({low} to {high})"
-
-
-def _share(value: Interval) -> str:
-    return f"{value.value:.1%} ({100 * value.low:.0f} to {100 * value.high:.0f})"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"
-
-
-def _p(value: float, word: bool = False) -> str:
-    if value < 0.0001:
-        return "p < 0.0001" if word else "< 0.0001"
-    return f"{'p = ' if word else ''}{value:.4f}" if value < 0.001 else f"{'p = ' if word else ''}{value:.3f}"
 
 
 # ------------------------------------------------------------------ the figure
@@ -238,11 +207,11 @@ def figure_of(study: TaskStudy) -> Figure:
 def _panel(axes: Axes, outcome: Outcome) -> None:
     chance = outcome.tested[RULE].chance_curve
     drawn = [chance]
-    _line(axes, chance, "chance", "chance", "-")
+    draw_curve(axes, chance, "chance", "chance", "-")
     for name, label, colour, style in _LINES:
         curve = outcome.tested[name].curve
         drawn.append(curve)
-        _line(axes, curve, label, colour, style)
+        draw_curve(axes, curve, label, colour, style)
     axes.set_title(outcome.world.title, loc="left", fontsize=9)
     axes.set_xscale("log")
     axes.set_xlim(1, chance.episodes[-1])
@@ -251,19 +220,13 @@ def _panel(axes: Axes, outcome: Outcome) -> None:
     axes.set_ylim(*_limits(drawn))
 
 
-def _line(axes: Axes, curve: Curve, label: str, colour: str, style: str) -> None:
-    mean, half = np.array(curve.mean), 1.96 * np.array(curve.error)
-    axes.plot(curve.episodes, mean, color=LIGHT[colour], linestyle=style, linewidth=1.4, label=label)
-    axes.fill_between(curve.episodes, mean - half, mean + half, color=LIGHT[colour], alpha=0.2, linewidth=0)
-
-
 def _limits(curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the range of all means from the tenth episode on, or of the last if there are no more."""
     first = min(10, curves[0].episodes[-1])
     values = [
-        mean
+        value
         for curve in curves
-        for episodes, mean in zip(curve.episodes, curve.mean, strict=True)
+        for episodes, value in zip(curve.episodes, curve.mean, strict=True)
         if episodes >= first
     ]
     room = 0.08 * (max(values) - min(values)) or 1.0
@@ -278,20 +241,10 @@ def command(study: TaskStudy) -> str:
     return f"distal tasks --scale {study.scale} --seed {study.seed}"
 
 
-def _where(study: TaskStudy) -> str:
-    here, minutes = study.machine, sum(study.seconds.values()) / 60
-    card = f"{here['card']} with " if here.get("card") else ""
-    return f"{card}{here['processor']}, {counted(here['cores'], 'core')}, in {minutes:.1f} minutes"
-
-
-def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def to_markdown(study: TaskStudy) -> str:
     """Return the whole page, with the figure beside it in figures/."""
     text = [
-        f"# {_TITLE}", "", f"Written by `{command(study)}` (Distal {study.version}) on {_where(study)}.", "",
+        f"# {_TITLE}", "", f"Written by `{command(study)}` (Distal {study.version}) on {made_on(study.machine, study.seconds)}.", "",
     ]  # fmt: skip
     if study.scale != "full":
         text += [
@@ -313,8 +266,8 @@ def _section(outcome: Outcome) -> list[str]:
     world = outcome.world
     text = [f"### {world.title}", ""]
     text += [f"Success: {world.success}. {world.remark}".rstrip(), ""]
-    text += [_row(COLUMNS), "|---|" + "---:|" * (len(COLUMNS) - 1)]
-    return [*text, *map(_row, rows(outcome)), ""]
+    text += [table_row(COLUMNS), "|---|" + "---:|" * (len(COLUMNS) - 1)]
+    return [*text, *map(table_row, rows(outcome)), ""]
 
 
 def _what_was_run(study: TaskStudy) -> list[str]:
@@ -323,12 +276,12 @@ def _what_was_run(study: TaskStudy) -> list[str]:
         "task", "inputs", "actions", "goals", "steps", "evolution", "trials × episodes of an evaluation",
         "re-measured on", "tested on trials × episodes", "engine",
     )  # fmt: skip
-    text = ["## What was run", "", _row(heads), "|---|" + "---:|" * (len(heads) - 2) + "---|"]
+    text = ["## What was run", "", table_row(heads), "|---|" + "---:|" * (len(heads) - 2) + "---|"]
     for outcome in study.outcomes:
         budget = outcome.budget
         sizes = (outcome.inputs, outcome.outputs, outcome.goals, outcome.steps)
         text.append(
-            _row(
+            table_row(
                 (
                     outcome.world.title, *map(str, sizes),
                     f"{counted(budget.runs, 'run')} of {counted(budget.generations, 'generation')}",

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from distal import engines
 from distal._version import __version__
@@ -28,22 +27,21 @@ from distal.base.checks import (
     folder,
     function,
     integer,
-    number,
     one_of,
     sequence,
     shown,
     text,
 )
 from distal.base.machine import available_cores
-from distal.base.significance import SIGNIFICANT, interval, paired, share_interval, standard_error
 from distal.engines import Runner
 from distal.engines.batch import EPs
-from distal.evaluation.learning import Behaviour, settings_in
+from distal.evaluation.learning import settings_in
 from distal.learners import Learner, chance_for, embedded, find_learner, from_embedded
 from distal.model.draws import MAX_SEED, child_seed
 from distal.model.maze import t_maze
 from distal.model.settings import Settings
 from distal.paper import experiments
+from distal.paper.measured import Curve, Gap, Measured, optional_number
 from distal.paper.stages import SECONDS, Claim, Event, Grouped, Stage, Stages, made_by, read_as
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm
@@ -53,7 +51,6 @@ from distal.tasks.task import Task
 from distal.tasks.walk import MazeTask
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
-_POINTS = 40  # of a curve in the figure
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
 
 
@@ -162,98 +159,6 @@ LEARNERS = {
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A number and its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def mean(cls, values: NDArray[Any]) -> Interval:
-        """Return a mean, with the bootstrap interval."""
-        return cls(float(values.mean()), *interval(values))
-
-    @classmethod
-    def share(cls, which: NDArray[np.bool_]) -> Interval:
-        """Return the share that is true, with Wilson's interval."""
-        return cls(float(which.mean()), *share_interval(int(which.sum()), len(which)))
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A learner minus another one, or chance, in the same trials: the mean best EP, and the paired t-test."""
-
-    difference: Interval
-    p: float
-
-    @classmethod
-    def of(cls, own: NDArray[Any], other: NDArray[Any]) -> Gap:
-        """Compare the best EPs of two learners in the same trials."""
-        return cls(Interval.mean(own - other), paired(own, other))
-
-    @property
-    def better(self) -> bool | None:
-        """Whether the learner is better; None if that is not decided."""
-        return self.difference.value < 0 if self.p < SIGNIFICANT else None
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A learner after some episodes, and chance in the same trials with the learner's own scales.
-
-    `retained` is the share of the episodes after a trial's first success that succeeded again;
-    None if no trial had such episodes.
-    """
-
-    episodes: int
-    best: Interval
-    chance: Interval
-    gap: Gap
-    reached: Interval
-    chance_reached: Interval
-    retained: float | None
-    chance_retained: float | None
-
-    @classmethod
-    def of(cls, ep: EPs, by_chance: EPs, episodes: int, target: float) -> Measured:
-        """Sum up the EPs (trials, episodes) of a learner and of chance."""
-        own, other = (eps[:, :episodes] for eps in (ep, by_chance))
-        best, chance = own.min(axis=1), other.min(axis=1)
-        return cls(
-            episodes=episodes,
-            best=Interval.mean(best),
-            chance=Interval.mean(chance),
-            gap=Gap.of(best, chance),
-            reached=Interval.share(best <= target),
-            chance_reached=Interval.share(chance <= target),
-            retained=Behaviour.of(own, target).retained,
-            chance_retained=Behaviour.of(other, target).retained,
-        )
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The mean best EP so far after some of the episodes, with the standard errors."""
-
-    episodes: tuple[int, ...]
-    mean: tuple[float, ...]
-    error: tuple[float, ...]
-
-    @classmethod
-    def of(cls, ep: EPs) -> Curve:
-        """Take points of the EPs (trials, episodes), evenly on a logarithmic scale."""
-        points = np.unique(np.geomspace(1, ep.shape[1], _POINTS).round().astype(int))
-        best = np.minimum.accumulate(ep, axis=1)[:, points - 1]
-        means, errors = best.mean(axis=0), [standard_error(column) for column in best.T]
-        return cls(tuple(points.tolist()), tuple(means.tolist()), tuple(errors))
-
-    def to_dict(self) -> dict[str, list[float]]:
-        """Return the points, ready for JSON."""
-        return {name: list(values) for name, values in asdict(self).items()}
-
-
-@dataclass(frozen=True)
 class Tested:
     """A learner in a task: who it is, and how it did.
 
@@ -320,51 +225,18 @@ class Outcome:
             goals=integer("goals", data["goals"], 1),
             steps=integer("steps", data["steps"], 1),
             tested={name: _tested(data["tested"][name]) for name in LEARNERS},
-            versus=tuple(map(_gap, data["versus"])),
+            versus=tuple(map(Gap.from_dict, data["versus"])),
         )
-
-
-def _interval(data: Any) -> Interval:
-    return Interval(*(number(name, data[name]) for name in ("value", "low", "high")))
-
-
-def _gap(data: Any) -> Gap:
-    return Gap(_interval(data["difference"]), number("p", data["p"]))
-
-
-def _optional(name: str, value: object) -> float | None:
-    return None if value is None else number(name, value)
-
-
-def _measured(data: Any) -> Measured:
-    return Measured(
-        episodes=integer("episodes", data["episodes"], 1),
-        gap=_gap(data["gap"]),
-        best=_interval(data["best"]),
-        chance=_interval(data["chance"]),
-        reached=_interval(data["reached"]),
-        chance_reached=_interval(data["chance_reached"]),
-        retained=_optional("retained", data["retained"]),
-        chance_retained=_optional("chance_retained", data["chance_retained"]),
-    )
-
-
-def _curve(data: Any) -> Curve:
-    points = tuple(integer("episodes", value, 1) for value in data["episodes"])
-    mean, error = (tuple(number(name, value) for value in data[name]) for name in ("mean", "error"))
-    if not len(points) == len(mean) == len(error) > 0:
-        raise InputError("a curve has not as many means and errors as episodes")
-    return Curve(points, mean, error)
 
 
 def _tested(data: Any) -> Tested:
     return Tested(
         learner=from_embedded(data["learner"]),
         run=None if data["run"] is None else integer("run", data["run"], 1),
-        remeasured=_optional("remeasured", data["remeasured"]),
-        marks=tuple(map(_measured, data["marks"])),
-        curve=_curve(data["curve"]),
-        chance_curve=_curve(data["chance_curve"]),
+        remeasured=optional_number("remeasured", data["remeasured"]),
+        marks=tuple(map(Measured.from_dict, data["marks"])),
+        curve=Curve.from_dict(data["curve"]),
+        chance_curve=Curve.from_dict(data["chance_curve"]),
     )
 
 

@@ -1,17 +1,18 @@
-"""`write_report`: what `reproduce`, `study_readings` or `study_tasks` returned, as a folder of files."""
+"""`write_report`: what `reproduce`, or one of the studies, returned, as a folder of files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from distal.base.checks import folder, instance
-from distal.paper import reading_report, report, task_report
+from distal.paper import beyond_report, reading_report, report, task_report
+from distal.paper.beyond_study import BeyondStudy
 from distal.paper.experiments import Reproduction
 from distal.paper.reading_study import ReadingStudy
 from distal.paper.task_study import TaskStudy
 
 
-def write_report(result: Reproduction | ReadingStudy | TaskStudy, out: str | Path) -> Path:
+def write_report(result: Reproduction | ReadingStudy | TaskStudy | BeyondStudy, out: str | Path) -> Path:
     """Write figures, tables, numbers and the page into a folder; return the path of the page.
 
     The folder is that of the work itself, or any that holds no file of these names.
@@ -21,5 +22,7 @@ def write_report(result: Reproduction | ReadingStudy | TaskStudy, out: str | Pat
         return reading_report.write(result, out)
     if isinstance(result, TaskStudy):
         return task_report.write(result, out)
-    expected = "what reproduce, study_readings or study_tasks returns"
+    if isinstance(result, BeyondStudy):
+        return beyond_report.write(result, out)
+    expected = "what reproduce, study_readings, study_tasks or study_beyond returns"
     return report.write(instance("result", result, Reproduction, expected), out)

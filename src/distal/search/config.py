@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from distal._version import __version__
 from distal.base.checks import InputError, flag, instance, integer, one_of, shown, suggestion
 from distal.evaluation.learning import chosen_task, task_fields, task_from_fields
+from distal.evaluation.measures import BEST, Measure
 from distal.learners import KINDS, Learner
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.protocol import Algorithm, Genotypes
 from distal.search.registry import ALGORITHMS, algorithm, options_of
+from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 
 UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
 _OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
-_FIELDS = ("distal", *_OWN, "search", *Settings.__dataclass_fields__, "maze", "heading", "task", "fresh")
+_OTHERS = ("search", "maze", "heading", "task", "fresh", "fitness", "switch")
+_FIELDS = ("distal", *_OWN, *Settings.__dataclass_fields__, *_OTHERS)
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Config:
         settings: The network and the readings.
         task: What is to be learned.
         fresh: Trials on which a winner is measured again, for all goals together; None for 400.
+        fitness: What a trial is judged by: "best", "last:K" or "mean"; fitness is the mean over trials.
+        switch: When goals move, and where to; None if they do not.
     """
 
     learner: str = "dsp"
@@ -48,6 +53,8 @@ class Config:
     settings: Settings = field(default_factory=Settings)
     task: Task[Any] = field(default_factory=lambda: chosen_task(None))
     fresh: int | None = None
+    fitness: str = BEST
+    switch: Switch | None = None
 
     def __post_init__(self) -> None:
         given: object = self.learner
@@ -68,7 +75,15 @@ class Config:
             object.__setattr__(self, "fresh", integer("fresh", self.fresh, 2, MAX_COUNT))
         self._check_search()
         instance("settings", self.settings, Settings, "a Settings")
-        checked_task(self.task)
+        goals = len(checked_task(self.task).goals)
+        if self.switch is not None:
+            instance("switch", self.switch, Switch, "a Switch").check_goals(goals)
+        self.measure.check(self.episodes, self.switch)
+
+    @property
+    def measure(self) -> Measure:
+        """What a trial is judged by."""
+        return Measure.of(self.fitness)
 
     def _check_search(self) -> None:
         """Refuse a search that a file could not name, or whose options would stand for something else."""
@@ -104,8 +119,10 @@ class Config:
             **{name: getattr(self, name) for name in _OWN},
             **({} if self.search.name == UNNAMED else {"search": self.search.name}),
             **({} if self.fresh is None else {"fresh": self.fresh}),
+            **({} if self.fitness == BEST else {"fitness": self.fitness}),
+            **({} if self.switch is None else {"switch": self.switch.to_dict()}),
             **self.search.to_dict(),
-            **asdict(self.settings),
+            **self.settings.to_dict(),
             **task_fields(self.task),
         }
 
@@ -125,7 +142,11 @@ class Config:
         return cls(
             **{name: data[name] for name in _OWN},
             search=algorithm(name, {option: data[option] for option in options}),
-            settings=Settings(**{name: data[name] for name in Settings.__dataclass_fields__}),
+            settings=Settings.from_dict(
+                {name: data[name] for name in Settings.__dataclass_fields__ if name in data}
+            ),
             task=task_from_fields(data),
             fresh=data.get("fresh"),
+            fitness=data.get("fitness", BEST),
+            switch=Switch.from_dict(data["switch"]) if "switch" in data else None,
         )

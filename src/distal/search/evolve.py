@@ -27,6 +27,7 @@ from distal.base.memory import Estimate
 from distal.engines import Batch, Runner
 from distal.engines.batch import EPs
 from distal.evaluation.learning import batch_of, chosen_task, settings_in
+from distal.evaluation.measures import BEST
 from distal.learners import KINDS, Learner, chance_for
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
 from distal.model.maze import Maze, maze_name
@@ -38,6 +39,7 @@ from distal.search.results import Evolved, Fresh, Winner
 from distal.search.runs import RunFolder, damaged, read_run
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
+from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, task_name
 from distal.tasks.walk import MazeTask
 
@@ -88,6 +90,8 @@ def evolve(
     deviation: float | None = None,
     elites: str | None = None,
     fresh: int | None = None,
+    fitness: str = BEST,
+    switch: int | Switch | None = None,
     maze: Maze | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -118,6 +122,10 @@ def evolve(
             keep the fitness they were first given ("kept").
         fresh: Trials on which every winner, and chance beside it, is measured again, for all goals
             together; 400 if left out.
+        fitness: What a trial is judged by: its best EP ("best", the paper), the mean EP of its last K
+            episodes ("last:K"), or of all ("mean").
+        switch: Move the goals after every so many episodes, or as a `Switch` says; then every
+            phase is judged.
         maze: Short for `task=maze`.
         out: A folder to keep the runs in, so that `resume` can continue them. A folder that
             already holds an evolution is refused.
@@ -157,6 +165,8 @@ def evolve(
         settings=settings_in(chosen, settings),
         task=chosen,
         fresh=fresh,
+        fitness=fitness,
+        switch=switch_of(switch),
     )
     run = engines.runner(engine, workers, executor)
     force = flag("force", force)
@@ -282,8 +292,15 @@ def estimate(config: Config) -> Estimate:
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.search.population,
         generations=config.generations, trials=config.trials * goals, episodes=config.episodes,
-        fresh=_fresh_trials(config) * goals, beside=beside,
+        fresh=_fresh_trials(config) * goals, kept=_kept(config), beside=beside,
     )  # fmt: skip
+
+
+def _kept(config: Config) -> int:
+    """Return how many EPs of a trial are kept: the last best one, that of each phase, or all."""
+    if config.measure.needs_ep:
+        return config.episodes
+    return 1 if config.switch is None else config.switch.phases(config.episodes)
 
 
 def summary(out: str | Path) -> dict[str, Any]:
@@ -331,16 +348,16 @@ def measure(
     trials: int,
     run: Runner,
 ) -> EPs:
-    """Return the best EPs of every learner, (learners, trials)."""
-    batch = _batch(config, learners, seeds, trials)
-    final: EPs = run.run(batch).best[:, -1].reshape(len(learners), -1)
-    return final
+    """Return what every trial of each learner is judged by, (learners, trials)."""
+    batch, judge = _batch(config, learners, seeds, trials), config.measure
+    return judge.scores(batch, run.run(batch, keep_ep=judge.needs_ep)).reshape(len(learners), -1)
 
 
 def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int) -> Batch:
     return batch_of(
         learners, seeds, trials=trials, episodes=config.episodes, task=config.task,
-        settings=config.settings, record=(config.episodes,),
+        settings=config.settings, record=config.measure.record(config.episodes, config.switch),
+        switch=config.switch,
     )  # fmt: skip
 
 

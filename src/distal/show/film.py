@@ -70,17 +70,21 @@ class Scene:
         after: After how many episodes the agent walks like this.
         walk: The walk.
         kind: The word for the kind of learner.
+        since: The first episode, from 1, of those that it is the best of: where goals move, that
+            of the last phase.
     """
 
     after: int
     walk: MazeWalk | GridWalk
     kind: str
+    since: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "after", integer("after", self.after, 1, MAX_LEARNED))
         if not isinstance(self.walk, GridWalk):
             instance("walk", self.walk, MazeWalk, "a MazeWalk, or a GridWalk")
         one_of("kind", self.kind, KINDS)
+        object.__setattr__(self, "since", integer("since", self.since, 1, self.after))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -101,7 +105,12 @@ class Scene:
     def caption(self, step: int) -> tuple[str, str]:
         """Return two lines: what is shown, and how far it is after a step or how it ended."""
         walk = self.walk
-        title = "the first episode" if self.after == 1 else f"best of {self.after:,} episodes"
+        if self.since == self.after:
+            title = "the first episode" if self.after == 1 else f"episode {self.after:,}"
+        elif self.since == 1:
+            title = f"best of {self.after:,} episodes"
+        else:
+            title = f"best of episodes {self.since:,} to {self.after:,}"
         if step < walk.steps:
             return title, f"step {step}"
         steps = "1 step" if walk.steps == 1 else f"{walk.steps} steps"
@@ -133,6 +142,8 @@ class Scene:
 def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> list[Scene]:
     """Return the walks of the best network that a trial had found after some numbers of episodes.
 
+    Where the goal moves, it is the best since the last move, towards the goal of that phase.
+
     Args:
         batch: One trial in a maze, or in a table that has a picture; its own number of episodes
             does not matter.
@@ -155,7 +166,6 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
     alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
-    task = Aim(batch.task, int(batch.goal[0]))
     curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
     memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
     found = []
@@ -163,13 +173,18 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     if engine is None and run.module.supports(batch) is not None:
         run = engines.runner("reference")
     for episodes in wanted:
-        trials = run.run(replace(batch, episodes=episodes, record=None), keep_weights=True)
+        learned = replace(batch, episodes=episodes, record=None)
+        trials = run.run(learned, keep_weights=True)
         if trials.hidden is None or trials.output is None:
             raise AssertionError("an engine that was asked for weights gives them")
         weights = Weights(trials.hidden[0], trials.output[0])
-        number = int(trials.best[0].argmin())  # the first that was the best
+        phase = learned.phase * ((episodes - 1) // learned.phase)  # the last
+        number = phase + int(trials.best[0, phase:].argmin())  # the first that was its best
+        goals = learned.goals[0].tolist()
+        task = Aim(batch.task, goals[0], goals, learned.phase)
         episode = run_episode(weights, alpha_h, alpha_o, task, settings, int(batch.seed[0]), number)
-        found.append(Scene(episodes, _walk(batch, episode), learner.kind))
+        walk = _walk(batch, task.goal_in(number), episode)
+        found.append(Scene(episodes, walk, learner.kind, since=phase + 1))
     return found
 
 
@@ -181,14 +196,14 @@ def check_picture(batch: Batch) -> None:
         )
 
 
-def _walk(batch: Batch, episode: Episode[Any]) -> MazeWalk | GridWalk:
-    """Return what a film shows of an episode."""
+def _walk(batch: Batch, goal: int, episode: Episode[Any]) -> MazeWalk | GridWalk:
+    """Return what a film shows of an episode towards a goal."""
     task, table = batch.task, batch.task.table(batch.settings)
     picture: Picture | None = getattr(task, "picture", None)
     if table is None or picture is None:
         return instance("walk", episode.walk, MazeWalk, "a walk through a maze")
     target = target_of(task, batch.settings)
-    states = states_of(table, int(batch.goal[0]), episode.actions)
+    states = states_of(table, goal, episode.actions)
     return GridWalk(picture, tuple(states), int(episode.ep), None if target is None else episode.ep <= target)
 
 

@@ -5,7 +5,8 @@ engine computed it. Its JavaScript (`page/simulate.js`) computes the trial again
 for bit, and says where an EP differs. So a page is small however long the trial is.
 A learner of a kind that the script has no code for is recorded instead (`recording`), and so is
 every learner in a task that is no maze; `page/recording.js` plays what happened. Beside it
-stands chance: what the best of as many random networks comes to on average.
+stands chance: what the best of as many random networks comes to on average. Where the goal moves,
+every phase has its own goal, and the best so far begins anew in each.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Unpack
@@ -30,7 +31,7 @@ from distal.base.checks import InputError, function, integer, path, shown
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import check_target, write_text
 from distal.engines import Batch, Progress, reference
-from distal.engines.batch import named_in_errors
+from distal.engines.batch import best_so_far, named_in_errors
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
@@ -42,6 +43,7 @@ from distal.model.settings import READINGS, Settings, SettingsDict, default
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.tasks.picture import Picture
 from distal.tasks.sources import AnyTask, why_not_table
+from distal.tasks.switching import Switch, switch_of
 from distal.tasks.tables import COMPILED_INPUTS, COMPILED_OUTPUTS, Table
 from distal.tasks.task import Task, action_names, target_of, task_name
 from distal.tasks.walk import MazeTask
@@ -67,7 +69,7 @@ class Watched:
             the goal.
         eps: The EP of every episode, (learners, episodes).
         chance: The best EP so far by chance, (episodes): the mean of its first 200 trials
-            towards the goal.
+            towards the goal; where it moves, towards those of the trial, each in its phase.
         recordings: What happened in the trial of each learner that the page cannot compute;
             None for the others.
         usage: How often each row was used in the trial of each rule that is recorded, (32), counted
@@ -89,43 +91,66 @@ class Watched:
 
     @property
     def goal(self) -> str:
-        """What the goal is called; in a maze, the symbol of the final position."""
-        return str(self.task.goals[self.batches[0].goal[0]])
+        """What the goal is called; in a maze, the symbol of the final position. That of the first phase."""
+        return self.goals[0]
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """What the goal of each phase is called; there is one phase, if the goal does not move."""
+        return tuple(str(self.task.goals[goal]) for goal in self.batches[0].goals[0])
 
     @property
     def title(self) -> str:
         """Who learns what."""
         names = " against ".join(self.names)
+        moves = len(self.goals) > 1
         if isinstance(self.task, MazeTask):
-            return f"{names}, learning the way to {self.goal}"
-        return f"{names} in {task_name(self.task)}" + (
-            f", goal {self.goal}" if len(self.task.goals) > 1 else ""
-        )
+            return f"{names}, learning the way to {'a goal that moves' if moves else self.goal}"
+        goal = ", a goal that moves" if moves else f", goal {self.goal}" if len(self.task.goals) > 1 else ""
+        return f"{names} in {task_name(self.task)}{goal}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a summary of the trial, ready for JSON."""
+        """Return a summary of the trial, ready for JSON.
+
+        Where the goal moves, best EPs are those of the last phase, and `phases` has those of all.
+        """
         batch = self.batches[0]
+        last = batch.phase * (len(self.goals) - 1)
         return {
             "goal": self.goal,
             "seed": self.seed,
             "trial_seed": int(batch.seed[0]),
             "episodes": batch.episodes,
             "resample": batch.resample,
+            **({} if batch.switch is None else {"switch": batch.switch.to_dict(), "phases": self.phases}),
             "learners": [
                 {
                     "name": name,
                     "first_ep": int(eps[0]),
-                    "best_ep": int(eps.min()),
-                    "best_episode": int(eps.argmin()) + 1,
+                    "best_ep": int(eps[last:].min()),
+                    "best_episode": last + int(eps[last:].argmin()) + 1,
                     "last_ep": int(eps[-1]),
                     "mean_ep": float(eps.mean()),
                 }
                 for name, eps in zip(self.names, self.eps, strict=True)
             ],
             "chance": {"mean_best_ep": float(self.chance[-1]), "trials": _CHANCE_TRIALS},
-            **asdict(batch.settings),
+            **batch.settings.to_dict(),
             **task_fields(self.task),
         }
+
+    @property
+    def phases(self) -> list[dict[str, Any]]:
+        """The goal of each phase, its first episode, the best EP of each learner in it, and chance's mean."""
+        first = np.arange(len(self.goals)) * self.batches[0].phase
+        last = np.append(first[1:], self.eps.shape[1]) - 1
+        best = best_so_far(self.eps, self.batches[0].phase)[:, last]
+        return [
+            {"goal": goal, "first_episode": start + 1, "best_ep": eps, "chance": chance}
+            for goal, start, eps, chance in zip(
+                self.goals, first.tolist(), best.T.tolist(), self.chance[last].tolist(), strict=True
+            )
+        ]
 
     def page_data(self) -> dict[str, Any]:
         """Return what the page holds: all that decides the trial, and the EPs to compare with.
@@ -137,11 +162,11 @@ class Watched:
         in_maze = isinstance(self.task, MazeTask)
         return {
             "title": self.title,
-            "goal": self.goal,
+            "phases": {"every": batch.phase, "goals": self.goals},
             "evaluation_seed": str(self.seed),  # 64 bits are more than a JavaScript number holds
             "seed": [seed & 0xFFFFFFFF, seed >> 32],
             "resample": batch.resample,
-            "settings": asdict(batch.settings),
+            "settings": batch.settings.to_dict(),
             "defaults": {name: default(name) for name in READINGS},
             **(task_fields(self.task) if in_maze else {"task": self._table_data()}),
             "learners": [
@@ -158,8 +183,17 @@ class Watched:
                     strict=True,
                 )
             ],
-            "chance": {"trials": _CHANCE_TRIALS, "curve": visible_points(self.chance, self._visible)},
+            "chance": {"trials": _CHANCE_TRIALS, "curve": self._chance_points()},
         }  # fmt: skip
+
+    def _chance_points(self) -> list[tuple[int, float]]:
+        """Return (episode, from 0, and value) of a line through chance, which falls in each phase."""
+        phase = self.batches[0].phase
+        return [
+            (first + episode, value)
+            for first in range(0, len(self.chance), phase)
+            for episode, value in visible_points(self.chance[first : first + phase], self._visible)
+        ]
 
     @property
     def _visible(self) -> float:
@@ -173,26 +207,26 @@ class Watched:
         """Return what the page says of a task that is no maze, and where its states lie."""
         batch, task = self.batches[0], self.task
         table = _table_of(batch)
-        start = int(table.starts[batch.goal[0]])
+        starts = {str(task.goals[goal]): int(table.starts[goal]) for goal in np.unique(batch.goals)}
         picture: Picture | None = getattr(task, "picture", None)
         encoder = getattr(task, "encoder", None)
         return {
             "name": task_name(task),
             "states": len(table.following),
-            "start": start,
+            "starts": starts,  # by goal
             "target": target_of(task, batch.settings),
             "encoder": None if encoder is None else encoder.word,
             "bits": task.inputs,
             "actions": action_names(task),
-            "picture": None if picture is None else self._picture_data(picture, start),
+            "picture": None if picture is None else self._picture_data(picture, starts),
         }
 
-    def _picture_data(self, picture: Picture, start: int) -> dict[str, Any]:
-        """Return the grid, and where everything is in the states that were visited."""
+    def _picture_data(self, picture: Picture, starts: dict[str, int]) -> dict[str, Any]:
+        """Return the grid of each goal, and where everything is in the states that were visited."""
         recorded = (recording for recording in self.recordings if recording is not None)
-        visited = sorted({start}.union(*(recording.visited for recording in recorded)))
+        visited = sorted(set(starts.values()).union(*(recording.visited for recording in recorded)))
         spots = {state: picture.spot(state)[:3] for state in visited}
-        return {"rows": picture.rows_from(start), "spots": spots}
+        return {"rows": {goal: picture.rows_from(start) for goal, start in starts.items()}, "spots": spots}
 
     def to_html(self) -> str:
         """Return the page."""
@@ -216,6 +250,7 @@ def trials(
     goal: str | int | None = None,
     episodes: int = 1_000,
     resample: int | None = None,
+    switch: int | Switch | None = None,
     seed: int = 0,
     maze: Maze | None = None,
     task: AnyTask = None,
@@ -229,9 +264,10 @@ def trials(
         learner: A learner, or what `find_learner` takes.
         against: Another learner, to set beside it.
         goal: What the goal is called, in a maze the symbol of a final position; "3" if left out,
-            or the first if there is no 3.
+            or the first if there is no 3. Where it moves, that of the first phase.
         episodes: Episodes in the trial.
         resample: Draw fresh weights after this many episodes.
+        switch: Move the goal after every so many episodes, or as a `Switch` says.
         seed: The seed of the evaluation, as in `learn`.
         maze: Short for `task=maze`.
         task: What is to be learned, as in `learn`: a maze, a table, or an environment that is a
@@ -249,14 +285,15 @@ def trials(
     in_force = settings_in(world, settings)
     _check_table(world, in_force)
     episodes, _, seed, resample = checked_numbers(episodes, 1, seed, resample, MAX_EPISODES)
-    number = _goal(goal, world)
+    moving = switch_of(switch)
     batches = []
     both = (learner,) if against is None else (learner, against)
     for one in map(checked_learner, both):
         all_goals = batch_of(
             [one], np.array([seed], np.uint64), trials=1, episodes=episodes, task=world,
-            settings=in_force, resample=resample,
+            settings=in_force, resample=resample, switch=moving,
         )  # fmt: skip
+        number = _first_goal(goal, world, moving)
         batches.append(all_goals.part(number, number + 1))
     return tuple(batches)
 
@@ -265,11 +302,14 @@ def by_chance(trial: Batch, seed: int) -> Batch:
     """Return the trials by chance that a trial is compared with.
 
     They are the first 200 that `learn`, with this seed, runs towards the trial's goal.
-    The first of them begins with the same weights as the trial itself.
+    The first of them begins with the same weights as the trial itself. Where the goal moves, it
+    is in each phase that of the trial, whatever their own seeds would draw.
     """
+    goals = trial.goals[0].tolist()
     batch = batch_of(
         [chance_for(trial.learners[0])], np.array([seed], np.uint64), trials=_CHANCE_TRIALS,
         episodes=trial.episodes, task=trial.task, settings=trial.settings,
+        switch=Switch(trial.phase, goals) if len(goals) > 1 else None,
     )  # fmt: skip
     towards = batch.goal == trial.goal[0]
     return replace(batch, learner=batch.learner[towards], goal=batch.goal[towards], seed=batch.seed[towards])
@@ -328,12 +368,12 @@ def watch(
     recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
     tallies = tuple(map(_tally, batches))
     for curve, batch, recording, tally in zip(eps, batches, recordings, tallies, strict=True):
-        table, goal = _table_of(batch), int(batch.goal[0])
+        table, goals = _table_of(batch), batch.goals[0].tolist()
         with named_in_errors(batch, 0):
             for k, episode in enumerate(reference.episodes(batch, 0)):
                 curve[k] = episode.ep
                 if recording is not None:
-                    recording.add(episode, states_of(table, goal, episode.actions))
+                    recording.add(episode, states_of(table, goals[k // batch.phase], episode.actions))
                 if tally is not None:
                     tally.add(episode)
                 report(1)
@@ -456,7 +496,7 @@ def _check_memory(batches: Sequence[Batch]) -> None:
     recorded = sum(episode_bytes(_layers(batch), steps) for batch in batches if not _is_computed(batch))
     parts = {
         "trials by chance": memory.TRIAL * _CHANCE_TRIALS * len(batches[0].task.goals)
-        + memory.EP * _CHANCE_TRIALS * episodes,
+        + memory.EP * _CHANCE_TRIALS * (episodes + batches[0].goals.size),
         "the page": memory.LISTED_LARGE * len(batches) * episodes,
         "recordings": 3 * episodes * recorded,  # with copies: joined, and compressed as text
     }
@@ -476,6 +516,18 @@ def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[
         told = now
 
     return report
+
+
+def _first_goal(goal: object, task: Task[Any], switch: Switch | None) -> int:
+    """Return the number of the goal that a trial begins with; listed goals say so themselves."""
+    if switch is None or isinstance(switch.goals, str):
+        return _goal(goal, task)
+    first = switch.goals[0]
+    if goal is not None and _goal(goal, task) != first:
+        raise InputError(
+            f"goal is {shown(goal)}, but the goals of the switch begin with {task.goals[first]}; leave it out"
+        )
+    return first
 
 
 def _goal(goal: object, task: Task[Any]) -> int:

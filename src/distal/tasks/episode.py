@@ -27,7 +27,7 @@ class Episode(Generic[W]):
         ep: The EP; a whole number in a maze.
         actions: The action of each step.
         inputs: The inputs, (steps, I + 1), the bias last.
-        hidden: The activations of the hidden neurons, (steps, H).
+        hidden: Which hidden neurons were active, (steps, H).
         outputs: The activations of the outputs, (steps, O).
     """
 
@@ -83,20 +83,22 @@ def run_episode(
     Returns:
         What happened.
     """
-    hidden: Activations = np.zeros(settings.hidden, np.uint8)
+    hidden = network.silent(settings.hidden, settings.neurons)
     outputs: Activations = np.zeros(task.outputs, np.uint8)
     words = draws.words(seed, draws.ACTION, episode, range(1), settings.steps)[0]
 
-    walk = task.begin(settings)
+    walk = task.begin(settings, episode)
     actions: list[int] = []
     history: list[tuple[Activations, Activations, Activations]] = []
     while len(actions) < settings.steps and not walk.over:
         inputs: Activations = np.array([*walk.sense(), 1], np.uint8)
-        hidden, sums = network.step(weights, alpha_h, alpha_o, inputs, hidden, outputs)
+        hidden, active, sums = network.step(
+            weights, alpha_h, alpha_o, inputs, hidden, outputs, settings.neurons
+        )
         action, outputs = choose(sums, settings.outputs, words[len(actions)])
         walk.act(action)
         actions.append(action)
-        history.append((inputs, hidden, outputs))
+        history.append((inputs, active, outputs))
 
     all_inputs, all_hidden, all_outputs = (np.stack(layer) for layer in zip(*history, strict=True))
     return Episode(

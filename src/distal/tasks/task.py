@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from distal.base.checks import InputError, integer, shown
+from distal.base.checks import InputError, integer, sequence, shown
+from distal.model.draws import MAX_COUNT
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import Settings
 from distal.tasks.tables import Table
@@ -117,11 +118,13 @@ def recipe(task: Task[Any]) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class Aim(Generic[W]):
-    """A task and one of its goals: what a network learns in a trial.
+    """A task and what a network shall reach in a trial: one of its goals, or one after another.
 
     Args:
         task: What is to be learned, as MazeTask(maze).
-        goal: Which of its goals, from 0.
+        goal: Which of its goals, from 0; that of the first phase, if there are several.
+        phases: The goal of each phase, where it moves.
+        every: The episodes of a phase.
 
     Raises:
         InputError: If it is no task, or has no such goal.
@@ -129,10 +132,33 @@ class Aim(Generic[W]):
 
     task: Task[W]
     goal: int = 0
+    phases: Sequence[int] = ()
+    every: int | None = None
 
     def __post_init__(self) -> None:
         goals = len(checked_task(self.task).goals)
         object.__setattr__(self, "goal", integer("goal", self.goal, 0, goals - 1))
+        phases = tuple(
+            integer("a goal of phases", one, 0, goals - 1)
+            for one in sequence("phases", self.phases, "a list of goals")
+        )
+        object.__setattr__(self, "phases", phases)
+        if phases:
+            object.__setattr__(self, "every", integer("every", self.every, 1, MAX_COUNT))
+
+    def goal_in(self, episode: int) -> int:
+        """Return the goal of an episode, from 0; after the last phase, that of the last."""
+        if not self.phases or self.every is None:
+            return self.goal
+        return self.phases[min(episode // self.every, len(self.phases) - 1)]
+
+    def moves_at(self, episode: int) -> bool:
+        """Say whether a new phase begins with this episode."""
+        return (
+            self.every is not None
+            and 0 < episode < len(self.phases) * self.every
+            and episode % self.every == 0
+        )
 
     @property
     def inputs(self) -> int:
@@ -144,6 +170,6 @@ class Aim(Generic[W]):
         """The number of outputs of the network, one for each action."""
         return self.task.outputs
 
-    def begin(self, settings: Settings) -> W:
-        """Begin a new episode."""
-        return self.task.begin(self.goal, settings)
+    def begin(self, settings: Settings, episode: int = 0) -> W:
+        """Begin a new episode, with the goal that it has."""
+        return self.task.begin(self.goal_in(integer("episode", episode, 0, MAX_COUNT)), settings)

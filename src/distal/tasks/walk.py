@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from distal.base.checks import instance, integer
-from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze
-from distal.model.settings import Settings
+from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze, triple_t_maze
+from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.tables import Table
 
 PIT_PENALTY = 5
@@ -31,15 +31,24 @@ class MazeTask:
 
     Args:
         maze: The maze.
+        steps: The most steps of an episode, unless settings say otherwise; the usual 100 if None.
 
     Raises:
         InputError: If it is no maze.
     """
 
     maze: Maze
+    steps: int | None = None
 
     def __post_init__(self) -> None:
         instance("maze", self.maze, Maze, "a Maze")
+        if self.steps is not None:
+            object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
+
+    @classmethod
+    def scaled(cls, maze: Maze) -> MazeTask:
+        """Return a maze with the steps that `scaled_steps` gives it."""
+        return cls(maze, scaled_steps(maze))
 
     name: ClassVar[str] = "maze"
     inputs: ClassVar[int] = 3  # walls to the left, in front, to the right
@@ -61,6 +70,18 @@ class MazeTask:
     def table(self, settings: Settings) -> Table:
         """Return the maze as a table."""
         return maze_table(self.maze, instance("settings", settings, Settings, "a Settings").blocked)
+
+
+def scaled_steps(maze: Maze) -> int:
+    """Return how many steps an episode needs to be as generous as the paper's.
+
+    There, an episode has 100 steps and the shortest way takes 38.5 on average; the same ratio
+    is taken, rounded up.
+    """
+    paper = triple_t_maze().start_distances
+    own = instance("maze", maze, Maze, "a Maze").start_distances
+    # In whole numbers: 100 · mean(own) / mean(paper).
+    return min(MAX_STEPS, -(-Settings().steps * sum(own) * len(paper) // (sum(paper) * len(own))))
 
 
 def maze_of(task: object) -> Maze:

@@ -33,6 +33,7 @@ from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.numbers import flat, not_compiled, packed_changes, table_of
 from distal.model.network import incoming
+from distal.model.settings import BINARY
 from distal.tasks.tables import packed
 
 _log = logging.getLogger("distal")
@@ -148,6 +149,8 @@ class Job:
             episodes=batch.episodes,
             recorded=len(batch.recorded),
             resample=learners.resample,
+            phase=batch.phase,
+            neurons=(0,) if settings.neurons == BINARY else (0,) * kernels.CONTINUOUS,
             winner_alone=settings.outputs == "winner",
             random_action=settings.outputs == "random",
             punish_ties=settings.m_ties == "punish",
@@ -186,6 +189,6 @@ class Job:
             self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch
         return (
-            batch.learner, batch.goal, batch.seed, self.numbers, self.tables, self.task, self.options,
+            batch.learner, batch.goals, batch.seed, self.numbers, self.tables, self.task, self.options,
             self.local.workspace, batch.columns, self.best, self.ep, self.hidden, self.output, self.stop,
         )  # fmt: skip

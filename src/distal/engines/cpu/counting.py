@@ -82,7 +82,7 @@ def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, s
             until_fresh = options.resample if options.resample > 0 else options.episodes
         until_fresh -= 1
         ep, steps, last_state, n_used = run_episode(
-            ws, table, options, goal[trial], alpha_h, alpha_o, key, episode
+            ws, table, options, goal[trial, episode // options.phase], alpha_h, alpha_o, key, episode
         )
         m = 1 if ep < previous or (ep == previous and not options.punish_ties) else 0
         previous = ep

@@ -54,14 +54,20 @@ from distal.engines.cpu.lanes import (
     splat_like,
     store,
 )
+from distal.model import network
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.network import INPUTS, OUTPUTS
+from distal.model.network import INPUTS, ONE_BITS, OUTPUTS
 from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NARROW, NUMBER_AT, STATE_AT, Packed
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
 MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
 KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
+FARTHEST, LOG2_E, SHIFT = map(np.float32, (network.FARTHEST, network.LOG2_E, network.SHIFT))
+LN_2_HIGH, LN_2_LOW = map(np.float32, (network.LN_2_HIGH, network.LN_2_LOW))
+E6, E5, E4, E3, E2, E1, E0 = map(np.float32, network.SERIES)  # of e^u
+# The tuple `Options.neurons` has as many entries as this for continuous neurons, else one.
+CONTINUOUS = 2
 
 inlined = njit(error_model="numpy", forceinline=True)
 
@@ -80,6 +86,8 @@ class Options(NamedTuple):
     episodes: int
     recorded: int  # columns of the best-so-far curves
     resample: int  # 0: never
+    phase: int  # episodes until goals move
+    neurons: tuple[int, ...]  # its length says whether they are continuous, so that each case has its code
     winner_alone: bool  # the output that acts is the only active one
     random_action: bool
     punish_ties: bool
@@ -110,6 +118,7 @@ class Workspace(NamedTuple):
     link: Any  # int64: … the transition before it in the chain
     last_sensed: Any  # int64 (things to sense): … the last of each chain
     columns: Any  # int64: active columns
+    activity: Any  # float32 (3 · stride): what continuous neurons pass on: two steps in turn, and one kept
     # The walk, by step.
     trail: Any  # int64: transition
     spots: Any  # int64
@@ -150,6 +159,7 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
         link=np.zeros(0 if narrow else steps, np.int64),
         last_sensed=np.full(0 if narrow else len(table.codes), -1, np.int64),
         columns=np.zeros(rows, np.int64),
+        activity=np.zeros(3 * stride, np.float32),
         trail=np.zeros(steps, np.int64),
         spots=np.zeros(steps + 1, np.int64),
         states=np.zeros(steps + 1, np.int64),
@@ -171,7 +181,7 @@ def pointers(ws):
         pointer(ws.hidden), pointer(ws.output), pointer(ws.best_hidden), pointer(ws.best_output),
         pointer(ws.spare), pointer(ws.masks), pointer(ws.active_outputs), pointer(ws.action),
         pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed), pointer(ws.link),
-        pointer(ws.last_sensed), pointer(ws.columns), pointer(ws.trail),
+        pointer(ws.last_sensed), pointer(ws.columns), pointer(ws.activity), pointer(ws.trail),
         pointer(ws.spots), pointer(ws.states), pointer(ws.extra), pointer(ws.earlier), pointer(ws.last_visit),
         pointer(ws.words), pointer(ws.both), pointer(ws.both_output), pointer(ws.both_output_packed),
         pointer(ws.pre),
@@ -443,14 +453,20 @@ def positive8(ws, bias, from_inputs, scale_h, scale_o, from_hidden, from_outputs
 def outputs_of(ws, table, state, hidden, words, winner_alone):
     """Compute the outputs of a state from its hidden activations."""
     row, lanes = table.row, len(table.row)
-    _, _, outputs = shape_of(table)
     sums = splat_like(F0, row)
     for w in range(words):
         bits = ws.masks[state * words + w]
         while bits != np.uint64(0):
             sums = sums + load_row(ws.output, (64 * w + lowest_bit(bits)) * lanes, row)
             bits &= bits - np.uint64(1)
-    sums = sums + load_row(ws.output, hidden * lanes, row)
+    act(ws, table, state, sums + load_row(ws.output, hidden * lanes, row), winner_alone)
+
+
+@inlined
+def act(ws, table, state, sums, winner_alone):
+    """Turn the sums of the outputs in a state into its action and active outputs."""
+    _, _, outputs = shape_of(table)
+    row = table.row
     best, action = lane(sums, 0), 0
     for k in range(1, outputs):
         if lane(sums, k) > best:
@@ -500,6 +516,155 @@ def random_action(ws, bits, outputs, step, seed, episode):
     for _ in range((np.uint64(ws.words[step & 31]) * n) >> np.uint64(32)):
         bits &= bits - np.uint64(1)
     return lowest_bit(bits)
+
+
+# ---------------------------------------------------------------- continuous neurons (distal.network)
+
+
+@inlined
+def power8(sums):
+    """Return e^-|x| of eight sums (`network.logistic`)."""
+    size = reinterpret(reinterpret(sums, np.int32) & splat8(np.int32(0x7FFFFFFF)), np.float32)
+    size = select(size > splat8(FARTHEST), splat8(FARTHEST), size)
+    shifted = size * splat8(LOG2_E) + splat8(SHIFT)
+    whole = shifted - splat8(SHIFT)
+    u = (whole * splat8(LN_2_HIGH) - size) + whole * splat8(LN_2_LOW)
+    power = (splat8(E6) * u + splat8(E5)) * u + splat8(E4)
+    power = ((power * u + splat8(E3)) * u + splat8(E2)) * u + splat8(E1)
+    power = power * u + splat8(E0)
+    scale = splat8(np.int32(ONE_BITS)) - (reinterpret(shifted, np.int32) << splat8(np.int32(23)))
+    return power * reinterpret(scale, np.float32)
+
+
+@inlined
+def activate8(ws, table, sensed, at, now, state, hidden, stride, scale_h, scale_o):
+    """Compute eight continuous neurons, those at `at`, from the activity at `now`.
+
+    Returns a bit for each that counts as active, and what they pass on.
+    """
+    narrow, inputs, _ = shape_of(table)
+    feed = inputs + 1
+    zero, one = splat8(F0), splat8(F1)
+    from_hidden, from_outputs = zero, zero
+    for k in range(hidden):
+        from_hidden = from_hidden + load8(ws.hidden, (feed + k) * stride + at) * splat8(ws.activity[now + k])
+    bits = ws.active_outputs[state]
+    while bits != np.uint64(0):
+        from_outputs = from_outputs + load8(ws.hidden, (feed + hidden + lowest_bit(bits)) * stride + at)
+        bits &= bits - np.uint64(1)
+    if narrow:
+        from_inputs = three_inputs(ws, at, stride, sensed)
+    else:
+        from_inputs = zero
+        bits = sensed
+        while bits != np.uint64(0):
+            from_inputs = from_inputs + load8(ws.hidden, lowest_bit(bits) * stride + at)
+            bits &= bits - np.uint64(1)
+    from_inputs = from_inputs + load8(ws.hidden, inputs * stride + at)
+    total = from_inputs + scale_h * from_hidden + scale_o * from_outputs
+    positive = total > zero
+    power = power8(total)
+    return mask_bits(positive), select(positive, one, power) / (one + power)
+
+
+@inlined
+def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o):
+    """Compute what follows `state`, whose activity is at `now`: state + 1, its activity at `new`."""
+    hidden = options.hidden
+    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    scale_h, scale_o = splat8(alpha_h), splat8(alpha_o)
+    for w in range(words):
+        ws.masks[(state + 1) * words + w] = np.uint64(0)
+    for at in range(0, hidden, 8):
+        found, passed_on = activate8(ws, table, sensed, at, now, state, hidden, stride, scale_h, scale_o)
+        store(ws.activity, new + at, passed_on)
+        if hidden - at < 8:
+            found &= (np.uint64(1) << np.uint64(hidden - at)) - np.uint64(1)
+        ws.masks[(state + 1) * words + (at >> 6)] |= found << np.uint64(at & 63)
+    row, lanes = table.row, len(table.row)
+    sums = splat_like(F0, row)
+    for k in range(hidden):
+        sums = sums + load_row(ws.output, k * lanes, row) * splat_like(ws.activity[new + k], row)
+    act(ws, table, state + 1, sums + load_row(ws.output, hidden * lanes, row), options.winner_alone)
+
+
+@inlined
+def same_activity(ws, hidden, one, other):
+    """Say whether two activities are equal."""
+    for at in range(0, hidden, 8):
+        equal = mask_bits(load8(ws.activity, one + at) == load8(ws.activity, other + at))
+        if hidden - at < 8:
+            equal |= ~((np.uint64(1) << np.uint64(hidden - at)) - np.uint64(1))
+        if (equal & np.uint64(255)) != np.uint64(255):
+            return False
+    return True
+
+
+@inlined
+def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
+    """Walk the table with continuous neurons; return what `run_episode` does.
+
+    Every step has a state and a transition of its own. What came before is not known again
+    by a number, but an agent that is at a place where it has been, with the same activity to
+    the bit, repeats itself: the state of one step is kept, of the last whose number was a
+    power of two (Brent's method), and each step is compared with it.
+    """
+    hidden, steps = options.hidden, options.steps
+    _, _, outputs = shape_of(table)
+    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    base = np.int64(episode) * (steps + 1)
+    for w in range(words):
+        ws.masks[w] = np.uint64(0)
+    ws.active_outputs[0] = np.uint64(0)
+    for k in range(stride):
+        ws.activity[k] = F0
+    kept = 2 * stride
+
+    spot, extra, step = np.int64(table.start[goal]), 0, 0
+    mark, next_mark = -1, 1
+    while step < steps:
+        place = place_of(table, spot)
+        ws.spots[step], ws.extra[step] = spot, extra
+        now = (step & 1) * stride
+        if not options.random_action:
+            if (
+                mark >= 0
+                and place_of(table, ws.spots[mark]) == place
+                and ws.active_outputs[mark] == ws.active_outputs[step]
+                and same_activity(ws, hidden, now, kept)
+            ):
+                period, left = step - mark, steps - step
+                rounds, rest = left // period, left % period
+                for k in range(mark, step):
+                    ws.taken[ws.trail[k]] += rounds
+                for k in range(mark, mark + rest):
+                    ws.taken[ws.trail[k]] += 1
+                extra += rounds * (extra - ws.extra[mark]) + ws.extra[mark + rest] - ws.extra[mark]
+                place = place_of(table, ws.spots[mark + rest])
+                left_over = table.left[goal * table.states + place]
+                return steps * table.step_cost + left_over + extra, steps, np.int64(mark + rest), step
+            if step == next_mark:
+                mark, next_mark = step, 2 * step
+                for at in range(0, stride, 8):
+                    store(ws.activity, kept + at, load8(ws.activity, now + at))
+        next_activity(ws, table, options, sensed_at(table, spot), now, stride - now, step, alpha_h, alpha_o)
+        transition = new_transition(ws, table, np.int64(step), spot, base, step)
+        action = ws.action[step + 1]
+        ws.follow[transition] = np.int32((step + 1) << 4 | action)
+        ws.taken[transition] = 1
+        ws.trail[step] = transition
+        step += 1
+        if options.random_action:
+            action = random_action(ws, ws.active_outputs[step], outputs, step - 1, seed, episode)
+        spot = np.int64(table.moves[place * outputs + action])
+        event = event_of(table, spot)
+        if event != 0:
+            outcome = np.int64(table.outcomes[goal * EVENTS + event])
+            extra += outcome >> 1
+            if outcome & 1:
+                return step * table.step_cost + extra, step, np.int64(step), step
+    left_over = table.left[goal * table.states + place_of(table, spot)]
+    return steps * table.step_cost + left_over + extra, step, np.int64(step), step
 
 
 # ---------------------------------------------------------------- an episode (distal.episode)
@@ -553,6 +718,8 @@ def sensed_at(table, spot):
 @inlined
 def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
     """Walk the table; return EP, the steps taken, the last state and the number of transitions in use."""
+    if len(options.neurons) == CONTINUOUS:
+        return run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode)
     hidden, steps = options.hidden, options.steps
     narrow, _, outputs = shape_of(table)
     stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
@@ -869,7 +1036,7 @@ def dsp_trials(
         eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]
         lowest = np.int64(2**62)
         previous = np.int64(2**62)
-        until_fresh = 0
+        until_fresh, until_moved, phase = 0, options.phase, 0
         for episode in range(options.episodes):
             if read_now(running) != 0:
                 return
@@ -877,9 +1044,12 @@ def dsp_trials(
                 draw(ws, table, options.hidden, stride, key, episode, WEIGHTS, F1)
                 previous = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
+            if until_moved == 0:
+                phase, until_moved, lowest = phase + 1, options.phase, np.int64(2**62)
             until_fresh -= 1
+            until_moved -= 1
             ep, steps, last_state, n_used = run_episode(
-                ws, table, options, goal[trial], alpha_h, alpha_o, key, episode
+                ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode
             )
             if ep < lowest:
                 lowest = ep
@@ -929,7 +1099,7 @@ def climbing_trials(
         sigma, alpha_h, alpha_o = numbers[climber, 0], numbers[climber, 1], numbers[climber, 2]
         lowest = np.int64(2**62)
         top = np.int64(2**62)  # the best EP of this climb
-        until_fresh = 0
+        until_fresh, until_moved, phase = 0, options.phase, 0
         for episode in range(options.episodes):
             if read_now(running) != 0:
                 return
@@ -937,10 +1107,17 @@ def climbing_trials(
                 draw(ws, table, options.hidden, stride, key, episode, WEIGHTS, F1)
                 top = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
+            elif until_moved == 0:  # the best weights are measured anew
+                space.hidden[:] = space.best_hidden
+                space.output[:] = space.best_output
+                top = np.int64(2**62)
             else:
                 draw(ws, table, options.hidden, stride, key, episode, NOISE, sigma)
+            if until_moved == 0:
+                phase, until_moved, lowest = phase + 1, options.phase, np.int64(2**62)
             until_fresh -= 1
-            ep, _, _, _ = run_episode(ws, table, options, goal[trial], alpha_h, alpha_o, key, episode)
+            until_moved -= 1
+            ep, _, _, _ = run_episode(ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode)
             if ep < top:
                 top = ep
                 if until_fresh != 0:  # else the climb starts over, as chance does in every episode

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -29,15 +29,26 @@ from distal.base.files import write_bytes
 from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
 from distal.engines.numbers import Flat, flat, not_compiled, table_of
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.network import INPUTS, OUTPUTS, incoming
-from distal.model.settings import Settings
+from distal.model.network import (
+    FARTHEST,
+    INPUTS,
+    LN_2_HIGH,
+    LN_2_LOW,
+    LOG2_E,
+    ONE_BITS,
+    OUTPUTS,
+    SERIES,
+    SHIFT,
+    incoming,
+)
+from distal.model.settings import SIGMOID, Settings
 from distal.tasks.tables import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
 
-_MAX_HIDDEN = 64  # more weights than the registers of a warp hold
+_FAST_HIDDEN = 64  # more weights than the registers of a warp hold: these are in slower memory
 _MAX_INPUTS = 31  # with the bias, the bits of a word
-_MAX_WEIGHTS = 280  # of a lane: what its warp shares grows with them, up to the 48 KiB that a block may have
+_FAST_WEIGHTS = 280  # of a lane: what its warp shares grows with them, up to the 48 KiB that a block may have
 _ROOM_IN_SPOT = 4  # bits of a word that a state and an event leave
 MAX_EPISODES = 2**31 - 1
 _CAPABILITY = (7, 0)  # of the oldest cards that have the instructions
@@ -139,15 +150,9 @@ class Layout:
         return min(32, 4 * (_REGISTERS // (_LANES * (-(-registers // 8) * 8))))
 
     @property
-    def fits(self) -> bool:
-        """Whether a lane has registers for its weights."""
-        return self.slots * self.incoming <= _MAX_WEIGHTS
-
-    @property
-    def most_hidden(self) -> int:
-        """The most hidden neurons that fit beside so many inputs and outputs."""
-        sizes = (replace(self, hidden=hidden) for hidden in range(1, _MAX_HIDDEN + 1))
-        return max(one.hidden for one in sizes if one.fits)
+    def large(self) -> bool:
+        """Whether a lane has too few registers for its weights."""
+        return self.hidden > _FAST_HIDDEN or self.slots * self.incoming > _FAST_WEIGHTS
 
     def unpack(self, weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Turn weights as they lie in lanes, (trials, size), into matrices (see `network`)."""
@@ -211,6 +216,23 @@ def packed(table: Table) -> Packed:
     )
 
 
+def _bits(number: float) -> int:
+    """Return the bits of a number as a 32-bit float."""
+    return int(np.float32(number).view(np.int32))
+
+
+# The constants of `network.logistic`.
+_LOGISTIC = {
+    "FARTHEST_BITS": _bits(FARTHEST),
+    "LOG2_E_BITS": _bits(LOG2_E),
+    "SHIFT_BITS": _bits(SHIFT),
+    "LN_2_HIGH_BITS": _bits(LN_2_HIGH),
+    "LN_2_LOW_BITS": _bits(LN_2_LOW),
+    "ONE_BITS": ONE_BITS,
+    **{f"SERIES{k}": _bits(coefficient) for k, coefficient in enumerate(SERIES)},
+}
+
+
 def definitions(
     settings: Settings,
     climbing: bool,
@@ -218,6 +240,7 @@ def definitions(
     keep_ep: bool = False,
     inputs: int = INPUTS,
     outputs: int = OUTPUTS,
+    moving: bool = False,
 ) -> dict[str, int]:
     """Return the constants that a kernel is compiled for.
 
@@ -228,10 +251,12 @@ def definitions(
         keep_ep: whether the EP of every episode is kept.
         inputs: what the task lets an agent sense, without the bias.
         outputs: its actions.
+        moving: whether goals move.
 
     Returns:
         The value of each constant, by its name.
     """
+    layout = Layout(settings.hidden, inputs, outputs)
     return {
         "INPUTS": inputs,
         "ACTIONS": outputs,
@@ -247,7 +272,11 @@ def definitions(
         "KEY_STEP1": KEY_STEPS[1],
         "SQRT_HALF_BITS": int(SQRT_HALF_BITS),
         "HIDDEN": settings.hidden,
+        "LARGE": int(layout.large),
         "CLIMB": int(climbing),
+        "PHASES": int(moving),
+        "SIGMOID": int(settings.neurons == SIGMOID),
+        **(_LOGISTIC if settings.neurons == SIGMOID else {}),
         "WINNER": int(settings.outputs == "winner"),
         "BINARY": int(settings.outputs == "binary"),
         "RANDOM": int(settings.outputs == "random"),
@@ -258,7 +287,7 @@ def definitions(
         "STEPS": settings.steps,
         "KEEP": int(keep_weights),
         "EVERY": int(keep_ep),
-        "BLOCKS": Layout(settings.hidden, inputs, outputs).blocks,
+        "BLOCKS": layout.blocks,
     }
 
 
@@ -305,21 +334,13 @@ def supports(batch: Batch) -> str | None:
     reason = not_compiled(batch, "gpu")
     if reason is not None:
         return reason
-    table, hidden = table_of(batch), batch.settings.hidden
     limits = (
-        ("the number of inputs", table.inputs, _MAX_INPUTS),
-        ("hidden", hidden, _MAX_HIDDEN),
+        ("the number of inputs", table_of(batch).inputs, _MAX_INPUTS),
         ("episodes", batch.episodes, MAX_EPISODES),
     )
     for name, value, most in limits:
         if value > most:
             return f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
-    layout = Layout(hidden, table.inputs, table.outputs)
-    if not layout.fits:  # asked in every generation, so the most that would fit is looked for only now
-        return (
-            f"hidden is {hidden}, engine gpu takes at most {layout.most_hidden} with {table.inputs} inputs "
-            f"and {table.outputs} actions; use engine cpu for more"
-        )
     return None
 
 
@@ -351,7 +372,10 @@ def run(
 def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: Progress | None) -> Trials:
     settings, table, learners = batch.settings, table_of(batch), flat(batch)
     layout = Layout(settings.hidden, table.inputs, table.outputs)
-    constants = definitions(settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs)
+    moving, phases = batch.switch is not None, batch.goals.shape[1]
+    constants = definitions(
+        settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs, moving
+    )
     kernel = _kernel(tuple(constants.items()))
     task = _table_on_card(table)
     numbers, added = packed_learners(learners)
@@ -362,7 +386,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
     eps = _results(cupy, len(batch), batch.episodes) if keep_ep else None
 
     each = 4 * (
-        8 + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
+        7 + phases + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
     )  # bytes a trial
     room = _room(cupy, len(batch), each)
     # A resampling after the last episode is none, and its number need not fit.
@@ -380,7 +404,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
                 kept=cupy.empty((n, layout.size), np.float32) if keep_weights else None,
                 queue=cupy.empty(1 + 2 * n, np.int32),
             )
-            trials = batch.learner[first:last], batch.goal[first:last], batch.seed[first:last]
+            trials = batch.learner[first:last], batch.goals[first:last], batch.seed[first:last]
             _in_use, at = _upload(cupy, *trials, numbers, added, batch.columns)
         began = time.perf_counter()
         there.queue.data.memset_async(0, there.queue.nbytes)
@@ -396,6 +420,7 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
                 np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
                 np.int32(resample), np.int32(width), np.int32(batch.episodes),
                 np.int32(len(table.following)), np.int32(table.step_cost),
+                np.int32(batch.phase), np.int32(phases),
             ),
         )  # fmt: skip
         if until == batch.episodes:

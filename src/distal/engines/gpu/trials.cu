@@ -9,7 +9,12 @@
 //   ROUNDS, MULTIPLIER0, MULTIPLIER1, KEY_STEP0, KEY_STEP1  Philox's constants
 //   SQRT_HALF_BITS  √½ as a 32-bit float
 //   HIDDEN     hidden neurons
+//   LARGE      1 if there are more weights than registers: each lane has them in memory of its own
 //   CLIMB      0 DSP rules, 1 hill climbing
+//   SIGMOID    1 if hidden neurons are continuous
+//   FARTHEST_BITS, LOG2_E_BITS, SHIFT_BITS, LN_2_HIGH_BITS, LN_2_LOW_BITS, SERIES0 … SERIES6, ONE_BITS
+//              the constants of `network.logistic`, as the bits of 32-bit floats
+//   PHASES     1 if goals move
 //   WINNER, BINARY, RANDOM  how output sums act: 1 for one of them
 //   PUNISH     1 if an equal EP is punished
 //   CURRENT    1 if `pre` of recurrent and feedback synapses is that of the same step
@@ -48,6 +53,13 @@ typedef unsigned long long u64;
 #define EVENTS (1 << EVENT_BITS)                 // classes of transitions
 #define STATE_AT (IN_SPOT + EVENT_BITS)          // a spot is state << STATE_AT | event << IN_SPOT | what is sensed
 #define EVENT_OF(spot) ((spot) >> IN_SPOT & EVENTS - 1)
+#define ROW (HIDDEN / 4 * 4 + 4)                 // of activities: one more than the hidden neurons, in fours
+#define EARLIER (SLOTS * COLUMNS > 250 ? 8 : 32)  // steps whose activities are kept: as many as there is room for
+#if LARGE
+#define UNROLLED _Pragma("unroll 1")
+#else
+#define UNROLLED _Pragma("unroll")               // over weights, which are in registers only if all is unrolled
+#endif
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
 
@@ -182,7 +194,7 @@ __device__ __forceinline__ void draw(const Lane me, Weights &w, u64 seed, u32 ep
     for (int s = 0; s < SLOTS; s++) {
         int n = me.neuron(s);
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f), before;
-#pragma unroll
+        UNROLLED
         for (int block = 0; block < GROUPS; block++) {
             u32 drawn_block = !me.is_output(s) ? block : 4 * block < FEED ? HIDDEN / 4 : block - FEED / 4;
             before = v;
@@ -206,7 +218,7 @@ __device__ __forceinline__ void save(const Lane me, const Weights &w, float *to)
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++)
-#pragma unroll
+        UNROLLED
         for (int c = PAD; c < COLUMNS; c++) to[place_of(s, c) + me.lane] = w[s][c];
 }
 
@@ -214,7 +226,7 @@ __device__ __forceinline__ void load(const Lane me, Weights &w, const float *fro
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++)
-#pragma unroll
+        UNROLLED
         for (int c = PAD; c < COLUMNS; c++) w[s][c] = __ldcg(from + place_of(s, c) + me.lane);
 }
 
@@ -276,9 +288,14 @@ struct __align__(16) Shared {
     u32 rows[WORDS + 1][SEEN + 4 * GROUPS];  // of a neuron, or input, as pre-synaptic: its activity, a bit a step
     u32 own[WORDS + 1][SLOTS][32];      // … of the lane's neurons as post-synaptic
     u32 totals[SEEN + 4 * GROUPS];      // … its active steps << 16
-    float4 changes[SLOTS][GROUPS][32];  // of weights; before that, counts of steps in which both were active
+#if !LARGE
+    float4 changes[SLOTS][GROUPS][32];  // see Changes
+#endif
     u32 past[BITS][1 + ROOM];           // records of the steps, after that of the one before
     int spots[ROOM + 1];                // where the steps began, and the last ended
+#if SIGMOID
+    __align__(16) float activity[EARLIER][ROW];  // what the hidden neurons passed on, in the last steps
+#endif
     Walk walk;
     float added[2][16];                 // what a synapse gets, by m and trace bits
 
@@ -311,6 +328,20 @@ struct __align__(16) Shared {
 };
 
 static_assert(sizeof(Shared) <= 48 << 10, "more than a block may have");
+
+// The changes of a lane's weights; before that, counts of steps in which both neurons were active.
+struct Changes {
+#if LARGE
+    float4 own[SLOTS][GROUPS];
+
+    __device__ __forceinline__ float4 &at(Shared &, const Lane, int slot, int group) { return own[slot][group]; }
+#else
+    __device__ __forceinline__ float4 &at(Shared &mine, const Lane me, int slot, int group)
+    {
+        return mine.changes[slot][group][me.lane];
+    }
+#endif
+};
 
 // Keep a number or an address: the compiler would find it anew at every use, which takes longer than the use.
 __device__ __forceinline__ int held(int number)
@@ -436,12 +467,22 @@ __device__ __forceinline__ void recurrent(const Weights &w, const Record &state,
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) sum[s] = 0.0f;
+#if LARGE
+#pragma unroll
+    for (int b = 0; 32 * b < HIDDEN; b++)
+        for (u32 active = state.bits[b] & below(HIDDEN - 32 * b); active; active &= active - 1) {
+            const int h = 32 * b + __ffs(active) - 1;
+#pragma unroll
+            for (int s = 0; s < SLOTS; s++) sum[s] += w[s][FEED + h];
+        }
+#else
 #pragma unroll
     for (int h = 0; h < HIDDEN; h++)
         if (state.active(h)) {
 #pragma unroll
             for (int s = 0; s < SLOTS; s++) sum[s] += w[s][FEED + h];
         }
+#endif
 }
 
 // The sum that decides whether a lane's neuron becomes active; `sum` is that over the hidden neurons.
@@ -459,6 +500,32 @@ __device__ __forceinline__ float excitation(
     return from_inputs + alpha_h * sum + alpha_o * from_outputs;
 }
 
+// The sums of the outputs, for every lane; `sum` is that over the hidden neurons.
+__device__ __forceinline__ void output_sums(const Weights &w, const float (&sum)[SLOTS], float (&total)[ACTIONS])
+{
+#pragma unroll
+    for (int k = 0; k < ACTIONS; k++) {
+        const int slot = (HIDDEN + k) / 32, lane = (HIDDEN + k) % 32;
+        total[k] = __shfl_sync(ALL, sum[slot] + w[slot][BIAS], lane);
+    }
+}
+
+// Put the outputs into a state, and return the spot that their action leads to; every lane chooses for itself.
+__device__ __forceinline__ int act(Record &next, const float (&total)[ACTIONS], const Ahead &ahead)
+{
+    const Choice choice = best_of(total, ahead);
+    if (WINNER) {
+        next.put(HIDDEN, ACTIONS, choice.bit);
+    } else {
+        u32 active = 0;
+#pragma unroll
+        for (int k = 0; k < ACTIONS; k++) active |= (u32)(total[k] > 0.0f) << k;
+        next.put(HIDDEN, ACTIONS, active);
+        if (BINARY) next.put(NEURONS + SENSED, NUMBER, choice.action);
+    }
+    return choice.spot;
+}
+
 // Compute the state that follows one, with what is sensed, and where its action leads (not with RANDOM).
 // `sum` holds the recurrent sums of the state before, and of the new one after.
 __device__ __forceinline__ Record follow(
@@ -472,24 +539,9 @@ __device__ __forceinline__ Record follow(
         next.bits[s] = __ballot_sync(ALL, total > 0.0f) & below(HIDDEN - 32 * s);
     }
     recurrent(w, next, sum);
-    // Every lane gets the output sums and chooses for itself.
     float total[ACTIONS];
-#pragma unroll
-    for (int k = 0; k < ACTIONS; k++) {
-        const int slot = (HIDDEN + k) / 32, lane = (HIDDEN + k) % 32;
-        total[k] = __shfl_sync(ALL, sum[slot] + w[slot][BIAS], lane);
-    }
-    const Choice choice = best_of(total, ahead);
-    spot = choice.spot;
-    if (WINNER) {
-        next.put(HIDDEN, ACTIONS, choice.bit);
-    } else {
-        u32 active = 0;
-#pragma unroll
-        for (int k = 0; k < ACTIONS; k++) active |= (u32)(total[k] > 0.0f) << k;
-        next.put(HIDDEN, ACTIONS, active);
-        if (BINARY) next.put(NEURONS + SENSED, NUMBER, choice.action);
-    }
+    output_sums(w, sum, total);
+    spot = act(next, total, ahead);
     return next.sensing(sensed);
 }
 
@@ -570,6 +622,100 @@ __device__ __forceinline__ bool unchanged(
     }
     return same;
 }
+
+// ---------------------------------------------------------------- continuous neurons
+
+#if SIGMOID
+#ifdef __CUDA_ARCH__
+// 1 / x, off by a unit in the last place at most.
+__device__ __forceinline__ float nearly_inverse(float x)
+{
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+    return inverse;
+}
+#endif
+
+// a / b, rounded to nearest, for b = 1 + p and a = 1 or p, with any p from 2^-27 to 1. This is what the compiler
+// makes of a division, without its look for numbers that are too large or too small. All p were tried, with
+// inverses off by a unit or not: the result is exact, save 1 / (2 − 2^-23) where the inverse of that is off, which
+// no card's is, for __frcp_rn refines it the same way.
+__device__ __forceinline__ float quotient(float a, float b)
+{
+    float inverse = nearly_inverse(b);
+    inverse = __fmaf_rn(inverse, __fmaf_rn(-b, inverse, 1.0f), inverse);
+    const float q = a * inverse;
+    return __fmaf_rn(__fmaf_rn(-b, q, a), inverse, q);
+}
+
+// 1 / (1 + e^-x), in the words of `network.logistic`.
+__device__ __forceinline__ float logistic(float sum)
+{
+    const float size = fminf(fabsf(sum), __int_as_float(FARTHEST_BITS)), shift = __int_as_float(SHIFT_BITS);
+    const float shifted = size * __int_as_float(LOG2_E_BITS) + shift, whole = shifted - shift;
+    const float u = (whole * __int_as_float(LN_2_HIGH_BITS) - size) + whole * __int_as_float(LN_2_LOW_BITS);
+    const int series[] = {SERIES0, SERIES1, SERIES2, SERIES3, SERIES4, SERIES5, SERIES6};
+    float power = __int_as_float(series[0]);
+#pragma unroll
+    for (int k = 1; k < 7; k++) power = power * u + __int_as_float(series[k]);
+    power *= __int_as_float(ONE_BITS - (__float_as_int(shifted) << 23));
+    return quotient(sum > 0.0f ? 1.0f : power, 1.0f + power);
+}
+
+// Compute a step, and where its action leads (not with RANDOM). `sum` holds the recurrent sums of the step before,
+// and of this one after; `key` tells activities apart: what differs in it differs, what does not may.
+__device__ __forceinline__ Record activate(
+    Shared &mine, const Lane me, const Weights &w, int step, const Record &state, u32 sensed, float alpha_h,
+    float alpha_o, const Ahead &ahead, float (&sum)[SLOTS], int &spot, u32 &key)
+{
+    Record next = nothing();
+    float(&activity)[ROW] = mine.activity[step % EARLIER];
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++) {
+        const float total = excitation(w[s], sensed, state.outputs(), sum[s], alpha_h, alpha_o);
+        next.bits[s] = __ballot_sync(ALL, total > 0.0f) & below(HIDDEN - 32 * s);
+        activity[min(me.neuron(s), HIDDEN)] = logistic(total);  // of no use after the last hidden neuron's
+        sum[s] = 0.0f;
+    }
+    __syncwarp();
+    UNROLLED
+    for (int first = 0; first < HIDDEN; first += 4) {
+        const float4 passed_on = *(const float4 *)(activity + first);
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (first + k < HIDDEN) {
+#pragma unroll
+                for (int s = 0; s < SLOTS; s++) sum[s] += w[s][FEED + first + k] * pick(passed_on, k);
+            }
+    }
+    float total[ACTIONS];
+    output_sums(w, sum, total);
+    key = 0;
+#pragma unroll
+    for (int k = 0; k < ACTIONS; k++) key = key * (u32)KEY_STEP0 + __float_as_uint(total[k]);
+    spot = act(next, total, ahead);
+    return next.sensing(sensed);
+}
+
+// How many steps before the last one the agent came to the same place with the same activity, to the bit; 0 if it
+// did not in those that are kept. Bit l of `match` says that the one which is l mod EARLIER has the same key.
+__device__ __forceinline__ int repeated(const Shared &mine, const Lane me, u32 match, int last, int base)
+{
+    match &= below(min(last, EARLIER)) & ~(1u << last % EARLIER);  // this one took the place of a step
+    while (match) {
+        const int earlier = __ffs(match) - 1, ago = last - earlier & EARLIER - 1, now = last - base, then = now - ago;
+        bool same = mine.spots[then + 1] >> STATE_AT == mine.spots[now + 1] >> STATE_AT &&
+                    mine.record(then).state() == mine.record(now).state();
+#pragma unroll
+        for (int s = 0; s < SLOTS; s++)
+            if (me.is_hidden(s))
+                same = same && mine.activity[earlier][me.neuron(s)] == mine.activity[last % EARLIER][me.neuron(s)];
+        if (__all_sync(ALL, same)) return ago;
+        match &= match - 1;
+    }
+    return 0;
+}
+#endif
 
 // ---------------------------------------------------------------- the DSP update
 
@@ -690,7 +836,7 @@ __device__ __forceinline__ int row_of(const Lane me, int slot, int group)
 
 // Count, for every synapse, the steps in which both its neurons were active, and add the counts to those in
 // `changes`, where there are some already if `begun`.
-__device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, Totals &total)
+__device__ __forceinline__ void count(Shared &mine, Changes &changes, const Lane me, bool begun, Totals &total)
 {
     const Walk walk = mine.walk;
     build(mine, me, walk, total);
@@ -699,7 +845,7 @@ __device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, T
     for (int s = 0; s < SLOTS; s++)
 #pragma unroll 1
         for (int g = 0; g < GROUPS; g++) {
-            uint4 *to = (uint4 *)&mine.changes[s][g][me.lane];
+            uint4 *to = (uint4 *)&changes.at(mine, me, s, g);
             uint4 n = begun ? *to : make_uint4(0, 0, 0, 0);
 #pragma unroll 1
             for (int word = 0; 32 * word < walk.length; word++) {
@@ -714,7 +860,7 @@ __device__ __forceinline__ void count(Shared &mine, const Lane me, bool begun, T
 // The same for the last steps of an episode, and from the counts the changes of the weights. A count above
 // `limit` is frequent; lanes 0 … 15 have the change for trace bits 1111 … 0000.
 __device__ __forceinline__ void decide(
-    Shared &mine, const Lane me, bool begun, Totals &total, int limit, float change)
+    Shared &mine, Changes &changes, const Lane me, bool begun, Totals &total, int limit, float change)
 {
     const Walk walk = mine.walk;
     build(mine, me, walk, total);
@@ -741,7 +887,7 @@ __device__ __forceinline__ void decide(
             const uint4 circle = *(const uint4 *)(mine.rows[WORDS] + row);
             const uint4 pre = *(const uint4 *)(mine.totals + row);
             uint4 n = make_uint4(0, 0, 0, 0);
-            if (STEPS > ROOM && begun) n = *(const uint4 *)&mine.changes[s][g][me.lane];
+            if (STEPS > ROOM && begun) n = *(const uint4 *)&changes.at(mine, me, s, g);
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 pick(n, k) += __popc(pick(rows, k) & own) + walk.rounds * __popc(pick(circle, k) & own_circle) +
@@ -760,7 +906,7 @@ __device__ __forceinline__ void decide(
                 const float c = __shfl_sync(ALL, change, __dp4a(bits, (int)0xF8FCFEFF, 0));
                 pick(decided, k) = exists >> k & 1 ? c : 0.0f;
             }
-            mine.changes[s][g][me.lane] = decided;
+            changes.at(mine, me, s, g) = decided;
             exists >>= 4;
         }
     }
@@ -783,16 +929,16 @@ __device__ __forceinline__ float divided_in_double(float w, double norm, double 
 }
 
 // Add the changes to the weights, and divide every neuron's by their norm.
-__device__ __forceinline__ void update(const Shared &mine, const Lane me, Weights &w)
+__device__ __forceinline__ void update(Shared &mine, Changes &changes, const Lane me, Weights &w)
 {
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         const bool output = me.is_output(s);
         float squares[3] = {0.0f, 0.0f, 0.0f}, bias = 0.0f;
         u32 smallest = ALL;
-#pragma unroll
+        UNROLLED
         for (int g = 0; g < GROUPS; g++) {
-            const float4 change = mine.changes[s][g][me.lane];
+            const float4 change = changes.at(mine, me, s, g);
 #pragma unroll
             for (int k = 0; k < 4; k++) {
                 const int c = 4 * g + k;
@@ -826,7 +972,7 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
             return PARTS > 1 && c == BIAS && output ? of[part_of(FEED)] : of[part_of(c)];
         };
         if (__all_sync(ALL, far)) {
-#pragma unroll
+            UNROLLED
             for (int c = PAD; c < COLUMNS; c++) w[s][c] = divided(w[s][c], own(norm, c), own(inverse, c), own(more, c));
         } else {  // weights that a rule never changes shrink until they are subnormal, and then 0
             double exact[3], inverted[3];
@@ -835,7 +981,7 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
                 exact[part] = norm[part];
                 inverted[part] = 1.0 / exact[part];
             }
-#pragma unroll
+            UNROLLED
             for (int c = PAD; c < COLUMNS; c++) w[s][c] = divided_in_double(w[s][c], own(exact, c), own(inverted, c));
         }
     }
@@ -843,10 +989,16 @@ __device__ __forceinline__ void update(const Shared &mine, const Lane me, Weight
 
 // ---------------------------------------------------------------- trials
 
+#if PHASES
+#define GOAL (*goal)
+#else
+#define GOAL goal_of[trial]
+#endif
+
 // In all arrays by trial, a lane's weights lie at place_of(slot, column) + lane.
 extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const int *learner_of,   // (trials)
-    const int *goal_of,      // (trials)
+    const int *goal_of,      // (trials), or (trials, phases)
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
     const float *added,      // (learners, 2, 16): η times the changes for m = −1, and for m = +1
@@ -866,13 +1018,15 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     volatile int *done,      // (trials): the episodes that a trial has behind it
     int trials, int first, int last,   // episodes first … last − 1 are run:
     int piece,                         // so many in a first piece, twice as many in the next, and so on
-    int resample, int columns, int episodes, int states, int step_cost)
+    int resample, int columns, int episodes, int states, int step_cost,
+    int phase, int phases)             // episodes until the goal moves, and how many goals a trial has
 {
     __shared__ Shared memory_of_the_warp;
     Shared &mine = held(memory_of_the_warp);
     moves = held(moves);
     const Lane me = {held((int)(threadIdx.x & 31))};
     Weights w;
+    Changes changes;
     const int size = place_of(SLOTS, PAD);
 
     // Some trials take ten times as long as others, and the last to be begun would be waited for. So a
@@ -903,7 +1057,10 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         const float *number = numbers + 4 * learner;
         const float alpha_h = number[CLIMB ? 1 : 2], alpha_o = number[CLIMB ? 2 : 3];
         float *weights = all_weights + (size_t)trial * size;
-        const int *outcome = outcomes + EVENTS * goal_of[trial] + me.lane;
+#if PHASES
+        const int *goal = goal_of + (size_t)trial * phases + max(begin - 1, 0) / phase;
+#endif
+        const int *outcome = outcomes + EVENTS * GOAL + me.lane;
         u64 ends = __ballot_sync(ALL, outcome[0] & 1);  // the events that end an episode, a bit each
         ends |= (u64)__ballot_sync(ALL, outcome[32] & 1) << 32;
 
@@ -925,15 +1082,31 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         int length = 0, ep = 0;
         for (int episode = begin; episode < until; episode++) {
             const bool fresh = episode == 0 || (resample && episode % resample == 0);
+#if PHASES
+            const bool moved = episode > 0 && episode % phase == 0;
+            if (moved) {
+                goal++;
+                outcome = outcomes + EVENTS * GOAL + me.lane;
+                ends = __ballot_sync(ALL, outcome[0] & 1);
+                ends |= (u64)__ballot_sync(ALL, outcome[32] & 1) << 32;
+                lowest = NONE;
+                known = false;
+            }
+#endif
             if (fresh) {
                 draw<WEIGHTS>(me, w, seed_of[trial], episode, 0.0f, weights);
                 previous = NONE;
+#if PHASES
+            } else if (CLIMB && moved) {  // the best weights are measured anew
+                load(me, w, weights);
+                previous = NONE;
+#endif
             } else if (CLIMB) {
                 draw<NOISE>(me, w, seed_of[trial], episode, number[0], weights);  // number 0 is σ
             }
 
             int step = 0;
-            const bool same = known && unchanged(mine, w, computed, length, alpha_h, alpha_o, step);
+            const bool same = !SIGMOID && known && unchanged(mine, w, computed, length, alpha_h, alpha_o, step);
 
             Totals total;
 #pragma unroll
@@ -946,7 +1119,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 // where it was.
                 Record state = nothing(), decided = nothing(), decides;
                 float sum[SLOTS];
-                int place = 0, spot = starts[goal_of[trial]], period = 0, extra = 0;
+                int place = 0, spot = starts[GOAL], period = 0, extra = 0;
                 bool over = false;
                 uint4 words = make_uint4(0, 0, 0, 0);
                 if (known) {
@@ -967,13 +1140,8 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 Ahead ahead = ahead_of(moves, spot >> STATE_AT);
                 u32 sensed = sensed_in(sensed_at, spot);
 
-                // The lanes that remember a step which was decided by the same.
-                const auto look = [&] {
-                    decides = state.sensing(sensed);
-                    return __ballot_sync(ALL, decided == decides);
-                };
                 const auto take = [&](const Record &record, int to, u32 fresh_step) {
-                    if (me.lane == (step & 31)) {
+                    if (!SIGMOID && me.lane == (step & 31)) {
                         decided = decides;
                         place = spot >> STATE_AT;
                         computed |= fresh_step << (step - base >> 5);
@@ -997,13 +1165,35 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                         const int gone = ROOM - 32;
                         mine.walk = {gone, gone, 0, 0, 0};
                         __syncwarp();
-                        extra += extra_of(mine, me, outcomes + EVENTS * goal_of[trial]);
-                        if (!CLIMB) count(mine, me, base > 0, total);
+                        extra += extra_of(mine, me, outcomes + EVENTS * GOAL);
+                        if (!CLIMB) count(mine, changes, me, base > 0, total);
                         mine.forget(me.lane, gone);
                         base += gone;
                     }
                 };
 
+#if SIGMOID
+                u32 key = 0, now;  // lane l remembers that of the last step that is l mod EARLIER
+                while (!over) {
+                    int to;
+                    const Record record =
+                        activate(mine, me, w, step, state, sensed, alpha_h, alpha_o, ahead, sum, to, now);
+                    take(record, to, 1);
+                    if (RANDOM) continue;
+                    now = now * (u32)KEY_STEP0 + (spot >> STATE_AT);
+                    const u32 match = __ballot_sync(ALL, key == now);
+                    if (me.lane == (step - 1) % EARLIER) key = now;
+                    if (match && !over) {
+                        period = repeated(mine, me, match, step - 1, base);
+                        over = period > 0;
+                    }
+                }
+#else
+                // The lanes that remember a step which was decided by the same.
+                const auto look = [&] {
+                    decides = state.sensing(sensed);
+                    return __ballot_sync(ALL, decided == decides);
+                };
                 while (!over) {
                     u32 match = look();
                     if (match) {
@@ -1027,6 +1217,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     const Record record = follow(w, state, sensed, alpha_h, alpha_o, ahead, sum, to);
                     take(record, to, 1);
                 }
+#endif
 
                 // The steps of a circle are taken again until the end.
                 const bool ended = ends >> EVENT_OF(spot) & 1;  // never in a circle: it would have ended before
@@ -1034,12 +1225,12 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 const int from = length - period, again = STEPS - step, left = period ? again % period : 0;
                 mine.walk = {length, from, period ? again / period : 0, left, ended ? step : STEPS};
                 __syncwarp();
-                extra += extra_of(mine, me, outcomes + EVENTS * goal_of[trial]);
+                extra += extra_of(mine, me, outcomes + EVENTS * GOAL);
                 const int end = period ? mine.spots[from + left] : spot;
                 if (CLIMB) __syncwarp();  // before a lane is at the next episode
                 ep = step_cost * (ended ? step : STEPS) + extra;
-                if (!ended) ep += cut_off[goal_of[trial] * states + (end >> STATE_AT)];
-                known = !RANDOM && base == 0;
+                if (!ended) ep += cut_off[GOAL * states + (end >> STATE_AT)];
+                known = !RANDOM && !SIGMOID && base == 0;
             }
 
             if (ep < lowest) {
@@ -1060,11 +1251,11 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 previous = ep;
                 if (!same || good != was_good) {  // else the changes are those of the episode before
                     const int steps = mine.walk.steps;
-                    decide(mine, me, base > 0, total, steps == STEPS ? limit : threshold(number[1], steps, me.lane),
+                    decide(mine, changes, me, base > 0, total, steps == STEPS ? limit : threshold(number[1], steps, me.lane),
                            mine.added[good][15 - me.lane & 15]);
                     was_good = good;
                 }
-                update(mine, me, w);
+                update(mine, changes, me, w);
             }
             if (step > LONG && until < last) {
                 if (me.lane == 0) taken = atomicCAS(claimed + trial, turn + 1, NONE);

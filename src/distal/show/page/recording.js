@@ -34,7 +34,7 @@ const recording = (() => {
   class Recording {
     constructor(data, learner) {
       this.task = data.task;
-      this.maze = data.task ? null : simulate.makeMaze(data.maze, data.heading, data.goal);
+      this.mazeIn = data.task ? null : simulate.mazesOf(data, new simulate.Phases(data.phases));
       this.settings = data.settings;
       this.eps = learner.eps;
       this.layers = learner.recording.layers;
@@ -71,7 +71,7 @@ const recording = (() => {
     *episode(number) {
       const first = this.first[number], steps = this.steps[number], [inputs, hidden, outputs] = this.layers;
       const states = this.states.subarray(first + number, first + number + steps + 1), ep = this.eps[number];
-      const walk = this.task ? tableWalk(this.task, states, ep) : mazeWalk(this.maze, states);
+      const walk = this.task ? tableWalk(this.task, states, ep) : mazeWalk(this.mazeIn(number), states);
       const episode = {
         number, ...walk, steps, ep,
         actions: Array.from(this.actions.subarray(first, first + steps)),

@@ -143,6 +143,39 @@ const simulate = (() => {
     return { rows, columns, wall, pit, finals, start, goal, goalSymbol, ahead, distance, heading: HEADINGS.indexOf(heading) };
   }
 
+  // ---------------------------------------------------------------- goals that move
+
+  /** Which goal each episode has. A trial whose goal does not move has one phase. */
+  class Phases {
+    constructor({ every, goals }) {
+      this.every = every; // episodes
+      this.goals = goals; // of each phase
+    }
+
+    of(number) {
+      return Math.floor(number / this.every);
+    }
+
+    goal(number) {
+      return this.goals[this.of(number)];
+    }
+
+    /** Whether the goal has moved just before an episode. */
+    movesAt(number) {
+      return number > 0 && number % this.every === 0;
+    }
+  }
+
+  /** What gives the maze of an episode: one for each goal. */
+  function mazesOf(data, phases) {
+    const mazes = new Map();
+    return (number) => {
+      const goal = phases.goal(number);
+      if (!mazes.has(goal)) mazes.set(goal, makeMaze(data.maze, data.heading, goal));
+      return mazes.get(goal);
+    };
+  }
+
   // ---------------------------------------------------------------- the network
 
   const FEED = 4; // left, front, right, bias: the first columns of a hidden row
@@ -173,6 +206,23 @@ const simulate = (() => {
   const freshWeights = (hidden, seed, episode) => drawn(hidden, seed, WEIGHTS, episode);
   const perturbation = (hidden, seed, episode) => drawn(hidden, seed, NOISE, episode);
 
+  const LOG2_E = f(1.4426950408889634), SHIFT = 1.5 * 2 ** 23;
+  const LN2_HIGH = 0.693359375, LN2_LOW = f(-2.1219444e-4);
+  const SERIES = [1 / 120, 1 / 24, 1 / 6, 1 / 2, 1, 1].map(f), FIRST_TERM = f(1 / 720);
+
+  /** 1 / (1 + e^−x): what a sigmoid neuron with this sum passes on. */
+  function logistic(sum) {
+    const size = Math.min(Math.abs(sum), 18);
+    const shifted = f(f(size * LOG2_E) + SHIFT), whole = f(shifted - SHIFT); // e^−size = e^u / 2^whole
+    const u = f(f(f(whole * LN2_HIGH) - size) + f(whole * LN2_LOW));
+    let power = FIRST_TERM;
+    for (let k = 0; k < SERIES.length; k++) power = f(f(power * u) + SERIES[k]);
+    asFloat[0] = shifted;
+    asBits[0] = 0x3f800000 - (asBits[0] << 23);
+    power = f(power * asFloat[0]);
+    return f((sum > 0 ? 1 : power) / f(1 + power));
+  }
+
   /** The four output sums become an action and the output activations, written to outputs. */
   function choose(sums, reading, word, outputs) {
     let strongest = 0; // the first, if equal
@@ -188,43 +238,47 @@ const simulate = (() => {
 
   const BREATH = 200000; // additions between two yields
 
-  /** Walk the maze with fixed weights; return what happened. Yields now and then. */
+  /** Walk the maze with fixed weights; return what happened. Yields now and then.
+   *
+   * `hidden` says which neurons were active. Sigmoid neurons pass on more than that: `activity`. */
   function* runEpisode(weights, trial, number) {
-    const { maze, settings, seed } = trial;
+    const { settings, seed } = trial, maze = trial.mazeIn(number), graded = settings.neurons === "sigmoid";
     const H = settings.hidden, columns = FEED + H + OUTPUTS;
     const alphaH = f(trial.learner.alpha_h), alphaO = f(trial.learner.alpha_o);
     const random = settings.outputs === "random" ? words(seed, ACTION, number, 0, settings.steps) : null;
     const cells = [maze.start], headings = [maze.heading], actions = [];
-    const inputsAt = [], hiddenAt = [], outputsAt = [];
-    let hidden = new Uint8Array(H), outputs = new Uint8Array(OUTPUTS);
+    const inputsAt = [], hiddenAt = [], outputsAt = [], activityAt = [];
+    let passed = new Float32Array(H), outputs = new Uint8Array(OUTPUTS);
     let cell = maze.start, heading = maze.heading, pits = 0, work = 0;
     while (actions.length < settings.steps && cell !== maze.goal) {
       const side = (turn) => maze.wall[cell + maze.ahead[(heading + turn) % 4]];
       const inputs = Uint8Array.of(side(3), side(0), side(1), 1);
 
-      // Inactive neurons add zeros, which change nothing that is compared; the others go in order.
+      // Zeros that are added change nothing that is compared; the others go in order.
       const fromInputs = [], fromHidden = [], fromOutputs = [];
       for (let i = 0; i < FEED; i++) if (inputs[i]) fromInputs.push(i);
-      for (let i = 0; i < H; i++) if (hidden[i]) fromHidden.push(FEED + i);
+      for (let i = 0; i < H; i++) if (passed[i]) fromHidden.push(i);
       for (let i = 0; i < OUTPUTS; i++) if (outputs[i]) fromOutputs.push(FEED + H + i);
       const W = weights.hidden;
-      const next = new Uint8Array(H);
+      const active = new Uint8Array(H), next = new Float32Array(H);
       for (let j = 0; j < H; j++) {
         const row = j * columns;
         let sumInputs = 0, sumHidden = 0, sumOutputs = 0;
         for (let i = 0; i < fromInputs.length; i++) sumInputs = f(sumInputs + W[row + fromInputs[i]]);
-        for (let i = 0; i < fromHidden.length; i++) sumHidden = f(sumHidden + W[row + fromHidden[i]]);
+        for (let i = 0; i < fromHidden.length; i++) sumHidden = f(sumHidden + f(W[row + FEED + fromHidden[i]] * passed[fromHidden[i]]));
         for (let i = 0; i < fromOutputs.length; i++) sumOutputs = f(sumOutputs + W[row + fromOutputs[i]]);
-        next[j] = +(f(f(sumInputs + f(alphaH * sumHidden)) + f(alphaO * sumOutputs)) > 0);
+        const sum = f(f(sumInputs + f(alphaH * sumHidden)) + f(alphaO * sumOutputs));
+        active[j] = +(sum > 0);
+        next[j] = graded ? logistic(sum) : active[j];
       }
       const sums = [0, 0, 0, 0];
       for (let k = 0; k < OUTPUTS; k++) {
         const row = k * (H + 1);
         let sum = 0;
-        for (let j = 0; j < H; j++) if (next[j]) sum = f(sum + weights.output[row + j]);
+        for (let j = 0; j < H; j++) if (next[j]) sum = f(sum + f(weights.output[row + j] * next[j]));
         sums[k] = f(sum + weights.output[row + H]);
       }
-      hidden = next;
+      passed = next;
       outputs = new Uint8Array(OUTPUTS);
       const action = choose(sums, settings.outputs, random && random[actions.length], outputs);
 
@@ -241,7 +295,8 @@ const simulate = (() => {
       headings.push(heading);
       actions.push(action);
       inputsAt.push(inputs);
-      hiddenAt.push(hidden);
+      hiddenAt.push(active);
+      activityAt.push(passed);
       outputsAt.push(outputs);
       work += H * (fromHidden.length + 12);
       if (work > BREATH) {
@@ -251,7 +306,8 @@ const simulate = (() => {
     }
     const reached = cell === maze.goal, steps = actions.length;
     const ep = (reached ? steps : settings.steps + maze.distance[cell]) + PIT_PENALTY * pits;
-    return { number, weights, ep, reached, pits, steps, cells, headings, actions, inputs: inputsAt, hidden: hiddenAt, outputs: outputsAt };
+    const what = { number, weights, ep, reached, pits, steps, cells, headings, actions, inputs: inputsAt, hidden: hiddenAt, outputs: outputsAt };
+    return graded ? { ...what, activity: activityAt } : what;
   }
 
   // ---------------------------------------------------------------- delayed synaptic plasticity
@@ -396,25 +452,27 @@ const simulate = (() => {
 
   // ---------------------------------------------------------------- hill climbing
 
-  /** Run one episode of a climb; return the same as dspEpisode. */
+  /** Run one episode of a climb; return the same as dspEpisode.
+   *
+   * Where the goal has moved, the best weights are run as they are, and whatever EP they have now is the best. */
   function* climbEpisode(trial, state) {
     const { settings, learner } = trial;
-    const fresh = startsAfresh(trial, state.number);
+    const fresh = startsAfresh(trial, state.number), anew = !fresh && trial.phases.movesAt(state.number);
     const best = fresh ? null : state.best;
-    let weights, noise = null;
+    let weights;
     if (fresh) weights = freshWeights(settings.hidden, trial.seed, state.number);
+    else if (anew) weights = best.weights;
     else {
-      const sigma = f(learner.sigma);
-      noise = perturbation(settings.hidden, trial.seed, state.number);
+      const sigma = f(learner.sigma), noise = perturbation(settings.hidden, trial.seed, state.number);
       const moved = (from, z) => from.map((w, at) => w + f(sigma * z[at]));
       weights = { hidden: moved(best.weights.hidden, noise.hidden), output: moved(best.weights.output, noise.output) };
     }
     const episode = yield* runEpisode(weights, trial, state.number);
-    const accepted = best === null || episode.ep < best.ep;
+    const accepted = best === null || anew || episode.ep < best.ep;
     return {
       episode,
       fresh,
-      update: { best, noise, accepted },
+      update: { best, anew, accepted },
       next: { number: state.number + 1, best: accepted ? { weights, ep: episode.ep, number: state.number } : best },
     };
   }
@@ -441,7 +499,8 @@ const simulate = (() => {
    */
   class Replay {
     constructor(data, learner, eps) {
-      this.maze = makeMaze(data.maze, data.heading, data.goal);
+      this.phases = new Phases(data.phases);
+      this.mazeIn = mazesOf(data, this.phases);
       this.learner = learner;
       this.settings = data.settings;
       this.seed = data.seed;
@@ -515,5 +574,5 @@ const simulate = (() => {
     }
   }
 
-  return { ACTIONS, FEED, HEADINGS, OUTPUTS, Replay, counts, finish, freshWeights, makeMaze, normals, perturbation, philox, rowCounts };
+  return { ACTIONS, FEED, HEADINGS, OUTPUTS, Phases, Replay, counts, finish, freshWeights, logistic, mazesOf, normals, perturbation, philox, rowCounts };
 })();

@@ -5,11 +5,13 @@
 
 window.distal = (() => {
   const data = JSON.parse(document.getElementById("trial").textContent);
-  const { FEED, HEADINGS, OUTPUTS, Replay, counts, rowCounts } = simulate;
+  const { FEED, HEADINGS, OUTPUTS, Phases, Replay, counts, rowCounts } = simulate;
   const { Recording } = recording;
   const H = data.settings.hidden, COLUMNS = FEED + H + OUTPUTS;
   const EPISODES = data.learners[0].eps.length;
   const TASK = data.task ?? null; // a table; null in a maze
+  const phases = new Phases(data.phases), MOVES = phases.goals.length > 1;
+  const GRADED = data.settings.neurons === "sigmoid";
   const ACTIONS = TASK ? TASK.actions : simulate.ACTIONS;
   const SENSES = TASK ? [...Array(TASK.bits).keys(), "bias"].map(String) : ["left", "front", "right", "bias"];
   const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
@@ -115,20 +117,18 @@ window.distal = (() => {
       // The colour of its kind; where both have the same, the second has a lighter one.
       colour: index && role === roleOf(data.learners[0]) ? `${role}-resampled` : role,
       replay: recorded ? new Recording(data, learner) : new Replay(data, learner, learner.eps),
-      best: new Int32Array(EPISODES), // the best EP so far, and the episode that had it first
+      best: new Int32Array(EPISODES), // the best EP so far in the phase, and the episode that had it first
       bestAt: new Int32Array(EPISODES),
-      grid: null, // what the agent walks on, unless its task has no picture
       result: null, // what is shown: {episode, update, fresh}
       layout: null,
     };
     learner.eps.forEach((ep, n) => {
-      const better = n === 0 || ep < panel.best[n - 1];
+      const better = n % phases.every === 0 || ep < panel.best[n - 1];
       panel.best[n] = better ? ep : panel.best[n - 1];
       panel.bestAt[n] = better ? n : panel.bestAt[n - 1];
     });
-    panel.grid = TASK ? TASK.picture && tableGrid(TASK.picture) : mazeGrid(panel.replay.maze);
     panel.check = recorded ? null : panel.replay.check();
-    for (const name of ["ep", "best", "signal", "signal-name", "step", "pits", "pits-name", "senses-name", "action", "maze", "outcome", "matrix", "matrix-title", "low", "high", "readout", "learner", "waiting"]) {
+    for (const name of ["phase", "ep", "best", "best-name", "signal", "signal-name", "step", "pits", "pits-name", "senses-name", "action", "maze", "outcome", "matrix", "matrix-title", "low", "high", "readout", "learner", "waiting"]) {
       panel[`$${name}`] = root.querySelector(`.${name}`);
     }
     root.style.setProperty("--mine", `var(--${panel.colour})`);
@@ -143,6 +143,11 @@ window.distal = (() => {
     }));
     if (told.length < numbers.length) root.querySelector(".numbers").append("…");
     buildNeurons(panel);
+    if (MOVES) {
+      root.querySelector(".stats").classList.add("moving");
+      panel.$phase.parentElement.hidden = false;
+      text(panel["$best-name"], "Best in phase");
+    }
     panel.kind.build(panel);
     find("panels").append(root);
     return panel;
@@ -170,7 +175,8 @@ window.distal = (() => {
     const indices = Array.from({ length: H }, (_, j) => j);
     const cells = fill("hidden", indices.map(String), indices.map((j) => `hidden neuron ${j}`));
     cells.classList.toggle("many", H > 40);
-    panel.root.querySelector(".hidden h3").textContent = plural(H, "hidden neuron");
+    cells.classList.toggle("graded", GRADED && !panel.recorded);
+    panel.root.querySelector(".hidden h3").textContent = plural(H, `${GRADED ? "sigmoid " : ""}hidden neuron`);
     fill("outputs", ACTIONS, ACTIONS.map((name) => `output ${name}`));
   }
 
@@ -337,7 +343,7 @@ window.distal = (() => {
     const { episode, update } = panel.result;
     panel.pitsAt = new Int32Array(episode.steps + 1);
     for (let t = 1; t <= episode.steps && !TASK; t++) {
-      const entered = episode.cells[t] !== episode.cells[t - 1] && panel.replay.maze.pit[episode.cells[t]];
+      const entered = episode.cells[t] !== episode.cells[t - 1] && panel.replay.mazeIn(episode.number).pit[episode.cells[t]];
       panel.pitsAt[t] = panel.pitsAt[t - 1] + (entered ? 1 : 0);
     }
     panel.dirty = true;
@@ -378,8 +384,10 @@ window.distal = (() => {
     } else go(state.episode, state.step + by, false);
   }
 
+  /** Jump to the best episode; where the goal moves, of the phase shown. */
   function jumpToBest() {
-    const best = panels.map((panel) => ({ ep: panel.best[EPISODES - 1], at: panel.bestAt[EPISODES - 1] }));
+    const last = Math.min((phases.of(state.episode) + 1) * phases.every, EPISODES) - 1;
+    const best = panels.map((panel) => ({ ep: panel.best[last], at: panel.bestAt[last] }));
     best.sort((a, b) => a.ep - b.ep || a.at - b.at);
     // In a comparison, a second press goes to the other learner's best.
     const here = best.findIndex(({ at }) => at === state.episode);
@@ -462,6 +470,7 @@ window.distal = (() => {
     const { episode, update } = panel.result;
     const step = Math.min(state.step, episode.steps);
     const at = episode.number, above = episode.ep - panel.best[at];
+    if (MOVES) html(panel.$phase, phases.goal(at), ` phase ${grouped(phases.of(at) + 1)} / ${grouped(phases.goals.length)}`);
     html(panel.$ep, grouped(episode.ep), above ? ` +${grouped(above)}` : panel.bestAt[at] === at ? " best" : " = best");
     panel.$ep.title = above ? `${grouped(above)} above the best so far` : "";
     html(panel.$best, grouped(panel.best[at]), ` ep. ${grouped(panel.bestAt[at] + 1)}`);
@@ -470,7 +479,7 @@ window.distal = (() => {
     else html(panel.$pits, grouped(panel.pitsAt[step]), ` / ${grouped(episode.pits)}`);
     text(panel.$action, step ? ACTIONS[episode.actions[step - 1]] : "start");
     renderNeurons(panel, episode, step);
-    if (panel.grid) drawGrid(panel, episode, step);
+    if (HAS_GRID) drawGrid(panel, episode, step);
     else drawStates(panel, episode, step);
     if (panel.dirty) {
       panel.dirty = false;
@@ -483,9 +492,9 @@ window.distal = (() => {
     return renderReadout(panel);
   }
 
-  function mazeOutcome({ settings, maze }, episode) {
+  function mazeOutcome({ settings, mazeIn }, episode) {
     const pits = episode.pits ? ` + 5 × ${plural(episode.pits, "pit entry", "pit entries")}` : "";
-    const last = maze.distance[episode.cells[episode.steps]];
+    const last = mazeIn(episode.number).distance[episode.cells[episode.steps]];
     return episode.reached
       ? `Ends at the goal: ${plural(episode.steps, "step")}${pits} = EP ${grouped(episode.ep)}`
       : `Ends short of the goal: ${plural(settings.steps, "step")} + distance ${grouped(last)}${pits} = EP ${grouped(episode.ep)}`;
@@ -507,6 +516,11 @@ window.distal = (() => {
     const light = (cells, active) => cells.forEach((cell, i) => cell.classList.toggle("on", !!(active && active[i])));
     light(panel.inputsCells, step ? episode.inputs[step - 1] : null);
     light(panel.hiddenCells, step ? episode.hidden[step - 1] : null);
+    if (episode.activity) panel.hiddenCells.forEach((cell, j) => {
+      const level = step ? episode.activity[step - 1][j] : 0;
+      cell.style.setProperty("--level", `${100 * level}%`);
+      cell.title = `hidden neuron ${j}: ${level.toFixed(3)}`;
+    });
     light(panel.outputsCells, step ? episode.outputs[step - 1] : null);
     panel.outputsCells.forEach((cell, k) => cell.classList.toggle("taken", step > 0 && episode.actions[step - 1] === k));
   }
@@ -521,6 +535,7 @@ window.distal = (() => {
       const relation = episode.ep < update.previous ? "lower than" : episode.ep > update.previous ? "higher than" : "equal to";
       why = `m = ${sign}: EP ${grouped(episode.ep)} is ${relation} ${grouped(update.previous)} before.`;
     }
+    if (phases.movesAt(episode.number) && update.previous !== null) why += " The goal has moved; nothing tells the rule.";
     if (discarded(panel, episode)) why += " Discarded: fresh weights follow.";
     text(panel.$why, why);
     panel.halves.forEach((table, positive) => table.classList.toggle("off", (update.m > 0) !== !!positive));
@@ -561,15 +576,19 @@ window.distal = (() => {
   }
 
   function renderClimber(panel, episode, update) {
-    const word = update.accepted ? "accepted" : "rejected";
+    const word = update.anew ? "anew" : update.accepted ? "accepted" : "rejected";
     text(panel.$signal, word);
     panel.$signal.className = `signal ${update.accepted ? "up" : "down"}`;
-    text(panel.$verdict, update.accepted ? "accepted as the new best" : "rejected");
+    text(panel.$verdict, update.anew ? "measured anew" : update.accepted ? "accepted as the new best" : "rejected");
     panel.$verdict.className = `verdict ${update.accepted ? "up" : "down"}`;
-    text(panel.$why, update.best === null
-      ? "Fresh weights: the climb begins with them."
-      : `Tried: the weights of episode ${grouped(update.best.number + 1)} (EP ${grouped(update.best.ep)}) plus noise. ` +
+    if (update.best === null) text(panel.$why, "Fresh weights: the climb begins with them.");
+    else if (update.anew) {
+      text(panel.$why, `The goal has moved: the weights of episode ${grouped(update.best.number + 1)} (EP ${grouped(update.best.ep)}) run as they are. ` +
+        `The climb goes on from their new EP, ${grouped(episode.ep)}.`);
+    } else {
+      text(panel.$why, `Tried: the weights of episode ${grouped(update.best.number + 1)} (EP ${grouped(update.best.ep)}) plus noise. ` +
         `EP ${grouped(episode.ep)} is ${update.accepted ? "lower, so these weights are the new best." : "not lower, so the next episode starts from the same weights again."}`);
+    }
   }
 
   function renderChance(panel, episode) {
@@ -589,7 +608,8 @@ window.distal = (() => {
     panel.$verdict.className = `verdict ${better ? "up" : "down"}`;
     const best = `Episode ${grouped(panel.bestAt[at] + 1)} had EP ${grouped(panel.best[at])}`;
     if (panel.rows) renderUsage(panel);
-    if (better) text(panel.$why, at ? "No episode before it had an EP as low." : "It is the first.");
+    const first = at % phases.every === 0, where = MOVES ? " in this phase" : "";
+    if (better) text(panel.$why, first ? `It is the first${where}.` : `No episode before it${where} had an EP as low.`);
     else text(panel.$why, episode.ep === panel.best[at] ? `${best} already.` : `${best}.`);
   }
 
@@ -601,7 +621,7 @@ window.distal = (() => {
     return { rows, columns, wall, start, marks };
   }
 
-  function tableGrid({ rows }) {
+  function tableGrid(rows) {
     const symbols = [...rows.join("")], roles = { G: "goal", H: "pit" };
     const named = (symbol) => (roles[symbol] ? "" : symbol.toUpperCase());
     return {
@@ -609,6 +629,16 @@ window.distal = (() => {
       wall: symbols.map((symbol) => symbol === "#"), start: symbols.indexOf("S"),
       marks: symbols.flatMap((symbol, cell) => ("#.S".includes(symbol) ? [] : [{ cell, symbol: named(symbol), role: roles[symbol] ?? "place" }])),
     };
+  }
+
+  const HAS_GRID = !TASK || TASK.picture !== null;
+  const grids = new Map(); // by goal
+
+  /** What the agent walks on in an episode: the goal may have moved. */
+  function gridIn(number) {
+    const goal = phases.goal(number);
+    if (!grids.has(goal)) grids.set(goal, TASK ? tableGrid(TASK.picture.rows[goal]) : mazeGrid(panels[0].replay.mazeIn(number)));
+    return grids.get(goal);
   }
 
   /** In how many columns a panel stands, as watch.css decides by its width: 1, 2 or 3. */
@@ -619,8 +649,7 @@ window.distal = (() => {
 
   const LARGEST = TASK ? 64 : 40; // pixels of a cell
 
-  function cellSize(panel) {
-    const { rows, columns } = panel.grid;
+  function cellSize(panel, { rows, columns }) {
     const width = panel.root.querySelector(".walk").clientWidth;
     // Below or beside the maze stands the rest of its panel; where it is not crowded, all of it is seen at once.
     const least = breadth(panel) === 2 ? 232 : 280, rest = [0, 150, 423, 145][breadth(panel)];
@@ -629,11 +658,11 @@ window.distal = (() => {
     return Math.max(Math.floor(size * ratio), 1) / ratio; // whole pixels: no seams between cells
   }
 
-  /** The walls and the floor: drawn once for a size and a theme. */
-  function gridPicture(panel, size) {
+  /** The walls and the floor, which are the same for all goals: drawn once for a size and a theme. */
+  function gridPicture(panel, { rows, columns, wall }, size) {
     const key = `${size} ${palette.page} ${window.devicePixelRatio}`;
     if (panel.picture && panel.picture.key === key) return panel.picture.canvas;
-    const { rows, columns, wall } = panel.grid, canvas = document.createElement("canvas");
+    const canvas = document.createElement("canvas");
     const context = fit(canvas, columns * size, rows * size);
     context.fillStyle = palette.wall;
     context.fillRect(0, 0, columns * size, rows * size);
@@ -649,9 +678,9 @@ window.distal = (() => {
   }
 
   function drawGrid(panel, episode, step) {
-    const { grid } = panel, size = cellSize(panel);
+    const grid = gridIn(episode.number), size = cellSize(panel, grid);
     const width = grid.columns * size, height = grid.rows * size;
-    const picture = gridPicture(panel, size);
+    const picture = gridPicture(panel, grid, size);
     const context = fit(panel.$maze, width, height);
     context.clearRect(0, 0, width, height);
     context.drawImage(picture, 0, 0, width, height);
@@ -741,7 +770,7 @@ window.distal = (() => {
     if (thing >= 0) drawDisc(context, x(thing) + size * 0.76, y(thing) + size * 0.76, Math.max(size * 0.15, 3), palette.ink);
 
     const row = Math.floor(cell / grid.columns), column = cell % grid.columns, ahead = heading < 0 ? "" : `, heading ${HEADINGS[heading]}`;
-    panel.$maze.setAttribute("aria-label", `${TASK ? `${TASK.name}:` : `The maze: goal ${data.goal},`} the agent at row ${row}, column ${column}${ahead}, step ${step} of ${episode.steps}`);
+    panel.$maze.setAttribute("aria-label", `${TASK ? `${TASK.name}:` : `The maze: goal ${phases.goal(episode.number)},`} the agent at row ${row}, column ${column}${ahead}, step ${step} of ${episode.steps}`);
   }
 
   /** Whether a step leads further than a wall is thick, as after a fall: then the path has a gap. */
@@ -801,7 +830,7 @@ window.distal = (() => {
     context.clearRect(0, 0, width, rows * (height + gap) + 20);
     context.textBaseline = "middle";
     context.textAlign = "center";
-    const visits = new Map();
+    const visits = new Map(), start = TASK.starts[phases.goal(episode.number)];
     for (let t = 0; t <= step; t++) visits.set(episode.states[t], (visits.get(episode.states[t]) || 0) + 1);
     some.forEach((state, k) => {
       const x = (k % columns) * (box + gap) + 1, y = Math.floor(k / columns) * (height + gap) + 1, times = visits.get(state) || 0;
@@ -813,8 +842,8 @@ window.distal = (() => {
       context.globalAlpha = state === here ? 1 : times ? Math.min(0.14 + 0.05 * times, 0.4) : 0;
       context.fill();
       context.globalAlpha = 1;
-      context.strokeStyle = state === TASK.start ? palette.start : palette.line;
-      context.lineWidth = state === TASK.start ? 2 : 1;
+      context.strokeStyle = state === start ? palette.start : palette.line;
+      context.lineWidth = state === start ? 2 : 1;
       context.stroke();
       context.font = font(12, state === here ? 700 : 400);
       context.fillStyle = state === here ? palette[`on-${panel.colour}`] : times ? palette.ink : palette.soft;
@@ -916,19 +945,26 @@ window.distal = (() => {
     }
 
     // Which neurons are active in this step: before a column the one that feeds, before a row the one fed.
+    // A sigmoid neuron is marked as strongly as it is active.
     const bar = 4, inset = cell >= 5 ? 1 : 0;
     context.fillStyle = palette[panel.colour];
     const column = (block, i, y) => context.fillRect(block.x + i * cell + inset, y, cell - 2 * inset, bar);
     const row = (block, j) => context.fillRect(block.x - 4 - bar, block.y + j * cell + inset, bar, cell - 2 * inset);
+    const levels = episode.activity ?? episode.hidden;
+    const graded = (neurons, draw) => neurons.forEach((level, i) => {
+      context.globalAlpha = level;
+      if (level) draw(i);
+      context.globalAlpha = 1;
+    });
     if (step) {
-      const inputs = episode.inputs[step - 1], hidden = episode.hidden[step - 1], outputs = episode.outputs[step - 1];
+      const inputs = episode.inputs[step - 1], outputs = episode.outputs[step - 1];
       inputs.forEach((on, i) => on && column(blocks[0], i, MARGIN.top - 2 - bar));
       if (step > 1) {
-        episode.hidden[step - 2].forEach((on, i) => on && column(blocks[1], i, MARGIN.top - 2 - bar));
+        graded(levels[step - 2], (i) => column(blocks[1], i, MARGIN.top - 2 - bar));
         episode.outputs[step - 2].forEach((on, i) => on && column(blocks[2], i, MARGIN.top - 2 - bar));
       }
-      hidden.forEach((on, j) => on && row(blocks[0], j));
-      hidden.forEach((on, i) => on && column(blocks[3], i, layout.lower - 2 - bar));
+      graded(levels[step - 1], (j) => row(blocks[0], j));
+      graded(levels[step - 1], (i) => column(blocks[3], i, layout.lower - 2 - bar));
       column(blocks[4], 0, layout.lower - 2 - bar);
       outputs.forEach((on, k) => on && row(blocks[3], k));
     }
@@ -1013,6 +1049,7 @@ window.distal = (() => {
       if (!update.best) return add(", drawn afresh");
       add(" = best ");
       add(plain(update.best.weights[matrix][at]));
+      if (update.anew) return add(", as it was");
       add(", noise ");
       return strong(signed(panel.change[matrix][at]));
     }
@@ -1160,21 +1197,27 @@ window.distal = (() => {
 
   // ---------------------------------------------------------------- the curve
 
-  const curve = { canvas: find("curve"), left: 48, right: 8, top: 8, bottom: 20, picture: null };
+  const curve = { canvas: find("curve"), left: 48, right: 8, top: MOVES ? 19 : 8, bottom: 20, picture: null };
+  const WITH_GOAL = new Map(phases.goals.map((goal, phase) => [goal, phase * phases.every])); // an episode with each goal
+
+  /** The EP to reach in an episode: the target of the task, or the shortest way to the goal. */
+  function wantedIn(number) {
+    if (TASK) return TASK.target;
+    const maze = panels[0].replay.mazeIn(number);
+    return maze.distance[maze.start];
+  }
 
   function curveScales() {
     const width = curve.canvas.parentElement.clientWidth, height = curve.canvas.clientHeight || 128;
     const inner = width - curve.left - curve.right, tall = height - curve.top - curve.bottom;
-    const { maze } = panels[0].replay, { curve: chance } = data.chance;
-    const wanted = TASK ? TASK.target : maze.distance[maze.start]; // the target, or the shortest way
-    let low = wanted ?? chance[chance.length - 1][1], high = Math.max(TASK ? low : data.settings.steps, chance[0][1]);
-    low = Math.min(low, chance[chance.length - 1][1]);
-    for (const panel of panels) {
-      for (const ep of panel.learner.eps) {
-        if (ep < low) low = ep;
-        if (ep > high) high = ep;
-      }
-    }
+    let low = Infinity, high = TASK ? -Infinity : data.settings.steps;
+    const include = (ep) => {
+      if (ep < low) low = ep;
+      if (ep > high) high = ep;
+    };
+    for (const number of WITH_GOAL.values()) if (wantedIn(number) !== null) include(wantedIn(number));
+    for (const [, value] of data.chance.curve) include(value);
+    for (const panel of panels) panel.learner.eps.forEach(include);
     const span = Math.max(high - low, 1);
     low = TASK ? low - 0.06 * span : Math.max(0, low - 0.06 * span);
     high += 0.04 * span;
@@ -1182,7 +1225,7 @@ window.distal = (() => {
     const share = (n) => (state.log ? Math.log(n + 1) / logSpan : EPISODES > 1 ? n / (EPISODES - 1) : 0);
     const back = (s) => (state.log ? Math.exp(s * logSpan) - 1 : s * (EPISODES - 1));
     return {
-      width, height, low, high, wanted,
+      width, height, low, high,
       x: (n) => curve.left + share(n) * inner,
       y: (ep) => curve.top + ((high - ep) / (high - low)) * tall,
       episode: (x) => Math.min(Math.max(Math.round(back(Math.min(Math.max((x - curve.left) / inner, 0), 1))), 0), EPISODES - 1),
@@ -1239,13 +1282,16 @@ window.distal = (() => {
       context.textAlign = mark === 1 ? "left" : x > right - 20 ? "right" : "center";
       context.fillText(grouped(mark), Math.min(x, right), base + 6);
     });
-    if (scales.wanted !== null) {
+    if (MOVES) drawMoves(context, scales, base);
+    if (wantedIn(0) !== null) {
       context.setLineDash([5, 4]);
       context.strokeStyle = palette.goal;
-      const y = Math.round(scales.y(scales.wanted)) + 0.5;
       context.beginPath();
-      context.moveTo(curve.left, y);
-      context.lineTo(right, y);
+      for (let first = 0; first < EPISODES; first += phases.every) {
+        const y = Math.round(scales.y(wantedIn(first))) + 0.5, next = first + phases.every;
+        context.moveTo(scales.x(first), y);
+        context.lineTo(next < EPISODES ? scales.x(next) : right, y);
+      }
       context.stroke();
       context.setLineDash([]);
     }
@@ -1268,7 +1314,14 @@ window.distal = (() => {
     context.lineWidth = 2;
     context.setLineDash([2, 3]);
     context.beginPath();
-    for (const [n, value] of data.chance.curve) context.lineTo(scales.x(n), scales.y(value));
+    let before = 0; // in each phase the line begins anew
+    for (const [n, value] of data.chance.curve) {
+      if (phases.movesAt(n)) {
+        context.lineTo(scales.x(n), scales.y(before));
+        context.moveTo(scales.x(n), scales.y(value));
+      } else context.lineTo(scales.x(n), scales.y(value));
+      before = value;
+    }
     context.stroke();
     context.setLineDash([]);
     for (const panel of panels) {
@@ -1277,10 +1330,9 @@ window.distal = (() => {
       context.beginPath();
       context.moveTo(scales.x(0), scales.y(panel.best[0]));
       for (let n = 1; n < EPISODES; n++) {
-        if (panel.best[n] !== panel.best[n - 1] || n === EPISODES - 1) {
-          context.lineTo(scales.x(n), scales.y(panel.best[n - 1]));
-          context.lineTo(scales.x(n), scales.y(panel.best[n]));
-        }
+        if (panel.best[n] === panel.best[n - 1] && n < EPISODES - 1 && !phases.movesAt(n)) continue;
+        context.lineTo(scales.x(n), scales.y(panel.best[n - 1]));
+        context[phases.movesAt(n) ? "moveTo" : "lineTo"](scales.x(n), scales.y(panel.best[n]));
       }
       context.stroke();
     }
@@ -1294,6 +1346,34 @@ window.distal = (() => {
     context.restore();
     curve.picture = { key, canvas };
     return canvas;
+  }
+
+  /** A thin line where the goal moves, and above each phase its goal, as far as there is room for them. */
+  function drawMoves(context, scales, base) {
+    const [near, high] = [4, 13]; // pixels: between two lines; of a goal's name
+    let last = -Infinity;
+    context.font = font(11, 700);
+    context.textBaseline = "middle";
+    context.textAlign = "center";
+    phases.goals.forEach((goal, phase) => {
+      const first = phase * phases.every, x = scales.x(first), next = scales.x(Math.min(first + phases.every, EPISODES - 1));
+      if (x - last < near) return;
+      last = x;
+      context.strokeStyle = palette.soft;
+      context.beginPath();
+      context.moveTo(Math.round(x) + 0.5, 2);
+      context.lineTo(Math.round(x) + 0.5, base);
+      context.globalAlpha = 0.6;
+      if (phase) context.stroke();
+      context.globalAlpha = 1;
+      const wide = context.measureText(goal).width + 7;
+      if (wide + 3 > next - x) return;
+      context.fillStyle = palette.goal;
+      context.fillRect(x + 3, 2, wide, high);
+      context.fillStyle = palette["on-goal"];
+      context.fillText(goal, x + 3 + wide / 2, 2 + high / 2 + 0.5);
+    });
+    context.font = font(11);
   }
 
   function renderCurve() {
@@ -1336,8 +1416,9 @@ window.distal = (() => {
     drawFigures(context, scales, x);
     curve.canvas.setAttribute("aria-valuemax", String(EPISODES));
     curve.canvas.setAttribute("aria-valuenow", String(state.episode + 1));
+    const towards = MOVES ? `, phase ${phases.of(state.episode) + 1}, goal ${phases.goal(state.episode)}` : "";
     const spoken = panels.map((panel) => `${panels.length > 1 ? `${panel.learner.name} ` : ""}${figures(panel)}`);
-    curve.canvas.setAttribute("aria-valuetext", `episode ${state.episode + 1}, ${spoken.join(", ")}`);
+    curve.canvas.setAttribute("aria-valuetext", `episode ${state.episode + 1}${towards}, ${spoken.join(", ")}`);
   }
 
   const figures = (panel) => `EP ${grouped(panel.learner.eps[state.episode])}, best ${grouped(panel.best[state.episode])}`;
@@ -1576,7 +1657,8 @@ window.distal = (() => {
     document.body.classList.toggle("one", names.length === 1);
     text(find("title"), data.title);
     const readings = Object.keys(data.defaults).filter((name) => settings[name] !== data.defaults[name]).map((name) => `${name} ${settings[name]}`);
-    const parts = [plural(EPISODES, "episode"), `seed ${data.evaluation_seed}`, `${plural(H, "hidden neuron")}`, plural(settings.steps, "step")];
+    const parts = [plural(EPISODES, "episode"), `seed ${data.evaluation_seed}`, plural(H, `${GRADED ? "sigmoid " : ""}hidden neuron`), plural(settings.steps, "step")];
+    if (MOVES) parts.push(`the goal moves every ${phases.every === 1 ? "episode" : plural(phases.every, "episode")}`);
     if (TASK) parts.push(plural(TASK.states, "state"), `${plural(TASK.bits, "bit")} sensed${TASK.encoder ? ` (${TASK.encoder})` : ""}`);
     // What a recorded learner makes of resampling is its own affair.
     if (resample !== null && computed.some((panel) => panel.learner.kind !== "chance")) parts.push(`fresh weights every ${grouped(resample)} episodes`);
@@ -1588,6 +1670,8 @@ window.distal = (() => {
     }
     if (TASK) describeTask();
     find("ties").hidden = settings.m_ties !== "punish";
+    find("help-moves").hidden = !MOVES;
+    find("help-graded").hidden = !GRADED || !computed.length;
     find("help-activity").hidden = computed.length === panels.length;
     find("help-synapse").hidden = find("help-names").hidden = !computed.length;
     find("help-other").hidden = !panels.some((panel) => panel.colour.startsWith("other"));
@@ -1607,7 +1691,7 @@ window.distal = (() => {
     if (!TASK) entry("goal", "2px dashed", "shortest way");
     else if (TASK.target !== null) entry("goal", "2px dashed", `target: ${grouped(TASK.target)}`);
     const dots = make("div");
-    text(dots, "dots: EP of each episode; here: ● EP, ○ best so far");
+    text(dots, `dots: EP of each episode; here: ● EP, ○ best so far${MOVES ? "; upright: the goal moves, the best begins anew" : ""}`);
     find("legend").append(dots);
   }
 
@@ -1750,6 +1834,8 @@ window.distal = (() => {
     state: () => ({
       ...state,
       episode: state.episode + 1,
+      phase: phases.of(state.episode) + 1,
+      goal: phases.goal(state.episode),
       speed: SPEEDS[state.speed],
       shown: shown(),
       theme: document.documentElement.dataset.theme,

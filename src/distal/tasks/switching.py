@@ -1,0 +1,117 @@
+"""Goals that move: after every so many episodes a trial has another goal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base.checks import InputError, instance, integer, sequence, shown
+from distal.model import draws
+from distal.model.draws import MAX_COUNT
+
+NEW, BACK = "new", "back"
+SCHEDULES = {
+    NEW: "every phase has another goal than the one before, drawn from the seed of the trial",
+    BACK: "the trial's goal and another one, drawn from its seed, take turns",
+}
+
+
+@dataclass(frozen=True)
+class Switch:
+    """When goals move, and where to.
+
+    The episodes between two moves are a phase. A trial begins with its own goal, unless the
+    goals are listed.
+
+    Args:
+        every: After how many episodes the goal moves.
+        goals: "new": to another one, drawn from the seed of the trial. "back": to one that is
+            drawn, then back to the first, and so on. Or a list of the goals of all phases, by
+            number from 0, which begins anew when it ends; then all trials have the same.
+
+    Raises:
+        InputError: If a number is out of its range, or goals is nothing of the kind.
+    """
+
+    every: int
+    goals: str | tuple[int, ...] = NEW
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "every", integer("switch", self.every, 1, MAX_COUNT))
+        given: object = self.goals
+        if isinstance(given, str) and given in SCHEDULES:
+            return
+        expected = f"{' or '.join(SCHEDULES)}, or a list of at least two goals"
+        if isinstance(given, str):
+            raise InputError(f"the goals of a switch are {shown(given)}, expected {expected}")
+        listed = sequence("the goals of a switch", given, expected)
+        if len(listed) < 2:
+            raise InputError(f"the goals of a switch are {shown(given)}, expected {expected}")
+        numbers = tuple(integer("a goal of a switch", one, 0) for one in listed)
+        object.__setattr__(self, "goals", numbers)
+
+    def check_goals(self, goals: int) -> None:
+        """Refuse a task that does not have enough goals."""
+        if isinstance(self.goals, tuple):
+            for one in self.goals:
+                integer("a goal of a switch", one, 0, goals - 1)
+        elif goals < 2:
+            raise InputError("switch needs a task with at least two goals, this one has 1")
+
+    def phases(self, episodes: int) -> int:
+        """Return how many phases there are in so many episodes; the last may be cut short."""
+        return -(-integer("episodes", episodes, 1, MAX_COUNT) // self.every)
+
+    def ends(self, episodes: int) -> NDArray[np.int64]:
+        """Return the last episode of each phase, from 0."""
+        phases = self.phases(episodes)
+        return np.minimum(self.every * np.arange(1, phases + 1), episodes) - 1
+
+    def schedule(
+        self, first: NDArray[np.int32], seed: NDArray[np.uint64], goals: int, phases: int
+    ) -> NDArray[np.int32]:
+        """Return the goal of every trial in every phase, (trials, phases).
+
+        Args:
+            first: The goal of each trial's first phase.
+            seed: The seed of each trial.
+            goals: How many goals the task has.
+            phases: How many phases are wanted.
+
+        Returns:
+            The goals, by number.
+        """
+        self.check_goals(goals)
+        if isinstance(self.goals, tuple):
+            row = np.resize(np.array(self.goals, np.int32), phases)
+            return np.tile(row, (len(first), 1))
+        words = draws.words_of(seed, draws.GOAL, 1 if self.goals == BACK else max(1, phases - 1))
+        away = 1 + (words.astype(np.uint64) * np.uint64(goals - 1) >> np.uint64(32)).astype(np.int64)
+        if self.goals == BACK:
+            away = away * (np.arange(1, max(2, phases)) % 2)
+            moved = first[:, None] + away
+        else:
+            moved = first[:, None] + np.cumsum(away, axis=1)
+        row_of = np.concatenate([first[:, None], moved % goals], axis=1)
+        return np.ascontiguousarray(row_of[:, :phases], np.int32)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a file says of it."""
+        goals = list(self.goals) if isinstance(self.goals, tuple) else self.goals
+        return {"every": self.every, "goals": goals}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Switch:
+        """Read what `to_dict` returns."""
+        given = instance("switch", data, dict, "what Switch.to_dict returns")
+        if set(given) != {"every", "goals"}:
+            raise InputError(f"switch is {shown(data)}, expected what Switch.to_dict returns")
+        return cls(**given)
+
+
+def switch_of(given: int | Switch | None) -> Switch | None:
+    """Return a switch; a number alone is how many episodes a phase has."""
+    return given if given is None or isinstance(given, Switch) else Switch(given)
