@@ -400,6 +400,8 @@ def test_the_folder_of_a_maze_says_nothing_new(tmp_path: Path) -> None:
     assert resume(tmp_path / "short", task=T, generations=3).best.shape == (2, 4)
     with pytest.raises(InputError, match="the runs are of another maze; leave task out"):
         resume(tmp_path / "short", task=distal.triple_t_maze())
+    # The steps are in the folder; those that a task itself suggests do not count any more.
+    assert resume(tmp_path / "short", task=MazeTask.scaled(T), generations=3).best.shape == (2, 4)
 
 
 FORGED: dict[str, Callable[[dict[str, Any]], object]] = {

@@ -41,7 +41,7 @@ from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, task_name
-from distal.tasks.walk import MazeTask
+from distal.tasks.walk import MazeTask, maze_of
 
 REMEASURED = 400  # fresh trials on which a winner is measured again, unless the configuration says otherwise
 
@@ -238,7 +238,7 @@ def _again(kept: Task[Any], given: AnyTask) -> Task[Any]:
     """Return the task of runs that are continued: a maze as it is, another one rebuilt, or given again."""
     if isinstance(kept, StoredTask):
         return restored(kept, given)
-    if given is not None and task_of(given) != kept:
+    if given is not None and maze_of(task_of(given)) != maze_of(kept):
         raise InputError("the runs are of another maze; leave task out")
     return kept
 

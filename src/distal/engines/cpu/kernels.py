@@ -589,6 +589,15 @@ def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o)
 
 
 @inlined
+def same_masks(ws, words, one, other):
+    """Say whether the same neurons count as active in two states; sums about 0 may pass on the same."""
+    same = True
+    for w in range(words):
+        same = same and ws.masks[one * words + w] == ws.masks[other * words + w]
+    return same
+
+
+@inlined
 def same_activity(ws, hidden, one, other):
     """Say whether two activities are equal."""
     for at in range(0, hidden, 8):
@@ -631,6 +640,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
                 mark >= 0
                 and place_of(table, ws.spots[mark]) == place
                 and ws.active_outputs[mark] == ws.active_outputs[step]
+                and same_masks(ws, words, mark, step)
                 and same_activity(ws, hidden, now, kept)
             ):
                 period, left = step - mark, steps - step
