@@ -29,6 +29,7 @@ from distal.search import evolve as evolving
 from distal.search.evolve import Step, summary
 from distal.tasks.gym import EnvWalk
 from distal.tasks.stored import StoredTask
+from distal.tasks.walk import MazeTask
 from tests.command_line import output
 from tests.mazes import T
 from tests.test_folders import resealed, snapshot
