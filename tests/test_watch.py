@@ -26,14 +26,14 @@ from distal.base import memory
 from distal.base.checks import InputError
 from distal.base.colours import DARK, LIGHT
 from distal.cli import main
-from distal.engines import Trials, reference
+from distal.engines import Batch, Trials, reference
 from distal.engines.batch import best_so_far
 from distal.learners import Learner, Parameters, find_learner, register, unregister
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
-from distal.model.network import logistic, step
+from distal.model.network import logistic, silent, step
 from distal.model.settings import NEURONS, READINGS, Settings
 from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
@@ -312,6 +312,32 @@ def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Pag
     assert bits == logistic(sums).view(np.uint32).tolist()
 
 
+def activity(batch: Batch, number: int) -> NDArray[np.float32]:
+    """Return what sigmoid neurons pass on in an episode, (steps, H), by the engine's own step."""
+    (episode,) = islice(reference.episodes(batch, 0), number, number + 1)
+    scales = np.float32(batch.learners[0].alpha_h), np.float32(batch.learners[0].alpha_o)
+    hidden, passed = silent(batch.settings.hidden, "sigmoid"), []
+    before = np.vstack([np.zeros_like(episode.outputs[:1]), episode.outputs[:-1]])
+    for inputs, outputs in zip(episode.inputs, before, strict=True):
+        hidden, _, _ = step(episode.weights, *scales, inputs, hidden, outputs, "sigmoid")
+        passed.append(hidden)
+    return np.stack(passed)
+
+
+def test_what_sigmoid_neurons_pass_on_has_the_bits_of_the_engine(port: Page) -> None:
+    trial = watch.watch(Chance(0.9, 0.7), episodes=2, maze=RING, steps=40, neurons="sigmoid")
+    bits = port.evaluate(
+        """data => {
+          const replay = new simulate.Replay(data, data.learners[0], data.learners[0].eps);
+          const { activity } = simulate.finish(replay.run({ number: 1 })).episode;
+          return activity.map(neurons => Array.from(new Uint32Array(neurons.buffer)));
+        }""",
+        trial.page_data(),
+    )
+    assert len(bits) == 40
+    assert bits == activity(trial.batches[0], 1).view(np.uint32).tolist()
+
+
 def test_the_trial_is_the_one_that_learn_reports(single: Watched) -> None:
     result = distal.learn("paper:1", episodes=60, trials=1, seed=0)
     assert np.minimum.accumulate(single.eps[0]).tolist() == result.best[3].tolist()
@@ -375,7 +401,7 @@ def test_where_the_goal_moves_chance_has_the_goals_of_the_trial_and_begins_anew_
     goals = watched.batches[0].goals[0].tolist()
     assert len(goals) == 3
     assert batch.goals.tolist() == [goals] * 200
-    eps = engines.runner("reference").run(batch, keep_ep=True).ep
+    eps = engines.runner("cpu").run(batch, keep_ep=True).ep
     assert eps is not None
     best = [np.minimum.accumulate(eps[:, first : first + 4], axis=1) for first in (0, 4, 8)]
     assert watched.chance.tolist() == np.hstack(best).mean(axis=0).tolist()
@@ -799,7 +825,7 @@ def test_the_page_tells_the_phase_its_goal_and_the_best_in_it(opened: Opened, mo
     assert "the goal moves every 12 episodes" in page.inner_text("#subtitle")
     assert moving.goals == ("b", "3", "b")
     assert page.locator(".best-name").all_inner_texts() == ["Best in phase"] * 2
-    for episode in (1, 12, 13, 24, 25, 30):
+    for episode in (1, 12, 13, 14, 15, 24, 25, 30):
         page.evaluate(f"distal.goto({episode})")
         phase, goal = (episode - 1) // 12, moving.goals[(episode - 1) // 12]
         assert (state(page)["phase"], state(page)["goal"]) == (phase + 1, goal)
@@ -809,6 +835,15 @@ def test_the_page_tells_the_phase_its_goal_and_the_best_in_it(opened: Opened, mo
         eps = moving.eps[:, 12 * phase : episode]
         found = [f"{one.min()} ep. {12 * phase + one.argmin() + 1}" for one in eps]
         assert page.locator(".best").all_inner_texts() == found
+        ends = page.locator(".outcome").all_inner_texts()
+        for ep, end, pits in zip(eps[:, -1], ends, page.locator(".pits").all_inner_texts(), strict=True):
+            parts = re.search(
+                r"(\d+) steps?(?: \+ distance (\d+))?(?: \+ 5 × (\d+) pit .*)? = EP (\d+)$", end
+            )
+            assert parts is not None
+            steps, distance, entered, total = (int(part or 0) for part in parts.groups())
+            assert steps + distance + 5 * entered == total == ep
+            assert pits == f"{entered} / {entered}"
     page.evaluate("distal.goto(20)")
     page.keyboard.press("b")  # the best of the phase
     low = moving.eps[:, 12:24].min(axis=1)
@@ -847,9 +882,9 @@ def test_the_goal_that_is_drawn_is_that_of_the_episode(opened: Opened, moving: W
         assert [colour == LIGHT["goal"] for colour in pixels(page, points)] == [one == goal for one in "Ab3"]
 
 
-def drawn_curve(page: Page) -> NDArray[np.uint8]:
-    """Return the curve as pixels, (height, width, 4)."""
-    drawn = page.evaluate("document.getElementById('curve').toDataURL()")
+def drawn(page: Page, selector: str) -> NDArray[np.uint8]:
+    """Return a canvas as pixels, (height, width, 4)."""
+    drawn = page.evaluate("selector => document.querySelector(selector).toDataURL()", selector)
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(drawn.split(",")[1]))).convert("RGBA"))
 
 
@@ -864,7 +899,7 @@ def of_colour(pixels: NDArray[np.uint8], role: str) -> NDArray[np.bool_]:
 def test_phases_are_marked_on_the_curve_and_all_lines_begin_anew(opened: Opened, moving: Watched) -> None:
     levels = (60.0, 90.0, 45.0)
     watched = replace(moving, chance=np.repeat(levels, (12, 12, 6)))
-    curve = drawn_curve(opened(watched))
+    curve = drawn(opened(watched), "#curve")
     height, width, _ = curve.shape
     x = 48 + np.array([0, 12, 24, 29]) / 29 * (width - 56)
     # Between the names, above, and the axes, below, there is nothing else; the episode shown is the first.
@@ -883,11 +918,18 @@ def test_phases_are_marked_on_the_curve_and_all_lines_begin_anew(opened: Opened,
             rows = np.flatnonzero(of_colour(part, role).any(axis=1))
             assert rows.size
             assert np.abs(rows - (top - level) / (top - bottom) * (height - 39)).max() <= 2
+    # Nothing joins what was reached towards one goal with what follows towards the next.
+    best = best_so_far(watched.eps, 12)
+    for role, before, after in (("chance", 60, 90), ("hc", best[1, 11], best[1, 12])):
+        ends = sorted(19 + (top - level) / (top - bottom) * (height - 39) for level in (before, after))
+        between = curve[round(ends[0] + 5) : round(ends[1] - 5), round(x[1]) - 2 : round(x[1]) + 3]
+        assert len(between) > 4
+        assert not of_colour(between, role).any()
 
 
 def test_many_phases_have_as_many_marks_as_can_be_told_apart(opened: Opened) -> None:
-    page = opened(watch.watch("chance", episodes=900, switch=1, **SMALL), width=600)
-    lines = np.flatnonzero(drawn_curve(page)[17, 60:, 3])
+    page = opened(watch.watch("chance", episodes=300, switch=1, **SMALL), width=600)
+    lines = np.flatnonzero(drawn(page, "#curve")[17, 60:, 3])
     assert len(lines) > 50
     assert np.diff(lines).min() >= 4
 
@@ -895,21 +937,21 @@ def test_many_phases_have_as_many_marks_as_can_be_told_apart(opened: Opened) -> 
 def test_a_sigmoid_neuron_is_filled_up_to_what_it_passes_on(opened: Opened, moving: Watched) -> None:
     page = opened(moving, place="#20.5")
     for batch, panel in zip(moving.batches, page.locator(".panel").all(), strict=True):
-        (episode,) = islice(reference.episodes(batch, 0), 19, 20)
-        learner, hidden, outputs = batch.learners[0], np.zeros(6, np.float32), np.zeros(4, np.uint8)
-        scales = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
-        for inputs, next_outputs in zip(episode.inputs[:5], episode.outputs[:5], strict=True):
-            hidden, active, _ = step(episode.weights, *scales, inputs, hidden, outputs, "sigmoid")
-            outputs = next_outputs
+        levels = activity(batch, 19)[4]
         cells = panel.locator(".hidden .cells span")
         shown = cells.evaluate_all(
             "all => all.map(e => [parseFloat(e.style.getPropertyValue('--level')), e.title])"
         )
-        assert [level for level, _ in shown] == pytest.approx((100 * hidden).tolist())
+        assert [level for level, _ in shown] == pytest.approx((100 * levels).tolist())
         assert [title for _, title in shown] == [
-            f"hidden neuron {j}: {level:.3f}" for j, level in enumerate(hidden)
+            f"hidden neuron {j}: {level:.3f}" for j, level in enumerate(levels)
         ]
-        assert cells.evaluate_all("all => all.map(e => +e.classList.contains('on'))") == active.tolist()
+        active = (levels > 0.5).astype(int).tolist()
+        assert cells.evaluate_all("all => all.map(e => +e.classList.contains('on'))") == active
+    matrix, levels = drawn(page, ".matrix"), activity(moving.batches[0], 19)[4]
+    cell = (len(matrix) - 54) / 10  # six hidden neurons and four outputs
+    marks = [matrix[int(30 + (j + 0.5) * cell), 9, 3] / 255 for j in range(6)]
+    assert marks == pytest.approx(levels.tolist(), abs=0.01)
     for _ in in_both_themes(page):  # the text stands on the fill as well as on the ground
         for ink, fill in page.evaluate(
             """[...document.querySelectorAll(".graded span")].map(e => [getComputedStyle(e).color,
@@ -1111,7 +1153,7 @@ async trials => {
 def test_a_recording_plays_what_the_page_would_compute_step_by_step(
     port: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Inputs, hidden neurons and outputs fill 14, 15, 16, 17, 28 and 73 bits of a step."""
+    """Inputs, hidden neurons and outputs fill 14 to 17, 28 and 73 bits of a step."""
     pairs: list[tuple[Watched, Watched]] = []
     chosen: list[tuple[int, Learner, Maze, str, dict[str, Any]]] = [
         (7, distal.published_rule(1), RING, "b", {}),
@@ -1119,7 +1161,7 @@ def test_a_recording_plays_what_the_page_would_compute_step_by_step(
         (9, CHANCE, T, "1", {"outputs": "random"}),
         (20, distal.find_rule("evolved:1"), triple_t_maze(), "7", {}),
         (65, CLIMBER, Maze(RING.picture, "south"), "A", {}),
-        (6, CLIMBER, RING, "b", {"neurons": "sigmoid", "switch": 4}),
+        (9, CHANCE, T, "1", {"outputs": "random", "neurons": "sigmoid", "switch": 2}),
         (6, distal.published_rule(1), RING, "b", {"neurons": "sigmoid", "switch": 5}),
     ]
     for hidden, learner, maze, goal, reading in chosen:
