@@ -35,7 +35,7 @@ from distal.engines.numbers import flat, packed_changes
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, chance_for
 from distal.model import network
-from distal.model.settings import NEURONS, READINGS
+from distal.model.settings import NEURONS, READINGS, SIGMOID
 from distal.paper.experiments import random_learners
 from distal.tasks.switching import BACK, Switch
 from distal.tasks.tables import MAX_STATES, TableTask
@@ -468,8 +468,9 @@ class TestOnACard:
             learners_of(kind, 5), np.arange(5, dtype=np.uint64), trials=1, episodes=60,
             task=MazeTask(triple_t_maze()), settings=settings,
         )  # fmt: skip
-        assert_same(batch)
-        assert_same(replace(batch, switch=Switch(13, BACK), resample=21))
+        # A kernel takes a second to compile, so that each has one of both; binary ones that move are below.
+        moving = replace(batch, switch=Switch(13, BACK), resample=21)
+        assert_same(moving if neurons == SIGMOID else batch)
 
     @pytest.mark.parametrize("resample", [None, 150])
     @pytest.mark.parametrize("kind", ["dsp", "hc"])
