@@ -172,7 +172,7 @@ def test_all_attributes_and_methods_of_a_result_work_whatever_the_task(name: str
     without = {each for each, value in public.items() if value is None}
     # What a task may lack: being a maze, or having an EP that counts as success.
     lacks = {"maze": set(), "table": {"maze"}, "environment": {"maze", "target", "reached"}}
-    assert without == {"resample", "workers"} | lacks[name]
+    assert without == {"resample", "workers", "switch", "phases"} | lacks[name]
     asked: dict[str, tuple[Any, ...]] = {"weights": (0,), "from_dict": (made.to_dict(curves=True),)}
     frames = {"to_frame"} if not doors.PANDAS else set()
     for each, value in public.items():

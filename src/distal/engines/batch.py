@@ -178,11 +178,11 @@ class Trials:
 
 def best_so_far(ep: EPs, phase: int) -> EPs:
     """Return the lowest EP since the phase began, after each episode; the episodes are the last axis."""
-    parts = [
-        np.minimum.accumulate(ep[..., first : first + phase], axis=-1)
-        for first in range(0, ep.shape[-1], phase)
-    ]
-    return np.concatenate(parts, axis=-1)
+    best = np.empty_like(ep)
+    for first in range(0, ep.shape[-1], phase):
+        episodes = (..., slice(first, first + phase))
+        np.minimum.accumulate(ep[episodes], axis=-1, out=best[episodes])
+    return best
 
 
 @contextmanager

@@ -54,18 +54,26 @@ from distal.engines.cpu.lanes import (
     splat_like,
     store,
 )
-from distal.model import network
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.network import INPUTS, ONE_BITS, OUTPUTS
+from distal.model.network import (
+    FARTHEST,
+    INPUTS,
+    LN_2_HIGH,
+    LN_2_LOW,
+    LOG2_E,
+    ONE_BITS,
+    OUTPUTS,
+    SERIES,
+    SHIFT,
+)
 from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NARROW, NUMBER_AT, STATE_AT, Packed
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
 MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
 KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
-FARTHEST, LOG2_E, SHIFT = map(np.float32, (network.FARTHEST, network.LOG2_E, network.SHIFT))
-LN_2_HIGH, LN_2_LOW = map(np.float32, (network.LN_2_HIGH, network.LN_2_LOW))
-E6, E5, E4, E3, E2, E1, E0 = map(np.float32, network.SERIES)  # of e^u
+FAR, LOG2E, SHIFTED, LN2_HIGH, LN2_LOW = map(np.float32, (FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW))
+E6, E5, E4, E3, E2, E1, E0 = map(np.float32, SERIES)  # of e^u
 # The tuple `Options.neurons` has as many entries as this for continuous neurons, else one.
 CONTINUOUS = 2
 
@@ -525,10 +533,10 @@ def random_action(ws, bits, outputs, step, seed, episode):
 def power8(sums):
     """Return e^-|x| of eight sums (`network.logistic`)."""
     size = reinterpret(reinterpret(sums, np.int32) & splat8(np.int32(0x7FFFFFFF)), np.float32)
-    size = select(size > splat8(FARTHEST), splat8(FARTHEST), size)
-    shifted = size * splat8(LOG2_E) + splat8(SHIFT)
-    whole = shifted - splat8(SHIFT)
-    u = (whole * splat8(LN_2_HIGH) - size) + whole * splat8(LN_2_LOW)
+    size = select(size > splat8(FAR), splat8(FAR), size)
+    shifted = size * splat8(LOG2E) + splat8(SHIFTED)
+    whole = shifted - splat8(SHIFTED)
+    u = (whole * splat8(LN2_HIGH) - size) + whole * splat8(LN2_LOW)
     power = (splat8(E6) * u + splat8(E5)) * u + splat8(E4)
     power = ((power * u + splat8(E3)) * u + splat8(E2)) * u + splat8(E1)
     power = power * u + splat8(E0)

@@ -1749,9 +1749,13 @@ window.distal = (() => {
   }
 
   function writeAddress() {
+    if (shown()) setAddress();
+    else addressTimer = 0; // followed again when it is
+  }
+
+  function setAddress() {
     clearTimeout(addressTimer);
     addressTimer = 0;
-    if (!shown()) return; // followed again when it is
     addressed = place();
     try {
       history.replaceState(null, "", addressed);
@@ -1761,7 +1765,7 @@ window.distal = (() => {
 
   /** Copy the link to what is shown; where a page may not, it is in the address. */
   function copyLink() {
-    if (shown()) writeAddress();
+    setAddress();
     const link = location.href.split("#")[0] + place();
     const copied = navigator.clipboard ? navigator.clipboard.writeText(link) : Promise.reject(new Error("no clipboard"));
     copied.then(() => tell("Link copied."), () => tell("This browser does not let the page copy. The link is in the address bar."));
