@@ -669,7 +669,8 @@ def test_the_page_answers_every_question_and_shows_every_learner_beside_chance(
     full = dataclasses.replace(study, scale=dataclasses.replace(study.scale, name="paper"))
     assert "This is a reduced scale" not in beyond_report.to_markdown(full)
     for outcome in study.outcomes:
-        assert page.count(say(outcome)) == 2  # in short, and in its own section
+        assert page.replace("**", "").count(say(outcome)) == 2  # in short, and in its own section
+        assert f"**{say(outcome).partition(';')[0]}**" in page
         section = page.split(f"## {outcome.question.title}\n")[1].split("\n## ")[0]
         assert f"figures/beyond_{outcome.question.name}.svg" in section
         rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
@@ -769,8 +770,9 @@ def test_the_command_prints_the_answers_and_writes_the_report(
         assert say(outcome) in " ".join(captured.out.split())
     assert "Does a rule need binary neurons?" in captured.err  # the plan, with its time
     assert max(map(len, captured.out.replace(str(out), "").splitlines())) <= 100
-    assert main([*options, "--json"]) == 0
+    assert main([*options, "--json", "--beside", str(tiny[1] / "beyond.json")]) == 0
     printed = json.loads(capsys.readouterr().out)
+    assert "## The same, once more" in (out / "beyond.md").read_text(encoding="utf-8")
     assert printed["questions"] == [outcome.to_dict() for outcome in tiny[0].outcomes]
 
 
@@ -798,9 +800,15 @@ def test_bad_options_are_refused_in_one_line_before_any_work(
 
 
 def test_the_document_is_what_the_kept_numbers_say() -> None:
-    study = BeyondStudy.from_dict(json.loads((ROOT / "docs" / "beyond.json").read_text(encoding="utf-8")))
-    assert (ROOT / "docs" / "beyond.md").read_text(encoding="utf-8") == beyond_report.to_markdown(study)
-    assert study.seed == 0
+    study, beside = (
+        BeyondStudy.from_dict(json.loads((ROOT / "docs" / name).read_text(encoding="utf-8")))
+        for name in ("beyond.json", "beyond_seed_0.json")
+    )
+    page = beyond_report.to_markdown(study, beside)
+    assert (ROOT / "docs" / "beyond.md").read_text(encoding="utf-8") == page
+    assert (study.seed, beside.seed) == (1, 0)
+    for outcome in beside.outcomes:
+        assert beyond_answers.answer(outcome, beside.scale) in page.split("## The same, once more")[1]
     assert study.scale == SCALES[study.scale.name]  # what it says was run is what the command runs
     assert "beyond.md" in (ROOT / "zensical.toml").read_text()
     for outcome in study.outcomes:

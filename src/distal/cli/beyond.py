@@ -6,7 +6,8 @@ import argparse
 import textwrap
 from pathlib import Path
 
-from distal.base.checks import folder
+from distal.base.checks import InputError, folder
+from distal.base.files import read_json
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, print_json
@@ -32,6 +33,9 @@ def add(commands: Commands) -> None:
         help="quick: about five minutes on two cores; paper: for a card, some minutes (quick)",
     )
     command.add_argument("--out", metavar="DIR", help="folder of the report (beyond-SCALE)")
+    command.add_argument(
+        "--beside", metavar="FILE", help="the beyond.json of another study; the page gets its answers too"
+    )
     options.add_force(command)
     options.add_seed(command)
     options.add_engine(command)
@@ -42,6 +46,7 @@ def run(args: argparse.Namespace) -> None:
     request = Beyond(scale=args.scale, seed=args.seed)
     out = args.out if args.out is not None else f"beyond-{args.scale}"
     folder("--out", out)
+    beside = None if args.beside is None else read_study(args.beside)
     request.claim.check(out, args.force)
     with work.resumable(work.AGAIN), work.runner_of(args) as given:
         runner = beyond_study.falling_back(given)
@@ -49,11 +54,20 @@ def run(args: argparse.Namespace) -> None:
         work.show_plan([one.outline for one in request.planned], seconds, out)
         with work.stage_progress(runner.executor) as progress:
             study = beyond_study.run(request, runner, Path(out), args.force, progress)
-    page = beyond_report.write(study, out)
+    page = beyond_report.write(study, out, beside)
     if args.json:
         print_json(study.to_dict())
     else:
         show_answers(study, str(page))
+
+
+def read_study(path: str) -> BeyondStudy:
+    """Read the numbers of a study that was written before."""
+    data = read_json(path, "file")
+    try:
+        return BeyondStudy.from_dict(data)
+    except InputError as error:
+        raise InputError(f"file {path!r}: {error}") from None
 
 
 def show_answers(study: BeyondStudy, page: str) -> None:

@@ -43,15 +43,15 @@ from distal.tasks.switching import BACK
 _TITLE = "Beyond the paper"
 
 
-def write(study: BeyondStudy, out: str | Path) -> Path:
-    """Write all files of a report; return the path of the page."""
+def write(study: BeyondStudy, out: str | Path, beside: BeyondStudy | None = None) -> Path:
+    """Write all files of a report; return the path of the page, with the answers of another study in it."""
     with for_report(out, HOLDS, REPORT) as folder:
         for outcome in study.outcomes:
             svg, png = draw(outcome, study.scale)
             folder.write_text(f"figures/beyond_{outcome.question.name}.svg", svg)
             folder.write_bytes(f"figures/beyond_{outcome.question.name}.png", png)
         folder.write_text("beyond.json", to_json(study.to_dict()) + "\n")
-        folder.write_text("beyond.md", to_markdown(study))
+        folder.write_text("beyond.md", to_markdown(study, beside))
         return folder.file("beyond.md")
 
 
@@ -267,8 +267,8 @@ def notes(study: BeyondStudy) -> dict[str, str]:
     }  # fmt: skip
 
 
-def to_markdown(study: BeyondStudy) -> str:
-    """Return the whole page, with the figures beside it in figures/."""
+def to_markdown(study: BeyondStudy, beside: BeyondStudy | None = None) -> str:
+    """Return the whole page, with the figures beside it in figures/ and the answers of another study."""
     text = [
         f"# {_TITLE}", "",
         f"Written by `{command(study)}` (Distal {study.version}) on {made_on(study.machine, study.seconds)}.", "",
@@ -284,6 +284,12 @@ def to_markdown(study: BeyondStudy) -> str:
     text += ["## In short", ""]
     text += [f"- **{one.question.title}** {answer(one, study.scale)}" for one in study.outcomes]
     text.append("")
+    if beside is not None:
+        text += [
+            "## The same, once more", "",
+            f"What evolution finds depends on its luck. `{command(beside)}` (Distal {beside.version}) answers:", "",
+            *(f"- **{one.question.title}** {answer(one, beside.scale)}" for one in beside.outcomes), "",
+        ]  # fmt: skip
     for outcome in study.outcomes:
         text += _section(study, outcome)
     return "\n".join([*text, *_what_was_run(study)]) + "\n"
@@ -292,7 +298,7 @@ def to_markdown(study: BeyondStudy) -> str:
 def _section(study: BeyondStudy, outcome: Outcome) -> list[str]:
     question, scale = outcome.question, study.scale
     text = [
-        f"## {question.title}", "", notes(study)[question.name], "", f"**{answer(outcome, scale)}**", "",
+        f"## {question.title}", "", notes(study)[question.name], "", _stressed(answer(outcome, scale)), "",
         f"![{question.title}](figures/beyond_{question.name}.svg)", "", CAPTIONS[question.name], "",
         *_table(COLUMNS, rows(outcome, scale)),
     ]  # fmt: skip
@@ -306,6 +312,12 @@ def _section(study: BeyondStudy, outcome: Outcome) -> list[str]:
     columns = ["evolution", "runs", "mean re-measured fitness", "lowest"]
     columns += ["all of them in one test"] if question.everyone else []
     return [*text, *_table(columns, winners(study, outcome))]
+
+
+def _stressed(sentence: str) -> str:
+    """Return an answer with what comes before its first semicolon in bold."""
+    first, semicolon, more = sentence.partition(";")
+    return f"**{first}**{semicolon}{more}"
 
 
 def _table(heads: Sequence[str], cells: Iterator[list[str]] | list[list[str]]) -> list[str]:
