@@ -33,6 +33,7 @@ DOCUMENTS = [
     "docs/cluster.md",
     "docs/compare.md",
     "docs/comparing.md",
+    "docs/conditions.md",
     "docs/extending.md",
     "docs/getting-started.md",
     "docs/inside-a-rule.md",

@@ -20,7 +20,7 @@ from distal.cli.runs import SINCE, search_used, winners_table
 from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable, runner_of
 from distal.evaluation.learning import chosen_task, settings_in
-from distal.evaluation.measures import MEASURES
+from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS
 from distal.model.settings import Settings, SettingsDict
 from distal.search.config import UNNAMED, Config
@@ -179,6 +179,13 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
         f"{name}: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}, "
         f"{search_used(config.search.name, getattr(config.search, 'elites', None))}, seed {config.seed}"
     )
+    if config.fitness != BEST or config.switch is not None:
+        moves = (
+            ""
+            if config.switch is None
+            else f", the goal moves every {counted(config.switch.every, 'episode')}"
+        )
+        to.print(f"fitness: {config.measure.words}{moves}")
     table, narrow = winners_table(to, "selected")
     for winner in evolved.winners:
         fresh = winner.fresh

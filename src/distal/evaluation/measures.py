@@ -53,7 +53,11 @@ class Measure:
     def words(self) -> str:
         """What the number is, as a reader would say it."""
         if self.kind == LAST:
-            return "mean EP of the last episode" + (f"s ({self.episodes})" if self.episodes != 1 else "")
+            return (
+                "EP of the last episode"
+                if self.episodes == 1
+                else f"mean EP of the last {self.episodes} episodes"
+            )
         return "best EP" if self.kind == BEST else "mean EP"
 
     @property
