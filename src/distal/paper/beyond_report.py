@@ -271,7 +271,7 @@ def to_markdown(study: BeyondStudy, beside: BeyondStudy | None = None) -> str:
     """Return the whole page, with the figures beside it in figures/ and the answers of another study."""
     text = [
         f"# {_TITLE}", "",
-        f"Written by `{command(study)}` (Distal {study.version}) on {made_on(study.machine, study.seconds)}.", "",
+        f"Written by `{command(study)}{'' if beside is None else ' --beside FILE'}` (Distal {study.version}) on {made_on(study.machine, study.seconds)}.", "",
     ]  # fmt: skip
     if study.scale.name != "paper":
         text += [
