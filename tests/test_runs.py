@@ -572,3 +572,18 @@ def test_a_folder_of_runs_names_its_task_unless_it_is_the_triple_t_maze(
     task = task_of("CliffWalking-v1") if maze is None else maze
     evolve("hc", **small, hidden=2, task=task, out=tmp_path / "runs")
     assert said in output(capsys, "runs", str(tmp_path / "runs"))
+
+
+def test_a_folder_says_under_which_conditions_its_runs_were_evolved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options: Any = {"runs": 1, "generations": 0, "trials": 1, "episodes": 4, "hidden": 2, "steps": 3}
+    evolve(maze=T, fitness="last:2", switch=2, out=tmp_path / "other", fresh=2, **options)
+    evolve(maze=T, out=tmp_path / "usual", fresh=2, **options)
+    assert main(["runs", str(tmp_path), "--csv", str(tmp_path / "runs.csv")]) == 0
+    other, usual = (line for line in capsys.readouterr().out.splitlines() if "learner dsp" in line)
+    assert "fitness last:2, switch every 2 episodes, new, elites" in other
+    assert not {"fitness", "neurons", "switch"} & set(usual.split())
+    with (tmp_path / "runs.csv").open(newline="") as file:
+        rows = [(row["fitness"], row["neurons"], row["switch"]) for row in csv.DictReader(file)]
+    assert rows == [("last:2", "binary", "every 2 episodes, new"), ("best", "binary", "")]

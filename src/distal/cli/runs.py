@@ -17,16 +17,18 @@ from distal.base.checks import InputError, path
 from distal.base.files import check_target, write_text
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
+from distal.evaluation.measures import BEST
 from distal.model.maze import TRIPLE_T_MAZE
+from distal.model.settings import BINARY
 from distal.search.evolve import summary
 from distal.search.results import Fresh
 from distal.search.runs import gene_columns, is_run_folder
 
 SINCE = "since generation: when it first appeared"
 _COLUMNS = (
-    "folder", "run", "kind", "task", "search", "elites", "seed", "generations", "done", "finished",
-    "found_in_generation", "selected", "remeasured", "standard_error", "chance", "chance_standard_error",
-    "p", "superiority",
+    "folder", "run", "kind", "task", "search", "elites", "fitness", "neurons", "switch", "seed",
+    "generations", "done", "finished", "found_in_generation", "selected", "remeasured", "standard_error",
+    "chance", "chance_standard_error", "p", "superiority",
 )  # fmt: skip
 
 
@@ -89,8 +91,13 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         unfinished = f"continue with: distal evolve --resume {shlex.quote(entry['folder'])}"
         state = "finished" if entry["finished"] else unfinished
         task = "" if entry["task"] == TRIPLE_T_MAZE else f"task {entry['task']}, "
+        conditions = "".join(
+            f"{name} {entry[name]}, "
+            for name, usual in (("fitness", BEST), ("neurons", BINARY), ("switch", None))
+            if entry[name] != usual
+        )
         out.print(
-            f"{entry['folder']}: learner {entry['learner']}, {task}"
+            f"{entry['folder']}: learner {entry['learner']}, {task}{conditions}"
             f"{search_used(entry['search'], entry['elites'])}, seed {entry['seed']}, "
             f"generation {done} of {entry['generations']}, {state}",
             soft_wrap=True,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, instance, integer, sequence, shown
+from distal.base.checks import InputError, counted, instance, integer, sequence, shown
 from distal.model import draws
 from distal.model.draws import MAX_COUNT
 
@@ -52,6 +52,11 @@ class Switch:
             raise InputError(f"the goals of a switch are {shown(given)}, expected {expected}")
         numbers = tuple(integer("a goal of a switch", one, 0) for one in listed)
         object.__setattr__(self, "goals", numbers)
+
+    def __str__(self) -> str:
+        """Return when goals move and where to, in a few words: "every 50 episodes, back"."""
+        goals = self.goals if isinstance(self.goals, str) else ",".join(map(str, self.goals))
+        return f"every {counted(self.every, 'episode')}, {goals}"
 
     def check_goals(self, goals: int) -> None:
         """Refuse a task that does not have enough goals."""
