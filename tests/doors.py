@@ -568,7 +568,7 @@ NUMBERS: Rows = {
     "resample": row(None, none_or(whole(1, 2**32 - 1))),
     "seed": SEED,
 }
-SWITCH = row(None, none_or(whole(1, 2**32 - 1)))
+SWITCH = row(None, none_or(whole(1, 1)))  # of two episodes
 MAZE, PROGRESS = row(SMALL, none_or(one(Maze))), row(None, none_or(function))
 ENGINE = row("cpu", words("cpu", "reference", "auto"))
 CREW: Rows = {
@@ -641,7 +641,7 @@ WATCHING: Rows = {
         "0", lambda goal: EITHER if isinstance(goal, str | int | np.integer) else right_if(goal is None)
     ),
     **{name: NUMBERS[name] for name in ("episodes", "resample", "seed")},
-    "switch": SWITCH,
+    "switch": row(None, none_or(whole(1, 2**32 - 1))),
     **SETTINGS,
     "maze": row(SMALL, lambda maze: EITHER if isinstance(maze, Maze) else MAZE[1](maze)),  # has it a goal 0?
     "task": row(None, none_or(never)),  # beside a maze

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from functools import partial
+
 import numpy as np
 import pytest
 
-from distal import InputError, Maze, find_learner, find_rule, triple_t_maze
+from distal import Behaviour, InputError, Maze, evolve, find_learner, find_rule, learn, triple_t_maze
 from distal.engines import Batch, runner
 from distal.evaluation.measures import Measure
 from distal.evaluation.phases import Phases
@@ -205,3 +209,40 @@ def test_steps_are_scaled_with_the_shortest_way() -> None:
     # 100 steps for 38.5 on average; a corridor of three steps has 100 · 3 / 38.5 = 7.8, rounded up.
     assert scaled_steps(triple_t_maze()) == 100
     assert scaled_steps(Maze(("######", "#S..0#", "######"))) == 8
+
+
+def test_a_switch_that_would_never_happen_is_refused() -> None:
+    for run in (partial(learn, "hc"), partial(evolve, runs=1, generations=0)):
+        with pytest.raises(
+            InputError, match="switch is 5, but a trial has 5 episodes: the goal would never move"
+        ):
+            run(episodes=5, switch=5)
+
+
+def test_a_goal_that_stays_does_not_return() -> None:
+    stays = Phases.of(BEST, np.array([[0, 0, 0], [0, 2, 0]], np.int32), Switch(3), target=5).forgetting
+    assert stays is not None
+    assert stays.returns == 1
+
+
+def test_every_phase_counts_as_a_trial_in_what_it_reaches() -> None:
+    # Two trials of phases of three and two episodes; a success is a 1.
+    ep = np.array([[9, 1, 1, 9, 1], [9, 9, 9, 1, 9]], np.int32)
+    found = Behaviour.of(ep, 1, phase=3)
+    assert found.first_reached.tolist() == [2, 2, 0, 1]
+    assert found.retained == 0.5  # after them come one, none, and one episode more; the first succeeds
+    assert Behaviour.of(ep, 1).first_reached.tolist() == [2, 4]
+
+
+def test_results_of_moving_goals_speak_of_phases_and_tell_trials_apart() -> None:
+    result = learn("evolved:1", episodes=7, trials=1, switch=3, steps=30, keep_ep=True)
+    assert list(result.checkpoints) == [3, 6, 7]
+    for shown in (result.summary(), result._repr_html_()):
+        assert "phases" in shown
+        assert "of the trials" not in shown
+    rows = list(csv.DictReader(io.StringIO(result.to_csv())))
+    assert len({(row["trial"], row["final_position"], row["episode"]) for row in rows}) == len(rows) == 56
+    symbols = result.task.goals
+    for row, goals in zip(rows[::7], result.goals, strict=True):
+        assert row["goal_of_phase"] == row["final_position"] == symbols[goals[0]]
+    assert rows[3]["goal_of_phase"] == symbols[result.goals[0, 1]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -29,7 +30,7 @@ from distal.learners import Learner, chance_for, checked_learner, name_of
 from distal.learners.dsp import NUMBERS, ROWS, Rule
 from distal.model.draws import MAX_COUNT, child_seed
 from distal.model.maze import Maze
-from distal.model.settings import SettingsDict
+from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import AnyTask
 
 if TYPE_CHECKING:
@@ -457,6 +458,7 @@ def inspect(
         InputError: If an argument is wrong, or the learner is no rule.
     """
     rule = checked_rule(rule)
+    Settings.of(settings, tuple(signature(inspect).parameters))
     check_updates(episodes, resample)
     chosen = chosen_task(task, maze)
     if integer("trials", trials, 1, MAX_COUNT) * len(chosen.goals) < 2:

@@ -180,11 +180,7 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
         f"{search_used(config.search.name, getattr(config.search, 'elites', None))}, seed {config.seed}"
     )
     if config.fitness != BEST or config.switch is not None:
-        moves = (
-            ""
-            if config.switch is None
-            else f", the goal moves every {counted(config.switch.every, 'episode')}"
-        )
+        moves = "" if config.switch is None else f" of each phase; the goal moves {config.switch}"
         to.print(f"fitness: {config.measure.words}{moves}")
     table, narrow = winners_table(to, "selected")
     for winner in evolved.winners:

@@ -6,6 +6,7 @@ import argparse
 import textwrap
 from collections.abc import Iterator
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,7 +16,6 @@ from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.files import check_target, write_pieces
 from distal.cli import options
-from distal.cli.maze import perfect_agent
 from distal.cli.parser import Commands, Parser, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
@@ -163,7 +163,7 @@ def show_result(result: Result) -> None:
     in_maze = isinstance(result.task, MazeTask)
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
     if result.switch is not None:
-        resampled += f", the goal moves every {result.switch.every:,}"
+        resampled += f", the goal moves {result.switch}"
     out.print(_described(result), style="bold", soft_wrap=True)
     out.print(
         f"{counted(n, 'trial')}{_for_each(result)}, "
@@ -192,7 +192,8 @@ def show_result(result: Result) -> None:
     if found:
         _add_behaviour(table, found)
     if in_maze:
-        table.add_row("perfect agent", f"{perfect_agent(maze_of(result.task)):.2f}")
+        shortest = np.array(maze_of(result.task).start_distances)[result.goals]
+        table.add_row("perfect agent", f"{shortest.mean():.2f}")
     out.print(table)
     if result.switch is None:
         marks = list(result.checkpoints)[-_MARKS:]
@@ -214,6 +215,8 @@ def show_result(result: Result) -> None:
 def _for_each(result: Result) -> str:
     """Say how many trials each goal has, and in which task, unless it is the maze."""
     goals = len(result.task.goals)
+    if result.switch is not None and not isinstance(result.switch.goals, str):
+        return ""  # all have the goals that are listed
     if isinstance(result.task, MazeTask):
         return f" ({result.trials} for each of {counted(goals, 'final position')})"
     own = f" ({result.trials} for each of {goals} goals)" if goals > 1 else ""

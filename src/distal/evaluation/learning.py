@@ -80,6 +80,7 @@ class Behaviour:
 
     Attributes:
         first_reached: The first episode of each trial that reached the goal, from 1; 0 if none did.
+            Where goals moved, of each phase of each trial, counted from its beginning.
         reached: The share of all episodes that reached it.
         retained: The share of the episodes after a trial's first success that reached it
             again; None if there are no such episodes.
@@ -98,8 +99,21 @@ class Behaviour:
     reached_last_tenth: float | None
 
     @classmethod
-    def of(cls, ep: EPs, target: float | None) -> Behaviour:
-        """Sum up the EPs (trials, episodes) of trials in a task with this target."""
+    def of(cls, ep: EPs, target: float | None, phase: int | None = None) -> Behaviour:
+        """Sum up the EPs (trials, episodes) of trials in a task with this target.
+
+        Args:
+            ep: The EPs.
+            target: At or below it, an episode reached the goal; None if there is no such thing.
+            phase: After how many episodes goals move, if they do: then every phase counts as a
+                trial, but for the first and the last tenth, which are those of the trial.
+
+        Returns:
+            What they show.
+
+        Raises:
+            InputError: If ep holds no numbers, or an argument is out of its range.
+        """
         expected = "an array (trials, episodes) of numbers"
         numbers = instance("ep", ep, np.ndarray, expected)
         if numbers.ndim != 2 or not numbers.size or numbers.dtype.kind not in "iuf":
@@ -111,10 +125,15 @@ class Behaviour:
         if target is None:
             return cls(np.zeros(len(ep), np.int64), None, None, *means, None, None)
         reached = ep <= number("target", target)
-        first = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, 0)
+        length = ep.shape[1] if phase is None else integer("phase", phase, 1)
+        starts = range(0, ep.shape[1], length)
+        parts = [reached[:, start : start + length] for start in starts]
+        firsts = [np.where(part.any(axis=1), part.argmax(axis=1) + 1, 0) for part in parts]
+        first = np.stack(firsts, axis=1).ravel()
         found = int((first > 0).sum())
         # Counted without another array of this size: all that reached it but the firsts came after one.
-        after = found * ep.shape[1] - int(first.sum())
+        lengths = np.array([part.shape[1] for part in parts] * len(ep))
+        after = int(lengths[first > 0].sum()) - int(first.sum())
         return cls(
             first_reached=first,
             reached=float(reached.mean()),
@@ -237,7 +256,8 @@ class Result:
             for mark in self.checkpoints
         ]
         if self.target is not None:
-            rows.append(["trials that reached the goal", *(or_dash(one.reached, ".1%") for one in both)])
+            what = f"{self._units} that reached the goal"
+            rows.append([what, *(or_dash(one.reached, ".1%") for one in both)])
         if self.difference is not None:
             rows[0].append(with_error(self.difference.mean, self.difference.standard_error))
         names = [
@@ -252,7 +272,17 @@ class Result:
 
     @property
     def _asked(self) -> str:
-        return f"{counted(len(self.best), 'trial')} of {counted(self.episodes, 'episode')}"
+        moves = "" if self.switch is None else f", goals move {self.switch}"
+        return f"{counted(len(self.best), 'trial')} of {counted(self.episodes, 'episode')}{moves}"
+
+    @property
+    def _units(self) -> str:
+        """What is judged one by one."""
+        return "trials" if self.switch is None else "phases"
+
+    @property
+    def _phase(self) -> int | None:
+        return None if self.switch is None else self.switch.every
 
     @property
     def _beside(self) -> str:
@@ -329,16 +359,19 @@ class Result:
     @property
     def behaviour(self) -> Behaviour | None:
         """What happened in the episodes themselves; None unless `ep` was kept."""
-        return None if self.ep is None else Behaviour.of(self.ep, self.target)
+        return None if self.ep is None else Behaviour.of(self.ep, self.target, self._phase)
 
     @property
     def checkpoints(self) -> dict[int, float]:
-        """The mean best EP after 1, 10, 100, … episodes and after the last."""
+        """The mean best EP after 1, 10, 100, … episodes and after the last; or of each phase, by its end."""
+        if self.switch is not None:
+            ends = self.switch.ends(self.episodes)
+            return dict(zip((ends + 1).tolist(), self.best[:, ends].mean(axis=0).tolist(), strict=True))
         marks = [10**k for k in range(len(str(self.episodes))) if 10**k < self.episodes]
         return {mark: float(self.best[:, mark - 1].mean()) for mark in [*marks, self.episodes]}
 
     def weights(self, trial: int) -> Weights:
-        """Return the weights of the first episode of a trial that had its best EP."""
+        """Return the weights of the first episode of a trial that had its best EP, of its last phase."""
         if self.hidden is None or self.output is None:
             raise InputError("no weights were kept; run again with keep_weights=True")
         number = integer("trial", trial, 0, len(self.hidden) - 1)
@@ -350,7 +383,8 @@ class Result:
         Where it senses the same, its first episode is that of the trial, even if actions are drawn.
 
         Args:
-            trial: which trial, from 0; the first with the lowest EP if left out.
+            trial: which trial, from 0; the first with the lowest EP if left out. Where goals
+                moved, EPs of the last phase count, and the agent is the best of that phase.
 
         Returns:
             The agent.
@@ -486,6 +520,8 @@ class Result:
             InputError: If `ax` is no Matplotlib Axes.
         """
         on = axes_or_new(ax)
+        for end in [] if self.switch is None else self.switch.ends(self.episodes)[:-1]:
+            on.axvline(end + 1.5, color=LIGHT["line"], linewidth=1)  # the goal moves
         curve(on, self.best, literal(name_of(self.learner)), kind_colour(self.learner.kind))
         if self.chance is not None:
             curve(on, self.chance.best, "chance", LIGHT["chance"], style=":")
@@ -495,9 +531,8 @@ class Result:
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
         curve = ", ".join(f"{value:.2f} at {mark:,}" for mark, value in self.checkpoints.items())
-        asked = f"{counted(len(self.best), 'trial')} of {counted(self.episodes, 'episode')}"
         lines = [
-            f"{name_of(self.learner)}: {asked}, seed {self.seed}",
+            f"{name_of(self.learner)}: {self._asked}, seed {self.seed}",
             f"fitness  {_with_error(self.fitness, self.standard_error)}",
         ]
         difference = self.difference
@@ -507,12 +542,8 @@ class Result:
                 f"difference  {_with_error(difference.mean, difference.standard_error)}, paired",
             ]
         if self.reached is not None:
-            lines.append(f"reached  {self.reached:.0%} of the trials")
-        if self.switch is None:
-            lines.append(f"mean best EP  {curve}")
-        else:
-            ends = self.best[:, self.switch.ends(self.episodes)].mean(axis=0)
-            lines.append(f"mean best EP by phase  {', '.join(f'{mean:.2f}' for mean in ends)}")
+            lines.append(f"reached  {self.reached:.0%} of the {self._units}")
+        lines.append(f"mean best EP{'' if self.switch is None else ' of the phase'}  {curve}")
         if self.cut:
             whole = len(self.best) * self.episodes
             lines.append(f"{self.cut:,} of {whole:,} episodes were cut off after {self.settings.steps} steps")
@@ -521,17 +552,19 @@ class Result:
 
 def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[Any]]:
     """Return the episodes of some trials, by their rows in `best`, as the columns of a table."""
-    trial = np.array(rows, np.int64) // len(result.task.goals)
+    trial, goal = np.divmod(np.array(rows, np.int64), len(result.task.goals))
     names = np.array(result.task.goals, object)
-    phase = np.arange(result.episodes) // (result.episodes if result.switch is None else result.switch.every)
-    goal = result.goals[list(rows)][:, phase].ravel()
-    moved = {} if result.switch is None else {"phase": np.tile(phase + 1, len(rows))}
+    moved: dict[str, NDArray[Any]] = {}
+    if result.switch is not None:
+        phase = np.arange(result.episodes) // result.switch.every
+        moved["phase"] = np.tile(phase + 1, len(rows))
+        moved["goal_of_phase"] = names[result.goals[list(rows)][:, phase].ravel()]
     curves = {"ep": result.ep, "best": result.best}
     if result.chance is not None:
         curves |= {"chance_ep": result.chance.ep, "chance_best": result.chance.best}
     return {
         "trial": np.repeat(trial + 1, result.episodes),
-        "goal" if result.maze is None else "final_position": names[goal],
+        "goal" if result.maze is None else "final_position": np.repeat(names[goal], result.episodes),
         **moved,
         "episode": np.tile(np.arange(1, result.episodes + 1), len(rows)),
         **{name: eps[list(rows)].ravel() for name, eps in curves.items() if eps is not None},
@@ -646,7 +679,7 @@ def learn(
     chance = flag("chance", chance) and learner.kind != Chance.kind
     function("progress", progress)
     episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    moving = switch_of(switch)
+    moving = switch_of(switch, episodes)
     chosen = chosen_task(task, maze)
     in_force = settings_in(chosen, settings)
     run = engines.runner(engine, workers, executor)

@@ -117,7 +117,7 @@ class Phases:
         for trial, row in enumerate(self.goals.tolist()):
             for phase in range(1, len(row)):
                 earlier = [k for k in range(phase) if row[k] == row[phase]]
-                if earlier:
+                if earlier and row[phase - 1] != row[phase]:
                     came.append(self.first[trial, phase])
                     left.append(self.best[trial, earlier[-1]])
                     trials.append(trial)

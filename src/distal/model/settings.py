@@ -46,7 +46,7 @@ READINGS: dict[str, dict[str, str]] = {
 # What a hidden neuron makes of its sum; not a reading, since the paper's neurons are binary.
 NEURONS = {
     "binary": "a hidden neuron is 1 where its sum is above 0, else 0",
-    "sigmoid": "it is the logistic function of its sum, and counts as active where that is above 0",
+    "sigmoid": "it is the logistic function of its sum, and counts as active where the sum is above 0",
 }
 BINARY, SIGMOID = NEURONS
 

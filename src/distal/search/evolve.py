@@ -166,7 +166,7 @@ def evolve(
         task=chosen,
         fresh=fresh,
         fitness=fitness,
-        switch=switch_of(switch),
+        switch=switch_of(switch, integer("episodes", episodes, 1, MAX_COUNT)),
     )
     run = engines.runner(engine, workers, executor)
     force = flag("force", force)

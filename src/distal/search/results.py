@@ -184,7 +184,7 @@ def _winners_html(title: str, winners: Iterable[Winner]) -> str:
         )
         for one in winners
     )  # fmt: skip
-    return html_table(f"{title}; mean best EP, lower is better", header, rows)
+    return html_table(f"{title}; fitness, lower is better", header, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +212,13 @@ class Evolved:
         return f"Evolved({self._asked}: winners {fresh:.2f} on fresh trials, chance {or_dash(self.chance)})"
 
     def _repr_html_(self) -> str:
-        return _winners_html(f"{self._asked}, seed {self.config.seed}", self.winners)
+        return _winners_html(f"{self._asked}, seed {self.config.seed}; {self._judged}", self.winners)
+
+    @property
+    def _judged(self) -> str:
+        """What fitness is the mean of, and when goals move."""
+        switch = self.config.switch
+        return self.config.measure.words + ("" if switch is None else f" of each phase, goals move {switch}")
 
     @property
     def _asked(self) -> str:

@@ -64,7 +64,10 @@ class Switch:
             for one in self.goals:
                 integer("a goal of a switch", one, 0, goals - 1)
         elif goals < 2:
-            raise InputError("switch needs a task with at least two goals, this one has 1")
+            raise InputError(
+                "switch needs a task with at least two goals, this one has 1; an environment has one for "
+                "each of its starts"
+            )
 
     def phases(self, episodes: int) -> int:
         """Return how many phases there are in so many episodes; the last may be cut short."""
@@ -117,6 +120,12 @@ class Switch:
         return cls(**given)
 
 
-def switch_of(given: int | Switch | None) -> Switch | None:
-    """Return a switch; a number alone is how many episodes a phase has."""
-    return given if given is None or isinstance(given, Switch) else Switch(given)
+def switch_of(given: int | Switch | None, episodes: int | None = None) -> Switch | None:
+    """Return a switch; a number alone is how many episodes a phase has. Refuse one that never happens."""
+    switch = given if given is None or isinstance(given, Switch) else Switch(given)
+    if switch is not None and episodes is not None and switch.every >= episodes:
+        raise InputError(
+            f"switch is {switch.every}, but a trial has {counted(episodes, 'episode')}: the goal would never "
+            "move; take fewer, or more episodes"
+        )
+    return switch
