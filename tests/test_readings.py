@@ -542,6 +542,7 @@ def test_the_command_prints_tables_and_writes_the_report(
     monkeypatch.setitem(SCALES, "quick", TINY)
     maze, out = tmp_path / "maze.txt", tmp_path / "out"
     maze.write_text(PICTURE)
+    shutil.copytree(tiny[1], out)  # what is stored need not be run again
     options = ["--maze", str(maze), "--steps", "15", "--hidden", "6", "--seed", "3", "--out", str(out)]
     assert main(["readings", *options]) == 0
     captured = capsys.readouterr()
