@@ -19,7 +19,8 @@ from distal.tasks.tables import Table, TableTask
 
 # Inputs, actions and neurons: of a maze, of another table, of one with many actions; a maze's again.
 FORMS = ((3, 4, BINARY), (1, 4, BINARY), (1, 5, BINARY), (3, 4, SIGMOID))
-KERNELS = {"dsp_trials": FORMS, "climbing_trials": FORMS, "counted_trial": FORMS[:2]}  # what tests ask for
+# What tests ask for.
+KERNELS = {"dsp_trials": FORMS, "climbing_trials": FORMS, "counted_trial": (*FORMS[:2], FORMS[3])}
 
 
 def compile_all() -> None:

@@ -28,6 +28,7 @@ from distal.tasks.pixels import SCALE
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PLAIN = re.compile(r"distal( [\w.:=,/-]+)*")
+PIPED = re.compile(rf'({PLAIN.pattern}) \| (?P<rest>([^"]|"[^"]*")+)')  # quotes end on the line
 DOCUMENTS = [
     "README.md",
     "docs/cluster.md",
@@ -48,16 +49,26 @@ DOCUMENTS = [
 def run_block(script: str, folder: Path) -> str:
     """Run a block of shell commands and return what they print.
 
-    Plain commands of ours run in this process, which has imported and compiled all they need; the shell
-    gets the others, with pipes and loops, which show that the installed program is there.
+    Plain commands of ours, and those at the head of a pipe, run in this process, which has imported and
+    compiled all they need; the shell gets the others, with loops and files, which show that the installed
+    program is there.
     """
     printed = []
-    for plain, lines in groupby(script.splitlines(), lambda line: PLAIN.fullmatch(line) is not None):
-        if plain:
-            printed += [run_here(line) for line in lines]
+    for ours, lines in groupby(script.splitlines(), runs_here):
+        if ours:
+            printed += [run_line(line, folder) for line in lines]
         else:
             printed.append(run_shell("\n".join(lines), folder))
     return "".join(printed)
+
+
+def runs_here(line: str) -> bool:
+    return PLAIN.fullmatch(line) is not None or PIPED.fullmatch(line) is not None
+
+
+def run_line(line: str, folder: Path) -> str:
+    piped = PIPED.fullmatch(line)
+    return run_here(line) if piped is None else run_shell(piped["rest"], folder, run_here(piped[1]))
 
 
 def run_here(line: str) -> str:
@@ -69,12 +80,13 @@ def run_here(line: str) -> str:
     return out.getvalue()
 
 
-def run_shell(script: str, folder: Path) -> str:
+def run_shell(script: str, folder: Path, given: str | None = None) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
         env={**os.environ, "PATH": path},
+        input=given,
         capture_output=True,
         text=True,
         check=False,

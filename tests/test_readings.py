@@ -542,6 +542,8 @@ def test_the_command_prints_tables_and_writes_the_report(
     monkeypatch.setitem(SCALES, "quick", TINY)
     maze, out = tmp_path / "maze.txt", tmp_path / "out"
     maze.write_text(PICTURE)
+    shutil.copytree(tiny[1], out)  # all is stored: the command reads it
+    (out / "readings.html").unlink()
     options = ["--maze", str(maze), "--steps", "15", "--hidden", "6", "--seed", "3", "--out", str(out)]
     assert main(["readings", *options]) == 0
     captured = capsys.readouterr()
@@ -549,6 +551,7 @@ def test_the_command_prints_tables_and_writes_the_report(
     for outcome in tiny[0].outcomes:
         assert captured.out.count(f" {outcome.variant.label} ") >= 3
         assert outcome.variant.label in captured.err
+    assert (out / "readings.html").exists()
     assert str(out / "readings.html") in captured.out
     assert "together, if nothing is stored yet" in captured.err
     assert main(["readings", *options, "--json"]) == 0

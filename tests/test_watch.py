@@ -173,15 +173,15 @@ def cases() -> list[tuple[Watched, Trials]]:
     for name, values in READINGS.items():
         for value in values:
             for learner in learners:
-                settings = replace(Settings(hidden=7, steps=40), **{name: value})  # type: ignore[arg-type]
+                settings = replace(Settings(hidden=7, steps=25), **{name: value})  # type: ignore[arg-type]
                 chosen.append((learner, RING, settings, None, None))
     for hidden in (1, 2, 20, 33, 65):
         for learner, neurons in product(learners[1:], NEURONS):
-            settings = Settings(hidden=hidden, steps=70, neurons=neurons)
+            settings = Settings(hidden=hidden, steps=40, neurons=neurons)
             chosen.append((learner, triple_t_maze(), settings, 3, None))
     moves = (None, Switch(2), Switch(1, "back"), Switch(3, (2, 0)), Switch(7))
     for learner, neurons, switch in product(learners, NEURONS, moves):
-        chosen.append((learner, RING, Settings(hidden=7, steps=40, neurons=neurons), None, switch))
+        chosen.append((learner, RING, Settings(hidden=7, steps=25, neurons=neurons), None, switch))
     draw = random.Random(2019)  # noqa: S311
     for _ in range(40):
         readings = {name: draw.choice(list(values)) for name, values in READINGS.items()}
@@ -1445,9 +1445,7 @@ def test_the_trial_in_a_table_is_the_one_that_learn_reports() -> None:
 
 def test_in_a_table_whose_goal_moves_every_episode_begins_where_its_goal_does(opened: Opened) -> None:
     task = gym_task("Taxi-v4", starts=3)
-    watched = watch.watch(
-        "chance", task=task, episodes=6, hidden=4, steps=20, switch=Switch(2, (1, 0, 2)), neurons="sigmoid"
-    )
+    watched = watch.watch("chance", task=task, episodes=6, hidden=4, steps=20, switch=Switch(2, (1, 0, 2)))
     starts = task.table(watched.batches[0].settings).starts
     page, grids = opened(watched), []
     assert page.title() == "chance in Taxi-v4, a goal that moves"
