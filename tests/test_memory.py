@@ -297,13 +297,13 @@ WORK = {
     "trials": "distal.learn('paper:1', trials=100_000, episodes=1, **SMALL)",
     "weights": "distal.learn('paper:1', trials=10_000, episodes=1, chance=False, keep_weights=True, "
     "**SMALL | {'hidden': 20})",
-    "JSON": "cli.main('learn paper:1 --maze maze.txt --steps 2 --hidden 1 --trials 300 --episodes 1000 "
+    "JSON": "cli.main('learn paper:1 --maze maze.txt --steps 2 --hidden 1 --trials 150 --episodes 1000 "
     "--json --curves'.split())",
-    "rules": "distal.evolve(runs=1, generations=1, population=20_000, trials=1, episodes=1, "
+    "rules": "distal.evolve(runs=1, generations=1, population=10_000, trials=1, episodes=1, "
     "out='out', **SMALL)",
-    "climbers": "distal.evolve('hc', runs=1, generations=1, population=40_000, trials=1, episodes=1, "
+    "climbers": "distal.evolve('hc', runs=1, generations=1, population=24_000, trials=1, episodes=1, "
     "out='out', **SMALL)",
-    "runs": "distal.evolve(runs=1_000, generations=1, population=5, trials=1, episodes=1, **SMALL)",
+    "runs": "distal.evolve(runs=600, generations=1, population=5, trials=1, episodes=1, **SMALL)",
 }
 
 
