@@ -90,7 +90,7 @@ def test_any_batch_gives_the_same_bits(
     assert_same(batch_of(tuple(learners), maze, settings, seed, episodes, resample), workers)
 
 
-@pytest.mark.parametrize("hidden", [1, 2, 8, 9, 31, 32, 33, 65, 128, 256])
+@pytest.mark.parametrize("hidden", [1, 2, 8, 9, 20, 31, 32, 33, 64, 65, 128, 160, 256])
 def test_every_shape_of_network_gives_the_same_bits(hidden: int) -> None:
     rule = published_rules()[1]
     climber = HillClimbing(0.3, 0.4, 0.6)
