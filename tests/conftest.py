@@ -84,7 +84,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a run on a card keep its summary, and interrupts come at more moments."""
     parser.addoption("--gpu-summary", metavar="FILE", help="write a summary of the tests on a card to FILE")
     parser.addoption(
-        "--moments", type=int, default=2, metavar="N", help="moments at which to interrupt each command"
+        "--moments", type=int, default=1, metavar="N", help="moments at which to interrupt each command"
     )
 
 

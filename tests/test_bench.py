@@ -55,6 +55,8 @@ def test_the_ratios_of_a_quick_run_are_of_the_right_things_the_right_way_round(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("distal.bench.cpu.available_cores", lambda: 2)
+    monkeypatch.setattr(tables, "_TRIALS", 1)
+    monkeypatch.setattr(tables, "_EPISODES", 3)
     assert main(["bench", "--quick", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     values = {row["name"]: row["value"] for row in data["results"]}

@@ -223,7 +223,7 @@ def test_help_and_version_are_there(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
     with started(*DISTAL, "learn", "paper:1", "--episodes", "1000000", "--engine", "reference") as process:
-        time.sleep(3)
+        time.sleep(1.5)
         assert process.poll() is None
         interrupt(process)
         out, err = process.communicate(timeout=20)

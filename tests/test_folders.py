@@ -655,6 +655,10 @@ def test_a_reproduction_without_a_manifest_is_resumed_but_is_not_removed(
     assert read_manifest(folder) is not None
 
 
+class Stop(Exception):  # noqa: N818 - not an error
+    """Enough has been seen."""
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -670,7 +674,10 @@ def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     files = {name for name in there if (tmp_path / "study" / name).is_file()}
     assert files == {*manifest.files, "manifest.json"}
     (tmp_path / "study" / "notes.npz").write_text("not ours")
-    study_readings("quick", out=tmp_path / "study", force=True, seed=1, **options)
+    with pytest.raises(Stop):
+        study_readings(
+            "quick", out=tmp_path / "study", force=True, seed=1, progress=Mock(side_effect=Stop), **options
+        )
     assert (tmp_path / "study" / "notes.npz").exists()
     assert not (tmp_path / "study" / "readings.html").exists()
 

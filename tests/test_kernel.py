@@ -26,7 +26,7 @@ from distal import Chance, InputError, Rule, Settings, engines, published_rules,
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model import network
-from distal.model.settings import NEURONS, READINGS
+from distal.model.settings import BINARY, NEURONS, READINGS, SIGMOID
 from distal.paper.experiments import random_learners
 from distal.tasks.switching import Switch
 from distal.tasks.tables import TableTask
@@ -262,9 +262,10 @@ def test_what_is_not_asked_for_is_not_kept(plug_in: Callable[..., Card], kind: s
 
 @pytest.mark.parametrize("case", range(12))
 def test_random_settings_mazes_and_learners_give_the_same_bits(emulate: Run, case: int) -> None:
-    rng = np.random.default_rng(1_000 + case)
+    # From 1,040 on both learners meet both kinds of neurons, with goals that stay and that move.
+    rng = np.random.default_rng(1_040 + case)
     settings = random_settings(rng)
-    for _ in range(4):
+    for _ in range(2):
         assert_same(
             emulate, random_batch(rng, settings, climbing=case % 4 == 3), piece=int(rng.integers(1, 9))
         )
@@ -274,7 +275,7 @@ def test_random_settings_mazes_and_learners_give_the_same_bits(emulate: Run, cas
 def test_every_reading_gives_the_same_bits_in_the_triple_t_maze(emulate: Run, name: str) -> None:
     reading, value = name.split("=")
     settings = Settings(**{reading: value})  # type: ignore[arg-type]
-    assert_same(emulate, trials("dsp", settings, episodes=30))
+    assert_same(emulate, trials("dsp", settings, episodes=15))
 
 
 @pytest.mark.parametrize("hidden", [1, 24, 25, 28, 29, 61, 64])
@@ -300,7 +301,7 @@ def test_published_rules_give_the_same_bits(emulate: Run, together: int) -> None
     seeds = np.arange(len(rules), dtype=np.uint64)
     assert_same(
         emulate,
-        batch_of(rules, seeds, trials=1, episodes=60, task=MazeTask(triple_t_maze()), settings=Settings()),
+        batch_of(rules, seeds, trials=1, episodes=25, task=MazeTask(triple_t_maze()), settings=Settings()),
         together=together,
     )
 
@@ -342,7 +343,7 @@ def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, o
 @pytest.mark.parametrize(("kind", "steps"), [("dsp", 100), ("hc", 100), ("dsp", 700)])
 def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, steps: int) -> None:
     rng = np.random.default_rng(steps)
-    for _ in range(6):
+    for _ in range(3):
         learners, seeds = random_learners(kind, 3, 4), np.arange(4, dtype=np.uint64)
         assert_same(
             emulate,
@@ -369,12 +370,11 @@ def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(emulate: Run,
     rng = np.random.default_rng(2_000 + case)
     outputs = tuple(READINGS["outputs"])[case // 3 % 3]
     settings = replace(random_settings(rng), hidden=hidden, steps=(7, 40, 150)[case % 3], outputs=outputs)
-    for _ in range(2):
-        kind = ("dsp", "dsp", "hc", "chance")[case % 4]
-        task = TableTask(random_table(rng, inputs, actions))
-        batch = random_trials(rng, kind, task, settings, episodes=8, trials=4)
-        theirs = reference.run(batch, keep_weights=True, keep_ep=True)
-        assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs, batch.phase)
+    kind = ("dsp", "dsp", "hc", "chance")[case % 4]
+    task = TableTask(random_table(rng, inputs, actions))
+    batch = random_trials(rng, kind, task, settings, episodes=8, trials=4)
+    theirs = reference.run(batch, keep_weights=True, keep_ep=True)
+    assert_equal_trials(emulate(batch, piece=int(rng.integers(1, 9))), theirs, batch.phase)
 
 
 @pytest.mark.parametrize("actions", [2, 4, 8])
@@ -402,8 +402,10 @@ def test_a_remembered_step_is_taken_again_with_its_action(emulate: Run, outputs:
     assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
 
 
-@pytest.mark.parametrize("neurons", NEURONS)
-@pytest.mark.parametrize(("hidden", "kind"), [(65, "dsp"), (160, "dsp"), (100, "hc"), (256, "chance")])
+@pytest.mark.parametrize(
+    ("hidden", "kind", "neurons"),
+    [(65, "dsp", BINARY), (160, "dsp", SIGMOID), (100, "hc", SIGMOID), (256, "chance", BINARY)],
+)
 def test_more_weights_than_registers_give_the_same_bits(
     emulate: Run, hidden: int, kind: str, neurons: str
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from distal import Settings
 from distal.engines import gpu
-from distal.model.settings import NEURONS
+from distal.model.settings import BINARY, SIGMOID
 
 
 def library() -> Path | None:
@@ -66,10 +66,8 @@ class Compiler:
     ("climbing", "settings", "shape"),
     [
         (False, Settings(), (3, 4)),
-        (True, Settings(), (3, 4)),
         (False, Settings(outputs="random", normalise="layer", hidden=40), (3, 4)),
         (False, Settings(outputs="binary", normalise="none", m_ties="punish", trace_pre="previous"), (3, 4)),
-        (False, Settings(), (16, 8)),
         (True, Settings(outputs="random"), (2, 5)),
         (False, Settings(outputs="binary", steps=300), (31, 16)),
         (False, Settings(outputs="random", neurons="sigmoid", hidden=40, steps=300), (3, 4)),
@@ -85,9 +83,11 @@ def test_the_kernel_compiles_for_a_card(climbing: bool, settings: Settings, shap
     assert code.startswith(b"\x7fELF")
 
 
-@pytest.mark.parametrize("moving", [False, True])
-@pytest.mark.parametrize("neurons", NEURONS)
-@pytest.mark.parametrize("climbing", [False, True])
+# Every two of the values meet once: half of the eight kernels, each of which takes a second and a half.
+@pytest.mark.parametrize(
+    ("climbing", "neurons", "moving"),
+    [(False, BINARY, False), (False, SIGMOID, True), (True, BINARY, True), (True, SIGMOID, False)],
+)
 def test_twenty_warps_of_the_paper_s_network_fit_on_a_multiprocessor(
     climbing: bool, neurons: str, moving: bool
 ) -> None:

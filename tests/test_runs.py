@@ -194,7 +194,7 @@ def test_what_progress_raises_ends_an_evolution_whose_folder_holds_what_was_told
 
 
 KILLED = [
-    "evolve", "--runs", "2", "--generations", "300", "--trials", "1", "--episodes", "20", "--hidden", "4",
+    "evolve", "--runs", "2", "--generations", "150", "--trials", "1", "--episodes", "20", "--hidden", "4",
 ]  # fmt: skip
 
 
@@ -203,13 +203,13 @@ def test_kill_9_at_random_moments_and_resume_gives_the_same_bytes(tmp_path: Path
     generator = random.Random(4)  # noqa: S311
     arguments = [*KILLED, "--out", str(tmp_path / "killed")]
     kills = 0
-    for _ in range(12):
+    for _ in range(4):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with started(*DISTAL, *arguments, **quiet) as process:
             state = tmp_path / "killed" / "config.json"
             while not state.exists() and process.poll() is None:
                 time.sleep(0.01)
-            time.sleep(generator.uniform(0.3, 1.6))
+            time.sleep(generator.uniform(0.1, 0.7))
             if process.poll() is None:
                 kills += 1
             process.send_signal(signal.SIGKILL)

@@ -144,7 +144,7 @@ def test_a_process_pool_will_do_and_a_reproduction_is_the_same(tmp_path: Path) -
     tiny = Scale("quick", runs=1, generations=1, episodes=100)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SCALES, "quick", tiny)
-        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             spread_out = distal.reproduce(executor=pool, out=tmp_path / "a", **options)
         alone = distal.reproduce(out=tmp_path / "b", **options)
     for test, curves in alone.curves.items():
@@ -284,7 +284,7 @@ def test_a_worker_killed_all_killed_and_others_come_and_the_bytes_are_the_same(
 def test_when_the_scheduler_is_lost_one_line_says_so_and_the_run_is_resumed_locally(
     processes: Processes, tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
-    processes.add_workers(2)
+    processes.add_workers(1)
     out = tmp_path / "runs"
     with started(*DISTAL, *EVOLVE, "--out", out, "--cluster", processes.address) as command:
         wait_until(lambda: generations(out) >= 1)
@@ -424,9 +424,9 @@ def test_a_local_cluster_has_no_pages_and_leaves_no_key_on_disk(own: tuple[Clust
 def test_a_local_cluster_writes_the_same_bytes(
     tmp_path: Path, expected: dict[str, bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*EVOLVE, "--out", str(tmp_path / "runs"), "--cluster", "local:2"]) == 0
+    assert main([*EVOLVE, "--out", str(tmp_path / "runs"), "--cluster", "local:1"]) == 0
     assert contents(tmp_path / "runs") == expected
-    assert capsys.readouterr().err.startswith("cluster local:2: 2 workers\n")
+    assert capsys.readouterr().err.startswith("cluster local:1: 1 worker\n")
 
 
 def test_a_cluster_with_certificates_takes_those_of_dasks_configuration(tmp_path: Path) -> None:

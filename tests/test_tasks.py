@@ -174,7 +174,7 @@ def test_a_dask_cluster_gives_the_same_bits() -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
     from distal.engines.cluster import Cluster
 
-    with Cluster("local:2") as cluster:
+    with Cluster("local:1") as cluster:
         found = learn(
             "evolved:1", task=EnvTask("CliffWalking-v1"), **SHORT, engine="reference", executor=cluster
         )
