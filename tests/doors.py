@@ -768,6 +768,7 @@ def learning() -> list[Door]:
         )),
         Door("distal.Behaviour.of", Behaviour.of, {
             "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "target": row(3, none_or(finite)),
+            "phase": row(None, none_or(whole(1, 2**32 - 1))),
         }),
         Door("distal.Result.agent", method(result, "agent"), {"trial": row(0, none_or(whole(0, 1)))}),
         Door("distal.Agent", distal.Agent, AGENT),
