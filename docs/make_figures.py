@@ -345,12 +345,13 @@ def rule_table() -> Drawing:
 
 ROOMS = (
     ("model/", "the system", ("maze", "network", "traces", "settings", "draws")),
-    ("tasks/", "an episode", ("walk", "episode", "tables", "environment")),
+    ("tasks/", "an episode", ("walk", "episode", "tables", "gym", "switching")),
     ("learners/", "between episodes", ("dsp, rule", "hill_climbing", "chance")),
     ("engines/", "many trials", ("reference", "cpu", "gpu", "spread, cluster")),
-    ("evaluation/", "a measurement", ("learning", "agents")),
+    ("evaluation/", "a measurement", ("learning", "measures, phases", "agents")),
     ("search/", "evolution", ("genetic", "evolve", "runs")),
-    ("paper/", "the paper, readings", ("experiments", "reading_study", "reports")),
+    ("analysis/", "a closer look", ("comparing", "inspecting", "rule_sets")),
+    ("paper/", "the paper, studies", ("experiments", "three studies", "reports")),
     ("show/", "what is shown", ("watch", "film")),
     ("cli/", "what a person types", ("one file per command",)),
 )
@@ -361,7 +362,8 @@ CARRIED = (
     "Batch → Trials",
     "Result: curves, fitness, chance",
     "Evolved: winners, on disk",
-    "Reproduction, ReadingStudy",
+    "Comparison, Inspection",
+    "Reproduction, studies",
     "pages and films",
 )
 
