@@ -860,6 +860,8 @@ def learning() -> list[Door]:
         Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
         Door("distal.Settings", Settings, SETTINGS),
         Door("distal.Settings.from_dict", from_fields(Settings.from_dict), SETTINGS),
+        Door("distal.Settings.among", from_fields(Settings.among), SETTINGS),
+        Door("distal.Settings.among", Settings.among, {"data": row(SHORT.to_dict(), never)}),
         Door("distal.Settings.from_dict", Settings.from_dict, {"data": row(SHORT.to_dict(), never)}),
         Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),
     ]  # fmt: skip

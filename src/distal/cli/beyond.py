@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
         "--scale",
         default="quick",
         metavar="WORD",
-        help="quick: about five minutes on two cores; paper: for a card, some minutes (quick)",
+        help="quick: a few minutes on two cores; paper: a few minutes on a card (quick)",
     )
     command.add_argument("--out", metavar="DIR", help="folder of the report (beyond-SCALE)")
     command.add_argument(

@@ -12,6 +12,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -308,7 +309,7 @@ class Result:
         means: EPs = self.best[:, self.switch.ends(self.episodes)].mean(axis=1)
         return means
 
-    @property
+    @cached_property
     def goals(self) -> NDArray[np.int32]:
         """The goal of each trial in each phase, by number, (trials, phases); one phase, if goals stay."""
         return batch_of(
@@ -590,9 +591,7 @@ def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     _, trials, seed, resample = checked_numbers(1, data["trials"], data["seed"], data["resample"])
     return {
         "task": task_from_fields(data),
-        "settings": Settings.from_dict(
-            {name: data[name] for name in Settings.__dataclass_fields__ if name in data}
-        ),
+        "settings": Settings.among(data),
         "switch": Switch.from_dict(data["switch"]) if "switch" in data else None,
         "trials": trials,
         "resample": resample,

@@ -55,11 +55,6 @@ def philox(counter: ArrayLike, key: ArrayLike) -> NDArray[np.uint32]:
     return np.stack([c0, c1, c2, c3], axis=-1).astype(np.uint32)
 
 
-def _key(seed: int) -> NDArray[np.uint32]:
-    """Split a 64-bit seed into the two words of a key, low word first."""
-    return np.array([seed & 0xFFFFFFFF, seed >> 32], np.uint32)
-
-
 def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> NDArray[np.uint32]:
     """Return the words at draws 0, 1, … of each lane, (lanes, draws rounded up to whole blocks of 4)."""
     (drawn,) = words_for(seed, episode, lanes, {purpose: draws})
@@ -79,7 +74,8 @@ def words_for(
     counter[..., 1] = np.asarray(lanes)[:, None]
     counter[..., 2] = episode
     counter[..., 3] = np.repeat(list(blocks), list(blocks.values()))
-    key = _key(seed) if isinstance(seed, int) else np.stack([_key(one) for one in seed])[:, None, None]
+    keys = _keys(np.asarray(seed, np.uint64))
+    key = keys if isinstance(seed, int) else keys[:, None, None]
     drawn = philox(counter, key)
     drawn = drawn.reshape(*drawn.shape[:-2], -1)
     return tuple(np.split(drawn, 4 * np.cumsum(list(blocks.values()))[:-1], axis=-1))

@@ -123,6 +123,12 @@ class Settings:
         return cls(**given)
 
     @classmethod
+    def among(cls, data: object) -> Settings:
+        """Read the settings that stand among other fields of a file."""
+        given = instance("data", data, dict, "the fields of a file, by name")
+        return cls.from_dict({name: given[name] for name in cls.__dataclass_fields__ if name in given})
+
+    @classmethod
     def of(cls, options: SettingsDict, others: Sequence[str] = ()) -> Settings:
         """Return settings from keyword arguments; refuse an unknown name.
 

@@ -142,9 +142,7 @@ class Config:
         return cls(
             **{name: data[name] for name in _OWN},
             search=algorithm(name, {option: data[option] for option in options}),
-            settings=Settings.from_dict(
-                {name: data[name] for name in Settings.__dataclass_fields__ if name in data}
-            ),
+            settings=Settings.among(data),
             task=task_from_fields(data),
             fresh=data.get("fresh"),
             fitness=data.get("fitness", BEST),
