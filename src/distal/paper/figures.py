@@ -21,7 +21,7 @@ from distal.base.colours import DARK, LIGHT
 from distal.model.maze import START, WALL, triple_t_maze
 from distal.paper.experiments import RESAMPLE, Reproduction, paper_results
 from distal.paper.measured import Curve
-from distal.search.evolve import REMEASURED
+from distal.search.config import REMEASURED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

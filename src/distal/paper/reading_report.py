@@ -34,7 +34,7 @@ from distal.paper.reading_study import (
     Search,
     readings,
 )
-from distal.search.evolve import REMEASURED
+from distal.search.config import REMEASURED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

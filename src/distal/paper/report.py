@@ -31,7 +31,7 @@ from distal.model.settings import READINGS
 from distal.paper import figures
 from distal.paper.comparison import NAMES, Line, agreement, behaviours, compare
 from distal.paper.experiments import HOLDS, REPORT, TESTS, Reproduction, other_elites, plan
-from distal.search.evolve import REMEASURED
+from distal.search.config import REMEASURED
 from distal.search.results import Evolved
 
 

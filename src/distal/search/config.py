@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from distal._version import __version__
@@ -12,16 +13,24 @@ from distal.evaluation.measures import BEST, Measure
 from distal.learners import KINDS, Learner
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
+from distal.search import racing
 from distal.search.genetic import GeneticAlgorithm
-from distal.search.protocol import Algorithm, Genotypes
+from distal.search.islands import MOST as MOST_ISLANDS
+from distal.search.islands import Islands
+from distal.search.protocol import Algorithm, Genotypes, Search
 from distal.search.registry import ALGORITHMS, algorithm, options_of
+from distal.search.restarts import Restarts
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 
 UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at first
 _OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
-_OTHERS = ("search", "maze", "heading", "task", "fresh", "fitness", "switch")
+# What a judge does about noise; files name these only where they are not the default.
+_AGAINST_NOISE = ("race", "finalists", "islands", "exchange", "restart")
+_OTHERS = ("search", "maze", "heading", "task", "fresh", "fitness", "switch", *_AGAINST_NOISE)
 _FIELDS = ("distal", *_OWN, *Settings.__dataclass_fields__, *_OTHERS)
+REMEASURED = 400  # fresh trials on which a winner is measured again, unless `fresh` says otherwise
+MOST_FINALISTS = 2**20
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,13 @@ class Config:
         fresh: Trials on which a winner is measured again, for all goals together; None for 400.
         fitness: What a trial is judged by: "best", "last:K" or "mean"; fitness is the mean over trials.
         switch: When goals move, and where to; None if they do not.
+        race: Heats after the first in which the better half of a generation is measured on more
+            trials, as `racing` says; 0 measures all alike.
+        finalists: How many of the best of a run are measured again, on as many trials as a
+            winner, to choose the winner; 0 takes the leader as it is.
+        islands: Populations in each run.
+        exchange: Generations between two exchanges of leaders, where there are several islands.
+        restart: Start each run over from a new population every so many generations; None for never.
     """
 
     learner: str = "dsp"
@@ -55,6 +71,11 @@ class Config:
     fresh: int | None = None
     fitness: str = BEST
     switch: Switch | None = None
+    race: int = 0
+    finalists: int = 0
+    islands: int = 1
+    exchange: int = 10
+    restart: int | None = None
 
     def __post_init__(self) -> None:
         given: object = self.learner
@@ -67,12 +88,15 @@ class Config:
         object.__setattr__(self, "learner", one_of("learner", given, evolvable))
         bounds = {
             "runs": (1, 2**20), "generations": (0, MAX_COUNT), "trials": (1, MAX_COUNT),
-            "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED),
+            "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED), "race": (0, racing.MOST),
+            "finalists": (0, MOST_FINALISTS), "islands": (1, MOST_ISLANDS), "exchange": (1, MAX_COUNT),
         }  # fmt: skip
         for name, (low, high) in bounds.items():
             object.__setattr__(self, name, integer(name, getattr(self, name), low, high))
         if self.fresh is not None:
             object.__setattr__(self, "fresh", integer("fresh", self.fresh, 2, MAX_COUNT))
+        if self.restart is not None:
+            object.__setattr__(self, "restart", integer("restart", self.restart, 1, MAX_COUNT))
         self._check_search()
         instance("settings", self.settings, Settings, "a Settings")
         goals = len(checked_task(self.task).goals)
@@ -102,6 +126,78 @@ class Config:
                 )
 
     @property
+    def population(self) -> int:
+        """The most genotypes that a generation of a run measures, on all its islands."""
+        return self.search.population * self.islands
+
+    @property
+    def fresh_trials(self) -> int:
+        """How many trials for each goal a winner is measured on."""
+        return -(-(self.fresh or REMEASURED) // len(self.task.goals))
+
+    def begin(self, seed: int) -> Search:
+        """Return the search of a run, before its first generation."""
+
+        def start(own: int) -> Search:
+            if self.islands == 1:
+                return self.search.begin(*self.genes, own)
+            return Islands(*self.genes, own, self.search, self.islands, self.exchange)
+
+        if self.restart is None:
+            return start(seed)
+        return Restarts(*self.genes, seed, start, self.restart, max(1, self.finalists))
+
+    def spent(self, generations: int) -> int:
+        """Return how many episodes a run of so many generations takes, up to its winner.
+
+        Measuring the winner again, on trials that choose nothing, is not part of it.
+        """
+        first, later = self._costs()
+        starts = 1 if self.restart is None else generations // self.restart + 1
+        return starts * first + (generations + 1 - starts) * later + self._last()
+
+    def affordable(self, budget: float) -> int:
+        """Return how many generations a run has that may take so many episodes; refuse too few.
+
+        Args:
+            budget: Episodes of a run.
+
+        Returns:
+            The generations after the first population.
+
+        Raises:
+            InputError: If they do not suffice for the first population.
+        """
+        least = self.spent(0)
+        if not least <= budget < math.inf:
+            raise InputError(
+                f"budget is {budget:,.0f} episodes, but the first population of a run takes {least:,}; "
+                "give at least that, or use fewer trials or episodes"
+            )
+        low, high = 0, 1
+        while self.spent(high) <= budget and high < MAX_COUNT:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.spent(middle) <= budget else (low, middle)
+        return min(low, MAX_COUNT)
+
+    def _costs(self) -> tuple[int, int]:
+        """Return the episodes of a first population and of a later generation."""
+        first = self.search.evaluations(0)
+        return self._cost(first * self.islands), self._cost(
+            (self.search.evaluations(1) - first) * self.islands
+        )
+
+    def _cost(self, genotypes: int) -> int:
+        ran = sum(count * trials for count, trials in racing.heats(genotypes, self.trials, self.race))
+        return ran * len(self.task.goals) * self.episodes
+
+    def _last(self) -> int:
+        """Return the episodes of the last race."""
+        return self.finalists * self.fresh_trials * len(self.task.goals) * self.episodes
+
+    @property
     def genes(self) -> tuple[int, int]:
         """The number of discrete and of continuous genes."""
         return KINDS[self.learner].genes or (0, 0)
@@ -121,6 +217,9 @@ class Config:
             **({} if self.fresh is None else {"fresh": self.fresh}),
             **({} if self.fitness == BEST else {"fitness": self.fitness}),
             **({} if self.switch is None else {"switch": self.switch.to_dict()}),
+            **{
+                name: getattr(self, name) for name in _AGAINST_NOISE if getattr(self, name) != _DEFAULTS[name]
+            },
             **self.search.to_dict(),
             **self.settings.to_dict(),
             **task_fields(self.task),
@@ -135,16 +234,23 @@ class Config:
             data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
         name = one_of("search", data.get("search", UNNAMED), ALGORITHMS)
         options = options_of(ALGORITHMS[name])
+        later = ALGORITHMS[name].later
         known = (*_FIELDS, *options)
         for field_name in data:
             if field_name not in known:
                 raise InputError(f"unknown field {field_name!r}{suggestion(field_name, known)}")
         return cls(
             **{name: data[name] for name in _OWN},
-            search=algorithm(name, {option: data[option] for option in options}),
+            search=algorithm(
+                name, {option: data[option] for option in options if option in data or option not in later}
+            ),
             settings=Settings.among(data),
             task=task_from_fields(data),
             fresh=data.get("fresh"),
             fitness=data.get("fitness", BEST),
             switch=Switch.from_dict(data["switch"]) if "switch" in data else None,
+            **{name: data[name] for name in _AGAINST_NOISE if name in data},
         )
+
+
+_DEFAULTS = {one.name: one.default for one in fields(Config) if one.default is not MISSING}

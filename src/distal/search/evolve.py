@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 from zlib import crc32
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal.base import memory
-from distal.base.checks import InputError, flag, folder, function, instance, integer, path
+from distal.base.checks import InputError, flag, folder, function, instance, integer, number, path
 from distal.base.memory import Estimate
 from distal.engines import Batch, Runner
 from distal.engines.batch import EPs
@@ -32,6 +32,7 @@ from distal.learners import KINDS, Learner, chance_for
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
 from distal.model.maze import Maze, maze_name
 from distal.model.settings import Settings, SettingsDict
+from distal.search import racing
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm, first_population
 from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
@@ -43,10 +44,10 @@ from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, task_name
 from distal.tasks.walk import MazeTask, maze_of
 
-REMEASURED = 400  # fresh trials on which a winner is measured again, unless the configuration says otherwise
-
-# Parts of the work, as the last number of a seed's part.
-_RUN, _EVALUATION, _REMEASUREMENT = 4, 5, 6
+GENERATIONS = 300  # after the first population, unless something else is said
+# Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.
+_RUN, _EVALUATION, _REMEASUREMENT, _FINAL = 4, 5, 6, 7
+_HEATS = 31
 _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
 
 
@@ -78,7 +79,8 @@ def evolve(
     *,
     task: AnyTask = None,
     runs: int = 15,
-    generations: int = 300,
+    generations: int | None = None,
+    budget: float | None = None,
     trials: int = 5,
     episodes: int = 100,
     seed: int = 0,
@@ -89,6 +91,13 @@ def evolve(
     mutation: float | None = None,
     deviation: float | None = None,
     elites: str | None = None,
+    parents: str | None = None,
+    mixing: str | None = None,
+    race: int = 0,
+    finalists: int = 0,
+    islands: int = 1,
+    exchange: int = 10,
+    restart: int | None = None,
     fresh: int | None = None,
     fitness: str = BEST,
     switch: int | Switch | None = None,
@@ -108,18 +117,29 @@ def evolve(
         task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
             the triple T-maze if left out.
         runs: Independent runs.
-        generations: Generations after the first population.
+        generations: Generations after the first population; 300 if left out.
+        budget: Episodes that each run may take, in place of a number of generations.
         trials: Trials for each goal, in an evaluation; in a maze, for each final position.
         episodes: Episodes in each trial.
         seed: The seed of all random numbers.
         search: The search and its options; the paper's `GeneticAlgorithm()` if left out.
-        population: Short for `search=GeneticAlgorithm(population=…)`, like the next five.
+        population: Short for `search=GeneticAlgorithm(population=…)`, like the next seven.
         elite_count: How many of the best are copied unchanged.
         crossover: Probability that a child has two parents.
         mutation: Probability that a discrete gene is redrawn.
         deviation: Standard deviation of the noise on continuous genes.
-        elites: Whether the elites are measured again in every generation ("remeasured") or
-            keep the fitness they were first given ("kept").
+        elites: Whether the elites are measured again in every generation ("remeasured"), keep the
+            fitness they were first given ("kept"), or are measured again and have the mean of all
+            their measurements ("averaged").
+        parents: Whether parents come from the whole population ("roulette") or from the elites ("elites").
+        mixing: How the genes of two parents are mixed: "one-point" or "uniform".
+        race: Heats after the first in which the better half of a generation runs as many trials again.
+        finalists: How many of a run's best are measured on `fresh` trials of their own to choose the
+            winner; 0 takes the leader of the last generation.
+        islands: Populations in each run.
+        exchange: Generations between two exchanges of leaders between islands.
+        restart: Start each run over from a new population every so many generations; what earlier
+            starts found stays.
         fresh: Trials on which every winner, and chance beside it, is measured again, for all goals
             together; 400 if left out.
         fitness: What a trial is judged by: its best EP ("best", the paper), the mean EP of its last K
@@ -150,14 +170,14 @@ def evolve(
     """
     options = {
         "population": population, "elite_count": elite_count, "crossover": crossover, "mutation": mutation,
-        "deviation": deviation, "elites": elites,
+        "deviation": deviation, "elites": elites, "parents": parents, "mixing": mixing,
     }  # fmt: skip
     Settings.of(settings, tuple(inspect.signature(evolve).parameters))
     chosen = chosen_task(task, maze)
     config = Config(
         learner=learner,
         runs=runs,
-        generations=generations,
+        generations=GENERATIONS if generations is None else generations,
         trials=trials,
         episodes=episodes,
         seed=seed,
@@ -167,7 +187,13 @@ def evolve(
         fresh=fresh,
         fitness=fitness,
         switch=switch_of(switch, integer("episodes", episodes, 1, MAX_COUNT)),
+        race=race,
+        finalists=finalists,
+        islands=islands,
+        exchange=exchange,
+        restart=restart,
     )
+    config = within(config, budget, generations)
     run = engines.runner(engine, workers, executor)
     force = flag("force", force)
     function("progress", progress)
@@ -185,6 +211,7 @@ def resume(
     *,
     task: AnyTask = None,
     generations: int | None = None,
+    budget: float | None = None,
     engine: str | Runner | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -197,6 +224,7 @@ def resume(
         task: The task again, where it was made in Python and cannot be rebuilt from the folder;
             another one is refused.
         generations: Run up to this generation instead of the number that the folder names.
+        budget: Or as far as so many episodes of each run allow, those of earlier generations included.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
         workers: Threads of the cpu engine, processes of the reference engine, or the executor's
             workers if it does not say how many it has.
@@ -218,6 +246,8 @@ def resume(
     with RunFolder.open(path("out", out)) as kept:
         config, searches, winners = _restored(kept.path, kept.config, kept.state)
         history = kept.history()
+        if budget is not None:
+            generations = within(config, budget, generations).generations
         if generations is not None and generations != config.generations:
             integer("generations", generations, max(searches[0].generation, 0), MAX_COUNT)
             config = replace(config, generations=generations)
@@ -283,16 +313,37 @@ def _restored(
 
 def _begun(config: Config) -> list[Search]:
     """Return the runs of an evolution before their first generation."""
-    return [config.search.begin(*config.genes, run_seed(config, k)) for k in range(config.runs)]
+    return [config.begin(run_seed(config, k)) for k in range(config.runs)]
+
+
+def within(config: Config, budget: float | None, generations: int | None) -> Config:
+    """Return a configuration with as many generations as a budget allows, if there is one.
+
+    Args:
+        config: The configuration.
+        budget: Episodes of each run, or None.
+        generations: What the caller named, or None; both is one too many.
+
+    Returns:
+        The same configuration, or one with another number of generations.
+
+    Raises:
+        InputError: If both are given, or the budget is too small.
+    """
+    if budget is None:
+        return config
+    if generations is not None:
+        raise InputError("both generations and budget are given; leave one out")
+    return replace(config, generations=config.affordable(number("budget", budget)))
 
 
 def estimate(config: Config) -> Estimate:
     """Estimate the memory that an evolution needs."""
     goals, beside = len(config.task.goals), config.search._memory(sum(config.genes))
     return memory.evolution(
-        sum(config.genes), runs=config.runs, population=config.search.population,
+        sum(config.genes), runs=config.runs, population=config.population,
         generations=config.generations, trials=config.trials * goals, episodes=config.episodes,
-        fresh=_fresh_trials(config) * goals, kept=_kept(config), beside=beside,
+        fresh=max(1, config.finalists) * config.fresh_trials * goals, kept=_kept(config), beside=beside,
     )  # fmt: skip
 
 
@@ -338,10 +389,10 @@ def summary(out: str | Path) -> dict[str, Any]:
 
 def run_seed(config: Config, run: int) -> int:
     """Return the seed of a run, counted from 0; the runs of two kinds of learners have nothing in common."""
-    number = _NUMBERED.get(config.learner)
-    if number is None:  # the same for a registered kind, whatever the order
-        number = len(_NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
-    return child_seed(config.seed, run, number, _RUN)
+    kind = _NUMBERED.get(config.learner)
+    if kind is None:  # the same for a registered kind, whatever the order
+        kind = len(_NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
+    return child_seed(config.seed, run, kind, _RUN)
 
 
 def measure(
@@ -374,28 +425,49 @@ def _on_fresh_trials(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], run: Runner
 ) -> list[Fresh]:
     """Measure every learner on fresh trials from its seed, and chance on the same trials."""
-    trials = _fresh_trials(config)
+    trials = config.fresh_trials
     own = measure(config, learners, seeds, trials, run)
     by_chance = measure(config, [chance_for(learner) for learner in learners], seeds, trials, run)
     return [Fresh.of(*pair) for pair in zip(own, by_chance, strict=True)]
 
 
-def _fresh_trials(config: Config) -> int:
-    """Return how many trials for each goal a winner is measured on."""
-    return -(-(config.fresh or REMEASURED) // len(config.task.goals))
+class _Chosen(NamedTuple):
+    """The winner of a run: its genotype, when it appeared, and the fitness that chose it."""
+
+    genotype: Genotypes
+    born: int
+    fitness: float
+
+
+def _chosen_of(config: Config, searches: list[Search], run: Runner) -> list[_Chosen]:
+    """Return every run's winner: its leader, or the best finalist on trials of their own."""
+    if not config.finalists:
+        return [_Chosen(s.told()[2], s.best_generation, s.best_fitness) for s in searches]
+    groups = [search.finalists(config.finalists) for search in searches]
+    sizes = [len(group.genotypes) for group in groups]
+    parts = [[0, place, _FINAL] for size in sizes for place in range(size)]
+    seeds = child_seeds(np.repeat(np.array([s.seed for s in searches], np.uint64), sizes), parts)
+    learners = [learner for group in groups for learner in config.decode(group.genotypes)]
+    means = measure(config, learners, seeds, config.fresh_trials, run).mean(axis=1)
+    chosen = []
+    for group, own in zip(groups, np.split(means, np.cumsum(sizes)[:-1]), strict=True):
+        best = int(np.argmin(own))
+        chosen.append(_Chosen(group.genotypes[[best]], int(group.born[best]), float(own[best])))
+    return chosen
 
 
 def _winners_of(config: Config, searches: list[Search], run: Runner) -> tuple[Winner, ...]:
     """Return every run's winner, re-measured on fresh trials."""
-    learners = [config.decode(search.told()[2])[0] for search in searches]
+    chosen = _chosen_of(config, searches, run)
+    learners = [config.decode(one.genotype)[0] for one in chosen]
     seeds = np.array([child_seed(search.seed, 0, 0, _REMEASUREMENT) for search in searches], np.uint64)
     winners = []
-    for number, (search, learner, fresh) in enumerate(
-        zip(searches, learners, _on_fresh_trials(config, learners, seeds, run), strict=True), start=1
+    for count, (one, learner, fresh) in enumerate(
+        zip(chosen, learners, _on_fresh_trials(config, learners, seeds, run), strict=True), start=1
     ):
         if not learner.bare:  # a climber has no name in our files
-            learner = learner.named(f"run {number}, seed {config.seed}")  # noqa: PLW2901
-        winners.append(Winner(number, learner, search.best_generation, search.best_fitness, fresh))
+            learner = learner.named(f"run {count}, seed {config.seed}")  # noqa: PLW2901
+        winners.append(Winner(count, learner, one.born, one.fitness, fresh))
     return tuple(winners)
 
 
@@ -419,13 +491,20 @@ def _genes(genotypes: Genotypes, row: int) -> list[int | float]:
 def evaluate(
     config: Config, searches: list[Search], asked: list[Genotypes], run: Runner
 ) -> list[NDArray[np.float64]]:
-    """Return the fitness of what each run asked for: one call of the engine for all of them."""
+    """Return the fitness of what each run asked for: a race with one heat, or with more."""
     counts = [len(genotypes) for genotypes in asked]
     generation = searches[0].generation + 1
-    parts = [[generation, individual, _EVALUATION] for count in counts for individual in range(count)]
-    seeds = child_seeds(np.repeat(np.array([s.seed for s in searches], np.uint64), counts), parts)
+    keys = np.repeat(np.array([search.seed for search in searches], np.uint64), counts)
+    individual = np.concatenate([np.arange(count) for count in counts])
     learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
-    fitness = measure(config, learners, seeds, config.trials, run).mean(axis=1)
+
+    def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:
+        parts = np.full((len(places), 3), (generation, 0, _HEATS + heat if heat else _EVALUATION))
+        parts[:, 1] = individual[places]
+        seeds = child_seeds(keys[places], parts)
+        return measure(config, [learners[place] for place in places], seeds, trials, run)
+
+    fitness = racing.race(scores, counts, config.trials, config.race)
     return np.split(fitness, np.cumsum(counts)[:-1])
 
 

@@ -15,16 +15,31 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer, one_of, unit_interval
 from distal.model import draws
-from distal.search.protocol import Algorithm, Genotypes, Search, listed
+from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, entry, listed
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
+_SIDE = 21  # 20 is that of `cma`
 
 
 # What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
 ELITES = {
     "remeasured": "the elites are measured again in every generation",
     "kept": "an elite keeps the fitness it was first given",
+}
+# The same, with what the paper did not do.
+ELITE_FITNESS = {
+    **ELITES,
+    "averaged": "the elites are measured again, and theirs is the mean of all their measurements",
+}
+# Who the parents of a child are, and how their genes are mixed; the paper's way first.
+PARENTS = {
+    "roulette": "drawn from the whole population, the better the likelier",
+    "elites": "drawn from the elites, all alike",
+}
+MIXING = {
+    "one-point": "genes before a cut from one parent, those after it from the other",
+    "uniform": "each gene from either parent, with equal chances",
 }
 
 
@@ -38,20 +53,28 @@ class GeneticAlgorithm(Algorithm):
         crossover: Probability that a child has two parents.
         mutation: Probability that a discrete gene is redrawn.
         deviation: Standard deviation of the noise on continuous genes.
-        elites: Whether the elites are measured again in every generation ("remeasured") or
-            keep the fitness they were first given ("kept").
+        elites: Whether the elites are measured again in every generation ("remeasured"), keep the
+            fitness they were first given ("kept"), or are measured again and have the mean of all
+            their measurements ("averaged").
+        parents: Whether parents are drawn from the whole population by a roulette wheel
+            ("roulette"), or from the elites ("elites").
+        mixing: Whether the genes of two parents are cut at one point ("one-point") or each
+            comes from either of them ("uniform").
 
     Raises:
         InputError: If an option is out of its range.
     """
 
     name: ClassVar[str] = "ga"
+    later: ClassVar[tuple[str, ...]] = ("parents", "mixing")
     population: int = 14
     elite_count: int = 4
     crossover: float = 0.5
     mutation: float = 0.15
     deviation: float = 0.1
     elites: str = next(iter(ELITES))
+    parents: str = next(iter(PARENTS))
+    mixing: str = next(iter(MIXING))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "population", integer("population", self.population, 2, 2**20))
@@ -60,7 +83,10 @@ class GeneticAlgorithm(Algorithm):
             raise InputError(
                 f"elite_count is {self.elite_count}, expected fewer than the population of {self.population}"
             )
-        object.__setattr__(self, "elites", one_of("elites", self.elites, ELITES))
+        for name, words in (("elites", ELITE_FITNESS), ("parents", PARENTS), ("mixing", MIXING)):
+            object.__setattr__(self, name, one_of(name, getattr(self, name), words))
+        if self.parents == "elites" and not self.elite_count:
+            raise InputError("parents is 'elites', but elite_count is 0; give at least 1")
         for name in ("crossover", "mutation", "deviation"):
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
 
@@ -79,6 +105,11 @@ class GeneticAlgorithm(Algorithm):
             InputError: If a number is out of its range, or there are no genes.
         """
         return GeneticSearch(discrete, continuous, seed, self)
+
+    def evaluations(self, generations: int) -> int:
+        """Return how many genotypes a run measures in its first population and so many generations more."""
+        each = self.population - (self.elite_count if self.elites == "kept" else 0)
+        return self.population + generations * each
 
 
 # ------------------------------------------------------------------ operators
@@ -115,9 +146,12 @@ def roulette(fitness: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np
 
 def crossover(heads: Genotypes, tails: Genotypes, cuts: NDArray[np.int64]) -> Genotypes:
     """Take the genes before the cut from the head parent, the others from the tail parent."""
+    return mixed(heads, tails, np.arange(heads.length)[None, :] >= cuts[:, None])
+
+
+def mixed(heads: Genotypes, tails: Genotypes, from_tail: NDArray[np.bool_]) -> Genotypes:
+    """Take each gene from the tail parent where it says so, (children, genes), else from the head parent."""
     n = heads.discrete.shape[1]
-    gene = np.arange(heads.length)
-    from_tail = gene[None, :] >= cuts[:, None]
     return Genotypes(
         np.where(from_tail[:, :n], tails.discrete, heads.discrete),
         np.where(from_tail[:, n:], tails.continuous, heads.continuous),
@@ -152,20 +186,25 @@ class _Chances:
     redraw: NDArray[np.float64]  # (n, discrete)
     value: NDArray[np.float64]  # (n, discrete)
     deviate: NDArray[np.float64]  # (n, continuous), standard normal
+    side: NDArray[np.float64]  # (n, genes): which parent a gene comes from, with uniform mixing; else (n, 0)
 
 
-def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int) -> list[_Chances]:
+def chances(
+    seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int, uniform: bool = False
+) -> list[_Chances]:
     """Draw for several runs at once, which is much faster than one after another."""
-    wanted = {_PARENTS: 4, _REDRAW: 2 * discrete, _DEVIATE: continuous}
-    parents, redraw, deviate = draws.words_for(seeds, generation, range(n), wanted)
+    genes = discrete + continuous if uniform else 0
+    wanted = {_PARENTS: 4, _REDRAW: 2 * discrete, _DEVIATE: continuous, _SIDE: genes}
+    parents, redraw, deviate, side = draws.words_for(seeds, generation, range(n), wanted)
     chance = unit(redraw)
     normal = draws.normals(deviate)[..., :continuous].astype(np.float64)
     return [
         _Chances(*each)
         for each in zip(
-            unit(parents), chance[..., :discrete], chance[..., discrete : 2 * discrete], normal, strict=True
+            unit(parents), chance[..., :discrete], chance[..., discrete : 2 * discrete], normal,
+            unit(side[..., :genes]), strict=True,
         )
-    ]
+    ]  # fmt: skip
 
 
 def offspring(
@@ -173,8 +212,16 @@ def offspring(
 ) -> Genotypes:
     """Make children: selection, crossover, mutation."""
     first, second, whether, where = drawn.parents.T
-    heads, tails = parents[roulette(fitness, first)], parents[roulette(fitness, second)]
-    children = crossover(heads, tails, cut_points(where, whether < options.crossover, parents.length))
+    if options.parents == "roulette":
+        heads, tails = parents[roulette(fitness, first)], parents[roulette(fitness, second)]
+    else:
+        best = places_of_best(fitness, options.elite_count)
+        heads, tails = (parents[best[(u * len(best)).astype(np.int64)]] for u in (first, second))
+    crossed = whether < options.crossover
+    if options.mixing == "uniform":
+        children = mixed(heads, tails, crossed[:, None] & (drawn.side < 0.5))
+    else:
+        children = crossover(heads, tails, cut_points(where, crossed, parents.length))
     return mutated(
         children,
         redraw=drawn.redraw,
@@ -182,6 +229,11 @@ def offspring(
         noise=options.deviation * drawn.deviate,
         rate=options.mutation,
     )
+
+
+def places_of_best(fitness: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Return the places of the best, the best first; the first of equals."""
+    return np.argsort(fitness, kind="stable")[:count]
 
 
 # ------------------------------------------------------------------ a run
@@ -192,8 +244,8 @@ class GeneticSearch(Search):
     """One run of the genetic algorithm.
 
     Its leader is the best of the current generation. With kept elites it is the lowest
-    fitness ever measured, which is the same while there are elites. `GeneticAlgorithm.begin`
-    makes it.
+    fitness ever measured, which is the same while there are elites; with averaged elites, the
+    best of those that were measured more than once. `GeneticAlgorithm.begin` makes it.
 
     Attributes:
         discrete: The number of discrete genes.
@@ -201,15 +253,22 @@ class GeneticSearch(Search):
         seed: The seed of this run.
         options: The options of the algorithm.
         born: The generation in which each individual of the population first appeared.
+        measured: How many times each was measured; with averaged elites, its fitness is the mean.
     """
 
     options: GeneticAlgorithm = field(default_factory=GeneticAlgorithm)
     born: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
+    measured: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
 
     @property
     def remeasured(self) -> bool:
         """Whether the elites are measured again in every generation."""
-        return self.options.elites == "remeasured"
+        return self.options.elites != "kept"
+
+    @property
+    def averaged(self) -> bool:
+        """Whether an elite's fitness is the mean of all its measurements."""
+        return self.options.elites == "averaged"
 
     def ask(self) -> Genotypes:
         """Return the genotypes to measure: a first population, then children, and elites if remeasured."""
@@ -225,7 +284,8 @@ class GeneticSearch(Search):
             return [first_population(options.population, *genes, search.seed) for search in searches]
         children = options.population - options.elite_count
         seeds = [search.seed for search in searches]
-        drawn = chances(seeds, first.generation + 1, children, first.discrete, first.continuous)
+        uniform = options.mixing == "uniform"
+        drawn = chances(seeds, first.generation + 1, children, first.discrete, first.continuous, uniform)
         return [search._next(own) for search, own in zip(searches, drawn, strict=True)]
 
     def _next(self, drawn: _Chances) -> Genotypes:
@@ -236,32 +296,63 @@ class GeneticSearch(Search):
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Take the fitness of what was asked for: it becomes the next generation, with the elites."""
         self._check(genotypes, fitness)
-        population, measured, born = genotypes, fitness, np.zeros(0, np.int64)
+        population, values = genotypes, fitness
+        born = times = np.zeros(0, np.int64)
         if self.population is not None and self.fitness is not None:
             elites = self._elites()
-            born = self.born[elites]
+            born, times = self.born[elites], self.measured[elites]
             if not self.remeasured:
                 population = Genotypes.joined(self.population[elites], genotypes)
-                measured = np.concatenate([self.fitness[elites], fitness])
+                values = np.concatenate([self.fitness[elites], fitness])
+            elif self.averaged and len(fitness) == self.options.population:
+                values, count = fitness.astype(np.float64), len(elites)
+                values[:count] = (self.fitness[elites] * times + fitness[:count]) / (times + 1)
         if len(population) != self.options.population:
             raise InputError(f"{len(genotypes)} genotypes were told, expected those that ask returned")
         self.generation += 1
-        self.population, self.fitness = population, measured
-        self.born = np.concatenate([born, np.full(len(population) - len(born), self.generation)])
-        leader = int(np.argmin(measured))
-        if self.remeasured or measured[leader] < self.best_fitness:
+        self.population, self.fitness = population, values
+        children = len(population) - len(born)
+        self.born = np.concatenate([born, np.full(children, self.generation)])
+        self.measured = np.concatenate([times + self.remeasured, np.ones(children, np.int64)])
+        leader = self._leader()
+        if self.remeasured or values[leader] < self.best_fitness:
             self._lead(leader, int(self.born[leader]))
+
+    def immigrate(self, genotype: Genotypes, fitness: float, born: int) -> None:
+        """Let an individual of another population take the place of the worst."""
+        population, values, _ = self.told()
+        worst = int(np.argmax(values))
+        stay = np.arange(len(values)) != worst
+        self.population = Genotypes.joined(population[stay], genotype)
+        self.fitness = np.append(values[stay], fitness)
+        self.born = np.append(self.born[stay], born)
+        self.measured = np.append(self.measured[stay], 1)
+
+    def finalists(self, count: int) -> Finalists:
+        """Return the best of the population, those with averaged fitness first."""
+        population, values, _ = self.told()
+        again = self.measured > 1 if self.averaged else np.ones(len(values), np.bool_)
+        places = np.lexsort((values, ~again))[:count]
+        return Finalists(population[places], values[places], self.born[places])
+
+    def _leader(self) -> int:
+        """Return the place of the best; with averaged elites, of those measured more than once, if any."""
+        assert self.fitness is not None  # noqa: S101 - only called with a population
+        if self.averaged and (self.measured > 1).any():
+            return int(np.argmin(np.where(self.measured > 1, self.fitness, np.inf)))
+        return int(np.argmin(self.fitness))
 
     def _elites(self) -> NDArray[np.int64]:
         """Return the places of the elites, the best first; the first of equals."""
         _, fitness, _ = self.told()
-        return np.argsort(fitness, kind="stable")[: self.options.elite_count]
+        return places_of_best(fitness, self.options.elite_count)
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""
         state = super().state()
         first = {name: state.pop(name) for name in ("generation", "fitness")}
-        return {**first, "born": self.born.tolist(), **state}
+        times = {"measured": self.measured.tolist()} if self.averaged else {}
+        return {**first, "born": self.born.tolist(), **times, **state}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from what `state` returned; refuse what it cannot have returned."""
@@ -271,3 +362,9 @@ class GeneticSearch(Search):
         # Version 0.1 did not keep it; then all that is known is that they are there now.
         born = listed("born", state.get("born", [self.generation] * size), size, self._past)
         self.born = np.array(born, np.int64)
+        times = entry(state, "measured") if self.averaged else [1] * size
+        self.measured = np.array(listed("measured", times, size, self._times), np.int64)
+
+    def _times(self, name: str, value: object) -> int:
+        """Return how many times an individual was measured, once a generation at most."""
+        return integer(name, value, 1, self.generation + 1)

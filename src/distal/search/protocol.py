@@ -25,7 +25,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,29 @@ class Genotypes:
             np.concatenate([part.discrete for part in parts]),
             np.concatenate([part.continuous for part in parts]),
         )
+
+
+class Finalists(NamedTuple):
+    """Those of a run that may be its best.
+
+    Attributes:
+        genotypes: The genotypes, the best first.
+        fitness: What the search thinks of each, lower is better.
+        born: The generation in which each first appeared.
+    """
+
+    genotypes: Genotypes
+    fitness: NDArray[np.float64]
+    born: NDArray[np.int64]
+
+    @classmethod
+    def best(cls, groups: Sequence[Finalists], count: int) -> Finalists:
+        """Return the best of several groups; the first of equals."""
+        fitness = np.concatenate([group.fitness for group in groups])
+        places = np.argsort(fitness, kind="stable")[:count]
+        genotypes = Genotypes.joined(*(group.genotypes for group in groups))
+        born = np.concatenate([group.born for group in groups])
+        return cls(genotypes[places], fitness[places], born[places])
 
 
 @dataclass(eq=False)
@@ -173,6 +196,35 @@ class Search(ABC):
             raise InputError("the search has been told nothing yet; ask, measure and tell first")
         return self.population, self.fitness, self.best
 
+    def finalists(self, count: int) -> Finalists:
+        """Return those that may be the best of the run; unless overridden, the best of this generation.
+
+        Args:
+            count: How many, at most.
+
+        Returns:
+            At least one.
+
+        Raises:
+            InputError: If nothing was told yet.
+        """
+        population, fitness, _ = self.told()
+        places = np.argsort(fitness, kind="stable")[:count]
+        return Finalists(population[places], fitness[places], np.full(len(places), self.generation))
+
+    def immigrate(self, genotype: Genotypes, fitness: float, born: int) -> None:
+        """Take an individual of another population, where a search can.
+
+        Args:
+            genotype: One row.
+            fitness: Its fitness there.
+            born: The generation in which it appeared.
+
+        Raises:
+            InputError: If the search takes none.
+        """
+        raise InputError(f"{type(self).__name__} takes no individuals of other islands; use the search ga")
+
     @classmethod
     def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
         """Return what each run of an evolution asks for; override it where together is faster."""
@@ -216,9 +268,11 @@ class Algorithm(ABC):
     Attributes:
         name: The word for it on the command line and in files.
         population: The most genotypes that a generation of a run measures.
+        later: Options that files name only where they are not the default, because they came later.
     """
 
     name: ClassVar[str]
+    later: ClassVar[tuple[str, ...]] = ()
     population: int
 
     @abstractmethod
@@ -237,13 +291,26 @@ class Algorithm(ABC):
             InputError: If a number is out of its range, or there are no genes.
         """
 
+    def evaluations(self, generations: int) -> int:
+        """Return how many genotypes a run measures in its first population and so many generations more.
+
+        Args:
+            generations: After the first population.
+
+        Returns:
+            The most that it can be.
+        """
+        return self.population * (generations + 1)
+
     def _memory(self, genes: int) -> int:
         """Return how many bytes a run takes besides its individuals; override it if it takes many."""
         return 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options by name, ready for JSON."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        options: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        usual = {name: getattr(type(self), name) for name in self.later}
+        return {name: value for name, value in options.items() if name not in usual or value != usual[name]}
 
 
 def ask_all(searches: Sequence[Search]) -> list[Genotypes]:

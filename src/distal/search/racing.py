@@ -1,0 +1,60 @@
+"""Races: few trials for all, more for those that may be best (successive halving).
+
+In the first heat of a race everybody runs the same few trials. Into each further heat goes
+the better half of those in the one before, to run as many trials again as each has run so
+far. After three heats more, an eighth of the field has run eight times the trials, for
+two and a half times the cost. A contender's fitness is its mean over all trials it has run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.engines.batch import EPs
+
+MOST = 20  # heats after the first: the last one has half a million times the trials of the first
+
+# Runs trials of some contenders: their places, how many trials for each, the number of the heat.
+Measure = Callable[[NDArray[np.int64], int, int], EPs]
+
+
+def heats(contenders: int, trials: int, more: int) -> Iterator[tuple[int, int]]:
+    """Yield how many run in each heat, and how many trials each of them runs in it."""
+    yield contenders, trials
+    for heat in range(1, more + 1):
+        contenders = -(-contenders // 2)
+        yield contenders, trials << heat - 1
+
+
+def race(measure: Measure, fields: Sequence[int], trials: int, more: int) -> NDArray[np.float64]:
+    """Race several fields at once, each by itself.
+
+    Args:
+        measure: Returns the scores of contenders, (contenders, trials); lower is better.
+        fields: The number of contenders in each field; they stand one field after another.
+        trials: Trials in the first heat.
+        more: Heats after the first.
+
+    Returns:
+        The mean score of every contender over all the trials it has run.
+    """
+    last = np.cumsum(fields)
+    running = [np.arange(end - size, end) for size, end in zip(fields, last, strict=True)]
+    total, count = np.zeros(last[-1]), np.zeros(last[-1])
+    for heat in range(more + 1):
+        if heat:
+            running = [_better_half(places, total[places] / count[places]) for places in running]
+        places = np.concatenate(running)
+        scores = measure(places, trials << max(heat - 1, 0), heat)
+        total[places] += scores.sum(axis=1)
+        count[places] += scores.shape[1]
+    return total / count
+
+
+def _better_half(places: NDArray[np.int64], means: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the places of the better half, the middle one included, in their order."""
+    best = np.argsort(means, kind="stable")[: -(-len(places) // 2)]
+    return places[np.sort(best)]
