@@ -24,7 +24,8 @@ from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS
 from distal.model.settings import Settings, SettingsDict
 from distal.search.config import UNNAMED, Config
-from distal.search.evolve import Step, estimate, evolve, resume
+from distal.search.evolve import Step, estimate, evolve, resume, within
+from distal.search.genetic import ELITE_FITNESS, MIXING, PARENTS
 from distal.search.registry import ALGORITHMS, algorithm, options_of
 from distal.search.results import Evolved
 from distal.search.runs import check_new, read_run
@@ -33,8 +34,9 @@ _SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for n
 _TASK = ("maze", "levels", "heading", "env", "env_arg", "encode", "starts")
 # What decides the result of an evolution, and so cannot change when it is resumed.
 _DECIDING = (
-    "learner", "runs", "generations", "search", *_SEARCH_OPTIONS, "trials", "episodes", "fresh", "seed",
-    "fitness", *_TASK, "switch", "switch_to", *Settings.__dataclass_fields__,
+    "learner", "runs", "generations", "budget", "search", *_SEARCH_OPTIONS, "race", "finalists", "islands",
+    "exchange", "restart", "trials", "episodes", "fresh", "seed", "fitness",
+    *_TASK, "switch", "switch_to", *Settings.__dataclass_fields__,
 )  # fmt: skip
 
 
@@ -57,6 +59,11 @@ def add(commands: Commands) -> None:
         ("generations", "generations after the first population (300)"),
         ("population", "individuals (14)"),
         ("elite-count", "ga: best individuals that are copied unchanged (4)"),
+        ("race", "heats in which the better half of a generation runs as many trials again (0)"),
+        ("finalists", "best individuals of a run that are measured as a winner is, to choose it (0)"),
+        ("islands", "populations in each run (1)"),
+        ("exchange", "generations until the islands of a run exchange their best (10)"),
+        ("restart", "start over from a new population every so many generations (never)"),
         ("trials", "trials per goal in an evaluation: per final position of a maze (5)"),
         ("episodes", "episodes per trial (100)"),
         ("fresh", "trials on which a winner is measured again (400)"),
@@ -64,13 +71,16 @@ def add(commands: Commands) -> None:
     ):
         command.add_argument(f"--{name}", type=whole, metavar="N", help=text)
     for name, text in (
+        ("budget", "episodes that each run may take, instead of --generations; 1e9 is fine"),
         ("crossover", "ga: probability of crossover (0.5)"),
         ("mutation", "ga: probability that a discrete gene is redrawn (0.15)"),
         ("deviation", "ga: standard deviation of the noise on continuous genes (0.1)"),
         ("sigma", "cma: first standard deviation, as a share of a gene's range (0.3)"),
     ):
         command.add_argument(f"--{name}", type=number, metavar="X", help=text)
-    options.add_elites(command, None)
+    for name, choices in (("elites", ELITE_FITNESS), ("parents", PARENTS), ("mixing", MIXING)):
+        text = options.explained(choices, next(iter(choices)))
+        command.add_argument(f"--{name}", metavar="WORD", help=f"ga: {text}")
     measures = "; ".join(f"{word}: {text}" for word, text in MEASURES.items())
     command.add_argument(
         "--fitness", metavar="WORD", help=f"what is minimised, over all trials: {measures} (best)"
@@ -87,9 +97,11 @@ def run(args: argparse.Namespace) -> None:
     if args.resume is not None:
         given.update(out=args.out, force=args.force or None)
         for name, value in given.items():
-            if name != "generations" and value is not None:
+            if name not in ("generations", "budget") and value is not None:
                 option = f"--{name.replace('_', '-')}"
-                raise InputError(f"{option} cannot be given with --resume; only --generations can")
+                raise InputError(
+                    f"{option} cannot be given with --resume; only --generations and --budget can"
+                )
     elif args.out is None:
         raise InputError("no folder for the runs; name one with --out DIR (or continue with --resume DIR)")
     else:
@@ -109,7 +121,13 @@ def run(args: argparse.Namespace) -> None:
         _progress(runner.executor) as progress,
     ):
         if args.resume is not None:
-            evolved = resume(args.resume, generations=args.generations, engine=runner, progress=progress)
+            evolved = resume(
+                args.resume,
+                generations=args.generations,
+                budget=args.budget,
+                engine=runner,
+                progress=progress,
+            )
         else:
             evolved = evolve(**given, out=args.out, force=args.force, engine=runner, progress=progress)
     if args.json:
@@ -130,6 +148,7 @@ def _check_evolution(args: argparse.Namespace, given: dict[str, Any]) -> None:
     }
     task = given.get("task", chosen_task(None))
     config = Config(**parts[Config], settings=settings_in(task, cast(SettingsDict, parts[Settings])))
+    config = within(config, args.budget, args.generations)
     if args.resume is None:
         estimate(config).check()
         check_new(args.out, config.runs, args.force)

@@ -57,7 +57,7 @@ def add_settings(
         value = getattr(defaults, name)
         own = ", or what the environment allows" if name == "steps" and environments else ""
         command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
-    neurons = _explained(NEURONS, BINARY)
+    neurons = explained(NEURONS, BINARY)
     command.add_argument("--neurons", default=unless_given(BINARY), metavar="WORD", help=neurons)
     command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
     add_heading(command, None if environments else unless_given("north"))
@@ -68,7 +68,7 @@ def add_settings(
             dest=name,
             default=unless_given(default(name)),
             metavar="WORD",
-            help=_explained(values, default(name)),
+            help=explained(values, default(name)),
         )
 
 
@@ -92,7 +92,7 @@ def add_switch(command: Parser) -> None:
     group.add_argument(
         "--switch-to",
         metavar="WORD",
-        help=f"{_explained(SCHEDULES, NEW)}; or the goals of all phases with commas between, as 0,5,0",
+        help=f"{explained(SCHEDULES, NEW)}; or the goals of all phases with commas between, as 0,5,0",
     )
 
 
@@ -190,14 +190,14 @@ def _owners() -> dict[str, list[str]]:
 
 
 def add_elites(command: Parser, value: str | None) -> None:
-    """Add what happens to the elites."""
+    """Add what happens to the elites, as a reading of the paper."""
     command.add_argument(
-        "--elites", default=value, metavar="WORD", help=_explained(ELITES, GeneticAlgorithm.elites)
+        "--elites", default=value, metavar="WORD", help=explained(ELITES, GeneticAlgorithm.elites)
     )
 
 
-def _explained(values: dict[str, str], chosen: str) -> str:
-    """Return the values of a reading with what they mean, and the default."""
+def explained(values: dict[str, str], chosen: str) -> str:
+    """Return the values of a reading or an option with what they mean, and the default."""
     return "; ".join(f"{value}: {text}" for value, text in values.items()) + f" ({chosen})"
 
 

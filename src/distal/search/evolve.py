@@ -28,7 +28,7 @@ from distal.engines import Batch, Runner
 from distal.engines.batch import EPs
 from distal.evaluation.learning import batch_of, chosen_task, settings_in
 from distal.evaluation.measures import BEST
-from distal.learners import KINDS, Learner, chance_for
+from distal.learners import KINDS, Learner, chance_for, from_embedded
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
 from distal.model.maze import Maze, maze_name
 from distal.model.settings import Settings, SettingsDict
@@ -375,16 +375,27 @@ def summary(out: str | Path) -> dict[str, Any]:
         "finished": winners is not None,
         "runs": [
             {
-                "run": number,
-                "best": search.best_fitness,
-                "found_in_generation": search.best_generation,
+                "run": count,
+                "best": winner.get("selected", search.best_fitness),
+                "found_in_generation": winner.get("generation", search.best_generation),
                 **{name: winner.get(name) for name in names},
-                "genes": dict(zip(genes, _genes(search.told()[2], 0), strict=True)),
+                "genes": dict(zip(genes, _genes(_leading(config, search, winner), 0), strict=True)),
             }
-            for number, (search, winner) in enumerate(zip(searches, found, strict=True), start=1)
+            for count, (search, winner) in enumerate(zip(searches, found, strict=True), start=1)
             if state
         ],
     }
+
+
+def _leading(config: Config, search: Search, winner: dict[str, Any]) -> Genotypes:
+    """Return the genotype of a run's winner, or of its leader while there is no winner."""
+    if winner and config.finalists:
+        own = from_embedded(winner["learner"]).named("")
+        genotypes = search.finalists(config.finalists).genotypes
+        for place, learner in enumerate(config.decode(genotypes)):
+            if learner.named("") == own:
+                return genotypes[[place]]
+    return search.told()[2]
 
 
 def run_seed(config: Config, run: int) -> int:
