@@ -43,8 +43,8 @@ def philox(counter: ArrayLike, key: ArrayLike) -> NDArray[np.uint32]:
     """Return Philox4x32-10 of counters (..., 4) and keys (..., 2), as words (..., 4)."""
     counters, keys = np.asarray(counter, np.uint32), np.asarray(key, np.uint32)
     shape = np.broadcast_shapes(counters.shape[:-1], keys.shape[:-1])
-    # Words stand in 64 bits, so that products need no conversion. Words 0 and 2 of all counters are one array,
-    # 1 and 3 another: an evolution draws few numbers at a time, and then every call of NumPy counts.
+    # Words stand in 64 bits, so that products need no conversion. Words 0 and 2 of all counters are one
+    # array, 1 and 3 another: an evolution draws few numbers at a time, and every call of NumPy counts.
     even, odd = np.empty((2, *shape), np.uint64), np.empty((2, *shape), np.uint64)
     even[0], odd[0], even[1], odd[1] = np.moveaxis(counters, -1, 0)
     products = np.empty_like(even)

@@ -424,7 +424,7 @@ def evaluate(
     generation = searches[0].generation + 1
     parts = [[generation, individual, _EVALUATION] for count in counts for individual in range(count)]
     seeds = child_seeds(np.repeat(np.array([s.seed for s in searches], np.uint64), counts), parts)
-    learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
+    learners = config.decode(Genotypes.joined(*asked))
     fitness = measure(config, learners, seeds, config.trials, run).mean(axis=1)
     return np.split(fitness, np.cumsum(counts)[:-1])
 

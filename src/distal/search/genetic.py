@@ -124,6 +124,11 @@ def crossover(heads: Genotypes, tails: Genotypes, cuts: NDArray[np.int64]) -> Ge
     )
 
 
+def _leading(fitness: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Return the places of the lowest along the last axis, the lowest first; the first of equals."""
+    return np.argsort(fitness, axis=-1, kind="stable")[..., :count]
+
+
 def cut_points(u: NDArray[np.float64], whether: NDArray[np.bool_], length: int) -> NDArray[np.int64]:
     """Return cuts uniform in 1 … length − 1, or at the end (a copy of the head) without crossover."""
     return np.where(whether, 1 + np.floor(u * (length - 1)).astype(np.int64), length)
@@ -146,41 +151,42 @@ def mutated(
 
 @dataclass(frozen=True, eq=False)
 class _Chances:
-    """All random numbers that make the n children of a generation."""
+    """All random numbers that make the n children of a generation, in each of several runs."""
 
-    parents: NDArray[np.float64]  # (n, 4): two parents, whether to cross over, where
-    redraw: NDArray[np.float64]  # (n, discrete)
-    value: NDArray[np.float64]  # (n, discrete)
-    deviate: NDArray[np.float64]  # (n, continuous), standard normal
+    parents: NDArray[np.float64]  # (runs, n, 4): two parents, whether to cross over, where
+    redraw: NDArray[np.float64]  # (runs, n, discrete)
+    value: NDArray[np.float64]  # (runs, n, discrete)
+    deviate: NDArray[np.float64]  # (runs, n, continuous), standard normal
 
 
-def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int) -> list[_Chances]:
+def chances(seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int) -> _Chances:
     """Draw for several runs at once, which is much faster than one after another."""
     wanted = {_PARENTS: 4, _REDRAW: 2 * discrete, _DEVIATE: continuous}
     parents, redraw, deviate = draws.words_for(seeds, generation, range(n), wanted)
     chance = unit(redraw)
     normal = draws.normals(deviate)[..., :continuous].astype(np.float64)
-    return [
-        _Chances(*each)
-        for each in zip(
-            unit(parents), chance[..., :discrete], chance[..., discrete : 2 * discrete], normal, strict=True
-        )
-    ]
+    return _Chances(unit(parents), chance[..., :discrete], chance[..., discrete : 2 * discrete], normal)
 
 
 def offspring(
     parents: Genotypes, fitness: NDArray[np.float64], drawn: _Chances, options: GeneticAlgorithm
 ) -> Genotypes:
-    """Make children: selection, crossover, mutation."""
-    first, second, whether, where = drawn.parents.T
-    heads, tails = parents[roulette(fitness, first)], parents[roulette(fitness, second)]
-    children = crossover(heads, tails, cut_points(where, whether < options.crossover, parents.length))
+    """Make children in several runs: selection, crossover, mutation.
+
+    Parents (runs · population) and children (runs · n) are those of one run after another; the
+    fitness of the parents is (runs, population).
+    """
+    runs, population = fitness.shape
+    *couples, whether, where = np.moveaxis(drawn.parents, -1, 0)
+    wheels = zip(fitness, np.stack(couples, axis=1), strict=True)
+    chosen = np.stack([roulette(own, u) for own, u in wheels], axis=1)  # (2, runs, n)
+    heads, tails = (parents[rows.ravel()] for rows in chosen + population * np.arange(runs)[:, None])
+    cuts = cut_points(where.ravel(), whether.ravel() < options.crossover, parents.length)
+    redraw, value, deviate = (
+        each.reshape(len(cuts), -1) for each in (drawn.redraw, drawn.value, drawn.deviate)
+    )
     return mutated(
-        children,
-        redraw=drawn.redraw,
-        value=drawn.value,
-        noise=options.deviation * drawn.deviate,
-        rate=options.mutation,
+        crossover(heads, tails, cuts), redraw, value, options.deviation * deviate, options.mutation
     )
 
 
@@ -220,25 +226,31 @@ class GeneticSearch(Search):
     def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
         """Draw for all runs at once, which is much faster than one after another."""
         first, options = searches[0], searches[0].options
+        runs, genes = len(searches), (first.discrete, first.continuous)
         if first.population is None:
-            genes = (first.discrete, first.continuous)
             return [first_population(options.population, *genes, search.seed) for search in searches]
-        children = options.population - options.elite_count
+        told = [search.told() for search in searches]
+        population, fitness = (
+            Genotypes.joined(*(own for own, _, _ in told)),
+            np.stack([own for _, own, _ in told]),
+        )
         seeds = [search.seed for search in searches]
-        drawn = chances(seeds, first.generation + 1, children, first.discrete, first.continuous)
-        return [search._next(own) for search, own in zip(searches, drawn, strict=True)]
-
-    def _next(self, drawn: _Chances) -> Genotypes:
-        population, fitness, _ = self.told()
-        children = offspring(population, fitness, drawn, self.options)
-        return Genotypes.joined(population[self._elites()], children) if self.remeasured else children
+        n = options.population - options.elite_count
+        drawn = chances(seeds, first.generation + 1, n, *genes)
+        asked = offspring(population, fitness, drawn, options)
+        if first.remeasured:
+            elites = _leading(fitness, options.elite_count) + options.population * np.arange(runs)[:, None]
+            rows = np.concatenate([elites, len(population) + np.arange(runs * n).reshape(runs, n)], axis=1)
+            asked = Genotypes.joined(population, asked)[rows.ravel()]
+        size = len(asked) // runs
+        return [asked[size * run : size * (run + 1)] for run in range(runs)]
 
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Take the fitness of what was asked for: it becomes the next generation, with the elites."""
         self._check(genotypes, fitness)
         population, measured, born = genotypes, fitness, np.zeros(0, np.int64)
         if self.population is not None and self.fitness is not None:
-            elites = self._elites()
+            elites = _leading(self.fitness, self.options.elite_count)
             born = self.born[elites]
             if not self.remeasured:
                 population = Genotypes.joined(self.population[elites], genotypes)
@@ -251,11 +263,6 @@ class GeneticSearch(Search):
         leader = int(np.argmin(measured))
         if self.remeasured or measured[leader] < self.best_fitness:
             self._lead(leader, int(self.born[leader]))
-
-    def _elites(self) -> NDArray[np.int64]:
-        """Return the places of the elites, the best first; the first of equals."""
-        _, fitness, _ = self.told()
-        return np.argsort(fitness, kind="stable")[: self.options.elite_count]
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""
