@@ -421,8 +421,9 @@ def evaluate(
 ) -> list[NDArray[np.float64]]:
     """Return the fitness of what each run asked for: one call of the engine for all of them."""
     counts = [len(genotypes) for genotypes in asked]
-    generation = searches[0].generation + 1
-    parts = [[generation, individual, _EVALUATION] for count in counts for individual in range(count)]
+    parts = np.empty((sum(counts), 3), np.uint32)
+    parts[:, 0], parts[:, 2] = searches[0].generation + 1, _EVALUATION
+    parts[:, 1] = np.concatenate([np.arange(count) for count in counts])
     seeds = child_seeds(np.repeat(np.array([s.seed for s in searches], np.uint64), counts), parts)
     learners = config.decode(Genotypes.joined(*asked))
     fitness = measure(config, learners, seeds, config.trials, run).mean(axis=1)

@@ -101,15 +101,17 @@ def first_population(n: int, discrete: int, continuous: int, seed: int) -> Genot
 def roulette(fitness: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np.int64]:
     """Choose individuals with weight = worst fitness − own fitness; all alike if all are equal.
 
-    `u` are numbers in [0, 1); one individual is chosen for each.
+    Fitness is (runs, population). `u` are numbers in [0, 1), (runs, n); one individual of the
+    run is chosen for each.
     """
-    weight = fitness.max() - fitness
-    if not weight.any():
-        weight = np.ones(len(fitness))
-    wheel = np.cumsum(weight)
-    chosen = np.searchsorted(wheel, u * wheel[-1], side="right")
-    last = np.flatnonzero(weight)[-1]  # u close to 1 may be rounded up to the end of the wheel
-    indices: NDArray[np.int64] = np.minimum(chosen, last).astype(np.int64)
+    weight = fitness.max(axis=1, keepdims=True) - fitness
+    weight[~weight.any(axis=1)] = 1
+    wheel = np.cumsum(weight, axis=1)
+    points = u * wheel[:, -1:]
+    chosen = np.stack([own.searchsorted(at, side="right") for own, at in zip(wheel, points, strict=True)])
+    # u close to 1 may be rounded up to the end of the wheel: the last that has a weight is the last chosen
+    last = fitness.shape[1] - 1 - np.argmax(weight[:, ::-1] != 0, axis=1)
+    indices: NDArray[np.int64] = np.minimum(chosen, last[:, None])
     return indices
 
 
@@ -176,11 +178,11 @@ def offspring(
     Parents (runs · population) and children (runs · n) are those of one run after another; the
     fitness of the parents is (runs, population).
     """
-    runs, population = fitness.shape
-    *couples, whether, where = np.moveaxis(drawn.parents, -1, 0)
-    wheels = zip(fitness, np.stack(couples, axis=1), strict=True)
-    chosen = np.stack([roulette(own, u) for own, u in wheels], axis=1)  # (2, runs, n)
-    heads, tails = (parents[rows.ravel()] for rows in chosen + population * np.arange(runs)[:, None])
+    runs, n, _ = drawn.parents.shape
+    first, second, whether, where = np.moveaxis(drawn.parents, -1, 0)
+    chosen = roulette(fitness, np.concatenate([first, second], axis=1))
+    chosen += fitness.shape[1] * np.arange(runs)[:, None]
+    heads, tails = parents[chosen[:, :n].ravel()], parents[chosen[:, n:].ravel()]
     cuts = cut_points(where.ravel(), whether.ravel() < options.crossover, parents.length)
     redraw, value, deviate = (
         each.reshape(len(cuts), -1) for each in (drawn.redraw, drawn.value, drawn.deviate)
