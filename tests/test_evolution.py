@@ -34,8 +34,8 @@ def test_the_first_population_is_uniform() -> None:
 def test_roulette_weights_are_worst_minus_own_fitness() -> None:
     fitness = np.array([90.0, 100.0, 80.0, 95.0])  # weights 10, 0, 20, 5: the wheel ends at 10, 10, 30, 35
     u = np.array([0, 9.9, 10, 29.9, 30, 34.9]) / 35
-    assert evolution.roulette(fitness, u).tolist() == [0, 0, 2, 2, 3, 3]
-    chosen = evolution.roulette(fitness, np.random.default_rng(0).random(70_000))
+    assert evolution.roulette(fitness[None], u[None]).tolist() == [[0, 0, 2, 2, 3, 3]]
+    chosen = evolution.roulette(fitness[None], np.random.default_rng(0).random((1, 70_000)))[0]
     counts = np.bincount(chosen, minlength=4)
     assert counts[1] == 0  # the worst is never chosen
     for k, weight in ((0, 10), (2, 20), (3, 5)):
@@ -44,13 +44,14 @@ def test_roulette_weights_are_worst_minus_own_fitness() -> None:
 
 
 def test_roulette_is_uniform_if_all_are_equal() -> None:
-    assert evolution.roulette(np.full(4, 7.0), np.array([0, 0.25, 0.5, 0.999])).tolist() == [0, 1, 2, 3]
+    chosen = evolution.roulette(np.full((1, 4), 7.0), np.array([[0, 0.25, 0.5, 0.999]]))
+    assert chosen.tolist() == [[0, 1, 2, 3]]
 
 
 @given(st.lists(st.floats(0, 200, width=32), min_size=2, max_size=20), st.floats(0, 1, exclude_max=True))
 def test_roulette_chooses_an_individual_with_weight(fitness: list[float], u: float) -> None:
     values = np.array(fitness, np.float64)
-    chosen = evolution.roulette(values, np.array([u]))[0]
+    chosen = evolution.roulette(values[None], np.array([[u]]))[0, 0]
     assert 0 <= chosen < len(values)
     assert values[chosen] < values.max() or (values == values[0]).all()
 
@@ -91,17 +92,17 @@ def genes(genotypes: Genotypes) -> tuple[int, int]:
 
 def test_runs_that_draw_together_draw_what_each_would_draw_alone() -> None:
     together = evolution.chances([3, 2**63 + 5], 7, 10, 32, 4)
-    for seed, both in zip([3, 2**63 + 5], together, strict=True):
-        (alone,) = evolution.chances([seed], 7, 10, 32, 4)
+    for run, seed in enumerate([3, 2**63 + 5]):
+        alone = evolution.chances([seed], 7, 10, 32, 4)
         for name in ("parents", "redraw", "value", "deviate"):
-            assert (getattr(alone, name) == getattr(both, name)).all()
+            assert (getattr(alone, name)[0] == getattr(together, name)[run]).all()
 
 
 def test_offspring_mutate_at_the_papers_rates() -> None:
     parents = genotypes([[0] * 32] * 2, [[0.5] * 4] * 2)
     fitness = np.array([1.0, 2.0])
-    (drawn,) = evolution.chances([3], 7, 5000, *genes(parents))
-    children = evolution.offspring(parents, fitness, drawn, GeneticAlgorithm())
+    drawn = evolution.chances([3], 7, 5000, *genes(parents))
+    children = evolution.offspring(parents, fitness[None], drawn, GeneticAlgorithm())
     changed = (children.discrete != 0).mean()  # 0.15 redrawn, two thirds of them to another value
     assert changed == pytest.approx(0.1, abs=4.5 * math.sqrt(0.09 / 160_000))
     noise = children.continuous - 0.5
@@ -113,8 +114,8 @@ def test_half_of_the_children_come_from_crossover() -> None:
     parents = genotypes([[0] * 32] * 2, [[0.0] * 4, [1.0] * 4])
     fitness = np.array([1.0, 1.0])  # both parents are equally likely
     options = GeneticAlgorithm(mutation=0, deviation=0)
-    (drawn,) = evolution.chances([3], 1, 20_000, *genes(parents))
-    children = evolution.offspring(parents, fitness, drawn, options)
+    drawn = evolution.chances([3], 1, 20_000, *genes(parents))
+    children = evolution.offspring(parents, fitness[None], drawn, options)
     mixed = np.ptp(children.continuous, axis=1) > 0
     # crossover 1/2, different parents 1/2, and a cut between continuous genes: 3 of 35
     p = 0.25 * 3 / 35

@@ -453,7 +453,7 @@ def test_the_command_line_evolves_resumes_and_summarises(
         (["evolve", *small, "--out", out], "is not empty"),
         (
             ["evolve", "--resume", out, "--runs", "3"],
-            "--runs cannot be given with --resume; --generations and --budget can",
+            "--runs cannot be given with --resume; only --generations and --budget can",
         ),
         (["evolve", "--resume", str(tmp_path / "no")], "is not a folder of runs"),
         (

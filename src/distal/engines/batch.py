@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, flag, function, indices, instance, integer, sequence, shown
 from distal.learners import KINDS, Learner, class_names
+from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.tasks.switching import Switch
@@ -51,7 +52,7 @@ class Batch:
         InputError: If an argument is wrong, or the arrays differ in length.
     """
 
-    learners: tuple[Learner, ...]
+    learners: Sequence[Learner]
     learner: NDArray[np.int32]
     goal: NDArray[np.int32]
     seed: NDArray[np.uint64]
@@ -99,11 +100,16 @@ class Batch:
         needed, learner = np.unique(self.learner[first:last], return_inverse=True)
         return replace(
             self,
-            learners=tuple(self.learners[k] for k in needed),
+            learners=_some(self.learners, needed),
             learner=learner.astype(np.int32),
             goal=self.goal[first:last],
             seed=self.seed[first:last],
         )
+
+    @property
+    def kind(self) -> type[Learner]:
+        """The kind of its learners."""
+        return self.learners.kind if isinstance(self.learners, Decoded) else type(self.learners[0])
 
     @property
     def recorded(self) -> Sequence[int]:
@@ -133,7 +139,14 @@ class Batch:
         return column
 
 
-def _of_one_kind(given: object) -> tuple[Learner, ...]:
+def _some(learners: Sequence[Learner], needed: NDArray[np.int32]) -> Sequence[Learner]:
+    """Return the learners with these numbers."""
+    return learners.rows(needed) if isinstance(learners, Decoded) else tuple(learners[k] for k in needed)
+
+
+def _of_one_kind(given: object) -> Sequence[Learner]:
+    if isinstance(given, Decoded) and given.kind in KINDS.values() and len(given):
+        return given  # they were checked when they were decoded
     learners = sequence("learners", given, "a list of learners")
     kinds = dict.fromkeys(map(type, learners))
     for kind in kinds:

@@ -14,6 +14,7 @@ from distal.engines.batch import Batch
 from distal.learners import Learner, hill_climbing
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
+from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
 from distal.tasks.tables import COMPILED_INPUTS, COMPILED_OUTPUTS, Table
 from distal.tasks.task import task_name
@@ -29,14 +30,22 @@ class Flat(NamedTuple):
 
 
 def _rules(batch: Batch) -> Flat:
-    packed = packed_rules(cast(Sequence[Rule], batch.learners))
-    numbers = packed["numbers"].astype(np.float32)
-    return Flat(False, numbers, packed["delta_w"].reshape(-1, 16, 2), batch.resample or 0)
+    rules = batch.learners
+    if isinstance(rules, Decoded):
+        numbers, changes = rules.continuous, rules.discrete
+    else:
+        packed = packed_rules(cast(Sequence[Rule], rules))
+        numbers, changes = packed["numbers"], packed["delta_w"]
+    return Flat(False, numbers.astype(np.float32), changes.reshape(-1, 16, 2), batch.resample or 0)
 
 
 def _climbers(batch: Batch) -> Flat:
-    numbers = list(map(attrgetter(*hill_climbing.NUMBERS), batch.learners))
-    return Flat(True, np.array(numbers, np.float32), _NO_CHANGES, batch.resample or 0)
+    climbers = batch.learners
+    if isinstance(climbers, Decoded):
+        numbers = climbers.continuous
+    else:
+        numbers = np.array(list(map(attrgetter(*hill_climbing.NUMBERS), climbers)), np.float64)
+    return Flat(True, numbers.astype(np.float32), _NO_CHANGES, batch.resample or 0)
 
 
 def _chance(batch: Batch) -> Flat:
@@ -56,14 +65,14 @@ _COMPILED: dict[type[Learner], Callable[[Batch], Flat]] = {
 
 def flat(batch: Batch) -> Flat:
     """Return the learners of a batch that compiled engines support."""
-    return _COMPILED[type(batch.learners[0])](batch)
+    return _COMPILED[batch.kind](batch)
 
 
 def not_compiled(batch: Batch, engine: str) -> str | None:
     """Return why a compiled engine cannot run a batch: no code for its learners, or no table for its task."""
-    learner = instance("batch", batch, Batch, "a Batch").learners[0]
-    if type(learner) not in _COMPILED:
-        return f"engine {engine} has no code for learners of kind {learner.kind!r}; use engine reference"
+    kind = instance("batch", batch, Batch, "a Batch").kind
+    if kind not in _COMPILED:
+        return f"engine {engine} has no code for learners of kind {kind.kind!r}; use engine reference"
     try:
         table_of(batch)
     except InputError as refusal:

@@ -111,7 +111,7 @@ class Spread:
         """
         keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
         check_supported(self.supports(batch))
-        kind = (type(batch.learners[0]), batch.settings)
+        kind = (batch.kind, batch.settings)
         first_pace = _SLOW_PACE if self.engine == "reference" else FIRST_PACE
         pace = self.pace.get(kind, first_pace * 100 / batch.settings.steps)
         results: Trials | None = None

@@ -757,7 +757,7 @@ def batch_of(
     trial, goal = np.divmod(np.arange(trials * goals), goals)
     parts = np.stack([trial, goal, np.zeros_like(trial)], axis=1)
     return Batch(
-        learners=tuple(learners),
+        learners=learners,
         learner=np.repeat(np.arange(n, dtype=np.int32), trials * goals),
         goal=np.tile(goal.astype(np.int32), n),
         seed=child_seeds(seeds[:, None], parts[None]).ravel(),

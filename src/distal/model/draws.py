@@ -43,16 +43,29 @@ def philox(counter: ArrayLike, key: ArrayLike) -> NDArray[np.uint32]:
     """Return Philox4x32-10 of counters (..., 4) and keys (..., 2), as words (..., 4)."""
     counters, keys = np.asarray(counter, np.uint32), np.asarray(key, np.uint32)
     shape = np.broadcast_shapes(counters.shape[:-1], keys.shape[:-1])
-    # Words stand in 64 bits, so that products need no conversion.
-    c0, c1, c2, c3 = np.moveaxis(np.broadcast_to(counters, (*shape, 4)).astype(np.uint64), -1, 0)
-    k0, k1 = np.moveaxis(keys.astype(np.uint64), -1, 0)
-    multiplier0, multiplier1 = map(np.uint64, MULTIPLIERS)
-    step0, step1 = map(np.uint64, KEY_STEPS)
-    for _ in range(ROUNDS):
-        p0, p1 = multiplier0 * c0, multiplier1 * c2
-        c0, c1, c2, c3 = (p1 >> _32) ^ c1 ^ k0, p1 & _LOW_HALF, (p0 >> _32) ^ c3 ^ k1, p0 & _LOW_HALF
-        k0, k1 = k0 + step0 & _LOW_HALF, k1 + step1 & _LOW_HALF
-    return np.stack([c0, c1, c2, c3], axis=-1).astype(np.uint32)
+    # Words stand in 64 bits, so that products need no conversion. Words 0 and 2 of all counters are one
+    # array, 1 and 3 another: an evolution draws few numbers at a time, and every call of NumPy counts.
+    even, odd = np.empty((2, *shape), np.uint64), np.empty((2, *shape), np.uint64)
+    even[0], odd[0], even[1], odd[1] = np.moveaxis(counters, -1, 0)
+    products = np.empty_like(even)
+    multipliers = _pair(MULTIPLIERS, len(shape))[::-1]
+    first = np.moveaxis(keys, -1, 0).reshape(2, *(1,) * (len(shape) + 1 - keys.ndim), *keys.shape[:-1])
+    rounds = np.arange(ROUNDS, dtype=np.uint64).reshape(-1, *(1,) * first.ndim)
+    for round_key in first + rounds * _pair(KEY_STEPS, first.ndim - 1) & _LOW_HALF:
+        np.multiply(even[::-1], multipliers, out=products)  # of words 2 and 0, which become words 0 and 2
+        np.right_shift(products, _32, out=even)
+        odd ^= round_key
+        even ^= odd
+        np.bitwise_and(products, _LOW_HALF, out=odd)
+    words = np.empty((*shape, 4), np.uint32)
+    words[..., 0], words[..., 2] = even
+    words[..., 1], words[..., 3] = odd
+    return words
+
+
+def _pair(numbers: tuple[int, int], dimensions: int) -> NDArray[np.uint64]:
+    """Return two numbers as an array (2, 1, 1, …)."""
+    return np.array(numbers, np.uint64).reshape(2, *(1,) * dimensions)
 
 
 def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> NDArray[np.uint32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
@@ -11,6 +12,7 @@ from distal.base.checks import InputError, flag, instance, integer, one_of, show
 from distal.evaluation.learning import chosen_task, task_fields, task_from_fields
 from distal.evaluation.measures import BEST, Measure
 from distal.learners import KINDS, Learner
+from distal.learners.genes import decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.search import racing
@@ -202,11 +204,9 @@ class Config:
         """The number of discrete and of continuous genes."""
         return KINDS[self.learner].genes or (0, 0)
 
-    def decode(self, genotypes: Genotypes) -> list[Learner]:
+    def decode(self, genotypes: Genotypes) -> Sequence[Learner]:
         """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""
-        kind = KINDS[self.learner]
-        pairs = zip(genotypes.discrete.tolist(), genotypes.continuous.tolist(), strict=True)
-        return [kind.from_genes(discrete, continuous) for discrete, continuous in pairs]
+        return decoded(KINDS[self.learner], genotypes.discrete, genotypes.continuous)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration, ready for JSON."""

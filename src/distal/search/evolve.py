@@ -507,13 +507,14 @@ def evaluate(
     generation = searches[0].generation + 1
     keys = np.repeat(np.array([search.seed for search in searches], np.uint64), counts)
     individual = np.concatenate([np.arange(count) for count in counts])
-    learners = [learner for genotypes in asked for learner in config.decode(genotypes)]
+    genotypes = Genotypes.joined(*asked)
 
     def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:
-        parts = np.full((len(places), 3), (generation, 0, _HEATS + heat if heat else _EVALUATION))
+        parts = np.empty((len(places), 3), np.uint32)
+        parts[:, 0], parts[:, 2] = generation, _HEATS + heat if heat else _EVALUATION
         parts[:, 1] = individual[places]
-        seeds = child_seeds(keys[places], parts)
-        return measure(config, [learners[place] for place in places], seeds, trials, run)
+        learners = config.decode(genotypes if heat == 0 else genotypes[places])
+        return measure(config, learners, child_seeds(keys[places], parts), trials, run)
 
     fitness = racing.race(scores, counts, config.trials, config.race)
     return np.split(fitness, np.cumsum(counts)[:-1])

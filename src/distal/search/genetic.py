@@ -132,15 +132,17 @@ def first_population(n: int, discrete: int, continuous: int, seed: int) -> Genot
 def roulette(fitness: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np.int64]:
     """Choose individuals with weight = worst fitness − own fitness; all alike if all are equal.
 
-    `u` are numbers in [0, 1); one individual is chosen for each.
+    Fitness is (runs, population). `u` are numbers in [0, 1), (runs, n); one individual of the
+    run is chosen for each.
     """
-    weight = fitness.max() - fitness
-    if not weight.any():
-        weight = np.ones(len(fitness))
-    wheel = np.cumsum(weight)
-    chosen = np.searchsorted(wheel, u * wheel[-1], side="right")
-    last = np.flatnonzero(weight)[-1]  # u close to 1 may be rounded up to the end of the wheel
-    indices: NDArray[np.int64] = np.minimum(chosen, last).astype(np.int64)
+    weight = fitness.max(axis=1, keepdims=True) - fitness
+    weight[~weight.any(axis=1)] = 1
+    wheel = np.cumsum(weight, axis=1)
+    points = u * wheel[:, -1:]
+    chosen = np.stack([own.searchsorted(at, side="right") for own, at in zip(wheel, points, strict=True)])
+    # u close to 1 may be rounded up to the end of the wheel: the last that has a weight is the last chosen
+    last = fitness.shape[1] - 1 - np.argmax(weight[:, ::-1] != 0, axis=1)
+    indices: NDArray[np.int64] = np.minimum(chosen, last[:, None])
     return indices
 
 
@@ -156,6 +158,11 @@ def mixed(heads: Genotypes, tails: Genotypes, from_tail: NDArray[np.bool_]) -> G
         np.where(from_tail[:, :n], tails.discrete, heads.discrete),
         np.where(from_tail[:, n:], tails.continuous, heads.continuous),
     )
+
+
+def places_of_best(fitness: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Return the places of the lowest along the last axis, the lowest first; the first of equals."""
+    return np.argsort(fitness, axis=-1, kind="stable")[..., :count]
 
 
 def cut_points(u: NDArray[np.float64], whether: NDArray[np.bool_], length: int) -> NDArray[np.int64]:
@@ -180,60 +187,60 @@ def mutated(
 
 @dataclass(frozen=True, eq=False)
 class _Chances:
-    """All random numbers that make the n children of a generation."""
+    """All random numbers that make the n children of a generation, in each of several runs."""
 
-    parents: NDArray[np.float64]  # (n, 4): two parents, whether to cross over, where
-    redraw: NDArray[np.float64]  # (n, discrete)
-    value: NDArray[np.float64]  # (n, discrete)
-    deviate: NDArray[np.float64]  # (n, continuous), standard normal
-    side: NDArray[np.float64]  # (n, genes): which parent a gene comes from, with uniform mixing; else (n, 0)
+    parents: NDArray[np.float64]  # (runs, n, 4): two parents, whether to cross over, where
+    redraw: NDArray[np.float64]  # (runs, n, discrete)
+    value: NDArray[np.float64]  # (runs, n, discrete)
+    deviate: NDArray[np.float64]  # (runs, n, continuous), standard normal
+    side: NDArray[np.float64]  # (runs, n, genes): which parent a gene comes from; none but for uniform mixing
 
 
 def chances(
     seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int, uniform: bool = False
-) -> list[_Chances]:
+) -> _Chances:
     """Draw for several runs at once, which is much faster than one after another."""
     genes = discrete + continuous if uniform else 0
     wanted = {_PARENTS: 4, _REDRAW: 2 * discrete, _DEVIATE: continuous, _SIDE: genes}
     parents, redraw, deviate, side = draws.words_for(seeds, generation, range(n), wanted)
     chance = unit(redraw)
     normal = draws.normals(deviate)[..., :continuous].astype(np.float64)
-    return [
-        _Chances(*each)
-        for each in zip(
-            unit(parents), chance[..., :discrete], chance[..., discrete : 2 * discrete], normal,
-            unit(side[..., :genes]), strict=True,
-        )
-    ]  # fmt: skip
+    halves = chance[..., :discrete], chance[..., discrete : 2 * discrete]
+    return _Chances(unit(parents), *halves, normal, unit(side[..., :genes]))
+
+
+def _parents(
+    fitness: NDArray[np.float64], u: NDArray[np.float64], options: GeneticAlgorithm
+) -> NDArray[np.int64]:
+    """Choose a parent of the run for each number in [0, 1), (runs, n)."""
+    if options.parents == "roulette":
+        return roulette(fitness, u)
+    best = places_of_best(fitness, options.elite_count)
+    return np.take_along_axis(best, (u * options.elite_count).astype(np.int64), axis=1)
 
 
 def offspring(
     parents: Genotypes, fitness: NDArray[np.float64], drawn: _Chances, options: GeneticAlgorithm
 ) -> Genotypes:
-    """Make children: selection, crossover, mutation."""
-    first, second, whether, where = drawn.parents.T
-    if options.parents == "roulette":
-        heads, tails = parents[roulette(fitness, first)], parents[roulette(fitness, second)]
-    else:
-        best = places_of_best(fitness, options.elite_count)
-        heads, tails = (parents[best[(u * len(best)).astype(np.int64)]] for u in (first, second))
-    crossed = whether < options.crossover
-    if options.mixing == "uniform":
-        children = mixed(heads, tails, crossed[:, None] & (drawn.side < 0.5))
-    else:
-        children = crossover(heads, tails, cut_points(where, crossed, parents.length))
-    return mutated(
-        children,
-        redraw=drawn.redraw,
-        value=drawn.value,
-        noise=options.deviation * drawn.deviate,
-        rate=options.mutation,
+    """Make children in several runs: selection, crossover, mutation.
+
+    Parents (runs · population) and children (runs · n) are those of one run after another; the
+    fitness of the parents is (runs, population).
+    """
+    runs, n, _ = drawn.parents.shape
+    first, second, whether, where = np.moveaxis(drawn.parents, -1, 0)
+    chosen = _parents(fitness, np.concatenate([first, second], axis=1), options)
+    chosen += fitness.shape[1] * np.arange(runs)[:, None]
+    heads, tails = parents[chosen[:, :n].ravel()], parents[chosen[:, n:].ravel()]
+    crossed = whether.ravel() < options.crossover
+    redraw, value, deviate, side = (
+        each.reshape(runs * n, -1) for each in (drawn.redraw, drawn.value, drawn.deviate, drawn.side)
     )
-
-
-def places_of_best(fitness: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Return the places of the best, the best first; the first of equals."""
-    return np.argsort(fitness, kind="stable")[:count]
+    if options.mixing == "uniform":
+        children = mixed(heads, tails, crossed[:, None] & (side < 0.5))
+    else:
+        children = crossover(heads, tails, cut_points(where.ravel(), crossed, parents.length))
+    return mutated(children, redraw, value, options.deviation * deviate, options.mutation)
 
 
 # ------------------------------------------------------------------ a run
@@ -279,19 +286,26 @@ class GeneticSearch(Search):
     def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
         """Draw for all runs at once, which is much faster than one after another."""
         first, options = searches[0], searches[0].options
+        runs, genes = len(searches), (first.discrete, first.continuous)
         if first.population is None:
-            genes = (first.discrete, first.continuous)
             return [first_population(options.population, *genes, search.seed) for search in searches]
-        children = options.population - options.elite_count
+        told = [search.told() for search in searches]
+        population, fitness = (
+            Genotypes.joined(*(own for own, _, _ in told)),
+            np.stack([own for _, own, _ in told]),
+        )
         seeds = [search.seed for search in searches]
-        uniform = options.mixing == "uniform"
-        drawn = chances(seeds, first.generation + 1, children, first.discrete, first.continuous, uniform)
-        return [search._next(own) for search, own in zip(searches, drawn, strict=True)]
-
-    def _next(self, drawn: _Chances) -> Genotypes:
-        population, fitness, _ = self.told()
-        children = offspring(population, fitness, drawn, self.options)
-        return Genotypes.joined(population[self._elites()], children) if self.remeasured else children
+        n = options.population - options.elite_count
+        drawn = chances(seeds, first.generation + 1, n, *genes, options.mixing == "uniform")
+        asked = offspring(population, fitness, drawn, options)
+        if first.remeasured:
+            elites = (
+                places_of_best(fitness, options.elite_count) + options.population * np.arange(runs)[:, None]
+            )
+            rows = np.concatenate([elites, len(population) + np.arange(runs * n).reshape(runs, n)], axis=1)
+            asked = Genotypes.joined(population, asked)[rows.ravel()]
+        size = len(asked) // runs
+        return [asked[size * run : size * (run + 1)] for run in range(runs)]
 
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Take the fitness of what was asked for: it becomes the next generation, with the elites."""
@@ -299,7 +313,7 @@ class GeneticSearch(Search):
         population, values = genotypes, fitness
         born = times = np.zeros(0, np.int64)
         if self.population is not None and self.fitness is not None:
-            elites = self._elites()
+            elites = places_of_best(self.fitness, self.options.elite_count)
             born, times = self.born[elites], self.measured[elites]
             if not self.remeasured:
                 population = Genotypes.joined(self.population[elites], genotypes)
@@ -314,7 +328,7 @@ class GeneticSearch(Search):
         children = len(population) - len(born)
         self.born = np.concatenate([born, np.full(children, self.generation)])
         self.measured = np.concatenate([times + self.remeasured, np.ones(children, np.int64)])
-        leader = self._leader()
+        leader = int(np.argmin(self._ranked()))
         if self.remeasured or values[leader] < self.best_fitness:
             self._lead(leader, int(self.born[leader]))
 
@@ -329,23 +343,17 @@ class GeneticSearch(Search):
         self.measured = np.append(self.measured[stay], 1)
 
     def finalists(self, count: int) -> Finalists:
-        """Return the best of the population, those with averaged fitness first."""
+        """Return the best of the population; with averaged elites, of those measured more than once."""
         population, values, _ = self.told()
-        again = self.measured > 1 if self.averaged else np.ones(len(values), np.bool_)
-        places = np.lexsort((values, ~again))[:count]
+        ranked = self._ranked()
+        places = places_of_best(ranked, min(count, int(np.isfinite(ranked).sum())))
         return Finalists(population[places], values[places], self.born[places])
 
-    def _leader(self) -> int:
-        """Return the place of the best; with averaged elites, of those measured more than once, if any."""
+    def _ranked(self) -> NDArray[np.float64]:
+        """Return what leaders are ranked by: fitness, where averages are due only of those that have one."""
         assert self.fitness is not None  # noqa: S101 - only called with a population
-        if self.averaged and (self.measured > 1).any():
-            return int(np.argmin(np.where(self.measured > 1, self.fitness, np.inf)))
-        return int(np.argmin(self.fitness))
-
-    def _elites(self) -> NDArray[np.int64]:
-        """Return the places of the elites, the best first; the first of equals."""
-        _, fitness, _ = self.told()
-        return places_of_best(fitness, self.options.elite_count)
+        again = self.measured > 1
+        return np.where(again, self.fitness, np.inf) if self.averaged and again.any() else self.fitness
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""

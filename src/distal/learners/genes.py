@@ -1,0 +1,90 @@
+"""Many learners as the genes they stand for: engines read the genes, objects are made when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.learners.dsp import Rule
+from distal.learners.hill_climbing import HillClimbing
+from distal.learners.protocol import Learner
+
+# The kinds whose parameters are their genes, in order: whatever is in range makes a learner.
+_DIRECT: tuple[type[Learner], ...] = (Rule, HillClimbing)
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded(Sequence[Learner]):
+    """Learners whose parameters are their genes, one per row.
+
+    Args:
+        kind: The kind of all of them.
+        discrete: Values in {-1, 0, 1}, (n, discrete genes).
+        continuous: Values in [0, 1], (n, continuous genes).
+
+    Raises:
+        InputError: If the genes of a row make no learner.
+    """
+
+    kind: type[Learner]
+    discrete: NDArray[np.int8]
+    continuous: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        # Whole arrays are checked; if something is wrong, the learner itself says what.
+        n, (discrete, continuous) = len(self), self.kind.genes or (0, 0)
+        right = (
+            (self.discrete.shape, self.continuous.shape) == ((n, discrete), (n, continuous))
+            and self.discrete.dtype == np.int8
+            and self.continuous.dtype == np.float64
+            and ((self.discrete >= -1) & (self.discrete <= 1)).all()  # the size of -128 is -128
+            and ((self.continuous >= 0) & (self.continuous <= 1)).all()
+        )
+        if not right:
+            for row in range(n):
+                self[row]
+        object.__setattr__(self, "discrete", self.discrete.astype(np.int8))
+        object.__setattr__(self, "continuous", self.continuous.astype(np.float64))
+
+    def __len__(self) -> int:
+        return len(self.discrete)
+
+    @overload
+    def __getitem__(self, row: int) -> Learner: ...
+    @overload
+    def __getitem__(self, row: slice) -> Decoded: ...
+    def __getitem__(self, row: int | slice) -> Learner | Decoded:
+        """Make the learner of a row; of a slice, return the learners."""
+        if isinstance(row, slice):
+            return self.rows(row)
+        return self.kind.from_genes(self.discrete[row].tolist(), self.continuous[row].tolist())
+
+    def rows(self, chosen: slice | NDArray[np.int32]) -> Decoded:
+        """Return the learners of some rows."""
+        return Decoded(self.kind, self.discrete[chosen], self.continuous[chosen])
+
+
+def decoded(
+    kind: type[Learner], discrete: NDArray[np.int8], continuous: NDArray[np.float64]
+) -> Sequence[Learner]:
+    """Return the learners that genotypes stand for, one per row.
+
+    Args:
+        kind: The kind of learner.
+        discrete: Values in {-1, 0, 1}, (n, discrete genes).
+        continuous: Values in [0, 1], (n, continuous genes).
+
+    Returns:
+        The learners; those of a kind that says itself what its genes mean are made at once.
+
+    Raises:
+        InputError: If a learner's genes are out of range.
+    """
+    if kind in _DIRECT:
+        return Decoded(kind, discrete, continuous)
+    pairs = zip(discrete.tolist(), continuous.tolist(), strict=True)
+    return [kind.from_genes(own, numbers) for own, numbers in pairs]
