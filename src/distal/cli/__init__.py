@@ -19,6 +19,7 @@ from distal.base.checks import InputError
 from distal.cli import (
     bench,
     beyond,
+    champions,
     compare,
     env,
     evolve,
@@ -39,7 +40,7 @@ from distal.engines.spread import WorkError
 # As in the help.
 _COMMANDS = (
     *(maze, env, rules, learn, compare, inspect, watch, evolve, runs),
-    *(reproduce, readings, tasks, beyond, bench),
+    *(reproduce, readings, tasks, beyond, champions, bench),
 )
 
 

@@ -26,6 +26,7 @@ NOISE = 1  # hill climbing's perturbation
 ACTION = 2  # the action under outputs="random"
 SEED = 3  # the seed of a part of the work, from the seed of the whole
 GOAL = 4  # the goal of a later phase, where goals move
+HELD_OUT = 5  # the seed of trials that no search sees, from the seed of a search
 
 MAX_SEED = 2**64 - 1
 MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the counter
@@ -177,6 +178,19 @@ def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
         A seed, independent of those of other parts.
     """
     return int(child_seeds(seed, [[first, second, third]])[0])
+
+
+def held_out_seed(seed: int) -> int:
+    """Return the seed of trials on which nothing is selected: no part of the work of this seed has it.
+
+    Args:
+        seed: The seed of a search.
+
+    Returns:
+        A seed, independent of all that `child_seed` returns for it.
+    """
+    low, high = words(seed, HELD_OUT, 0, range(1), 2)[0, :2].tolist()
+    return int(high) << 32 | int(low)
 
 
 def child_seeds(seed: int | NDArray[np.uint64], parts: ArrayLike) -> NDArray[np.uint64]:

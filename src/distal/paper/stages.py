@@ -32,7 +32,7 @@ from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.config import Config
-from distal.search.evolve import Step, evolve, resume, summary
+from distal.search.evolve import Step, resume, start, summary
 from distal.search.genetic import ELITES
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
@@ -249,7 +249,7 @@ class Stages:
     def evolve(self, name: str, config: Config) -> Evolved:
         """Return an evolution, new or resumed, in a folder inside the folder."""
         stage = self.stages[name]
-        self._tell(stage, 0)
+        self.tell(stage, 0)
 
         worked = False
 
@@ -258,7 +258,7 @@ class Stages:
             worked = True
             rate = step.evaluations / step.seconds
             detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
-            self._tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
+            self.tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
 
         out = None if self.folder is None else self.folder.path / stage.folder
         if out is not None and (out / "config.json").exists():
@@ -269,15 +269,10 @@ class Stages:
                 raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
             evolved = resume(out, task=config.task, engine=self.runner, progress=told)
         else:
-            evolved = evolve(
-                config.learner, runs=config.runs, generations=config.generations, trials=config.trials,
-                episodes=config.episodes, seed=config.seed, search=config.search, task=config.task,
-                fresh=config.fresh, fitness=config.fitness, switch=config.switch, out=out,
-                engine=self.runner, progress=told, **vars(config.settings),
-            )  # fmt: skip
+            evolved = start(config, self.runner, out, progress=told)
         if worked or stage.name not in self.seconds:
             self._took(stage.name, evolved.seconds)
-        self._tell(stage, 1)
+        self.tell(stage, 1)
         return evolved
 
     def test(
@@ -334,9 +329,9 @@ class Stages:
         if self.folder is not None:
             stored = _stored_curves(self.folder.file(stage.curves), key, shape, kind, lowest)
             if stored is not None:
-                self._tell(stage, 1)
+                self.tell(stage, 1)
                 return stored
-        self._tell(stage, 0)
+        self.tell(stage, 0)
         batch = batch_of(
             learners, seeds, trials=trials, episodes=episodes, task=task, settings=settings,
             resample=resample, record=(episodes,) if every else record, switch=switch,
@@ -346,7 +341,7 @@ class Stages:
         def advance(more: int) -> None:
             nonlocal done
             done += more
-            self._tell(stage, done / (len(batch) * episodes))
+            self.tell(stage, done / (len(batch) * episodes))
 
         began = time.perf_counter()
         outcome = self.runner.run(batch, keep_ep=every, progress=advance)
@@ -355,7 +350,7 @@ class Stages:
         curves = values.reshape(shape)
         if self.folder is not None:
             self.folder.write_bytes(stage.curves, to_npz(curves=curves, key=np.array(key)))
-        self._tell(stage, 1)
+        self.tell(stage, 1)
         return curves
 
     def _took(self, stage: str, seconds: float) -> None:
@@ -364,7 +359,8 @@ class Stages:
         if self.folder is not None:
             self.folder.mend_text(SECONDS, to_json(self.seconds) + "\n")
 
-    def _tell(self, stage: Stage, done: float, detail: str = "") -> None:
+    def tell(self, stage: Stage, done: float, detail: str = "") -> None:
+        """Tell of progress, if anybody wants to know."""
         if self.progress is not None:
             self.progress(Event(stage, done, detail))
 

@@ -35,7 +35,7 @@ from distal.model.settings import Settings, SettingsDict
 from distal.search import racing
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm, first_population
-from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
+from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, ask_all
 from distal.search.results import Evolved, Fresh, Winner
 from distal.search.runs import RunFolder, damaged, read_run
 from distal.tasks.sources import AnyTask, task_of
@@ -195,7 +195,31 @@ def evolve(
     )
     config = within(config, budget, generations)
     run = engines.runner(engine, workers, executor)
-    force = flag("force", force)
+    return start(config, run, out, flag("force", force), progress)
+
+
+def start(
+    config: Config,
+    run: Runner,
+    out: str | Path | None = None,
+    force: bool = False,
+    progress: Callable[[Step], None] | None = None,
+) -> Evolved:
+    """Run an evolution from its first population.
+
+    Args:
+        config: Everything that decides the result.
+        run: What runs the trials.
+        out: A folder to keep the runs in, as in `evolve`.
+        force: Start over in a folder that already holds an evolution.
+        progress: As in `evolve`.
+
+    Returns:
+        The fitness of every generation, and the winners.
+
+    Raises:
+        InputError: If the folder cannot be used, or the work would not fit in memory.
+    """
     function("progress", progress)
     estimate(config).check()
     _check_engine(config, run)
@@ -204,6 +228,24 @@ def evolve(
         return _run(config, searches, run, progress)
     with RunFolder.create(folder("out", out), config.to_dict(), force) as kept:
         return _run(config, searches, run, progress, kept)
+
+
+def finalists_in(out: str | Path, count: int) -> list[Finalists]:
+    """Return the finalists of every run in a folder, without changing it.
+
+    Args:
+        out: The folder that `evolve` kept the runs in.
+        count: How many of each run, at most.
+
+    Returns:
+        Those of each run.
+
+    Raises:
+        InputError: If the folder is damaged or holds no generation yet.
+    """
+    stored, state, _ = read_run(out)
+    _, searches, _ = _restored(Path(out), stored, state)
+    return [search.finalists(count) for search in searches]
 
 
 def resume(
@@ -516,7 +558,7 @@ def evaluate(
         learners = config.decode(genotypes if heat == 0 else genotypes[places])
         return measure(config, learners, child_seeds(keys[places], parts), trials, run)
 
-    fitness = racing.race(scores, counts, config.trials, config.race)
+    fitness = racing.race(scores, counts, config.trials, config.race).fitness
     return np.split(fitness, np.cumsum(counts)[:-1])
 
 

@@ -9,6 +9,7 @@ two and a half times the cost. A contender's fitness is its mean over all trials
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,24 @@ def heats(contenders: int, trials: int, more: int) -> Iterator[tuple[int, int]]:
         yield contenders, trials << heat - 1
 
 
-def race(measure: Measure, fields: Sequence[int], trials: int, more: int) -> NDArray[np.float64]:
+class Raced(NamedTuple):
+    """How a race ended.
+
+    Attributes:
+        fitness: The mean score of every contender over all the trials it has run.
+        trials: How many trials that were.
+    """
+
+    fitness: NDArray[np.float64]
+    trials: NDArray[np.int64]
+
+    @property
+    def winner(self) -> int:
+        """The place of the best of those that ran in the last heat."""
+        return int(np.argmin(np.where(self.trials == self.trials.max(), self.fitness, np.inf)))
+
+
+def race(measure: Measure, fields: Sequence[int], trials: int, more: int) -> Raced:
     """Race several fields at once, each by itself.
 
     Args:
@@ -39,11 +57,11 @@ def race(measure: Measure, fields: Sequence[int], trials: int, more: int) -> NDA
         more: Heats after the first.
 
     Returns:
-        The mean score of every contender over all the trials it has run.
+        The fitness of every contender.
     """
     last = np.cumsum(fields)
     running = [np.arange(end - size, end) for size, end in zip(fields, last, strict=True)]
-    total, count = np.zeros(last[-1]), np.zeros(last[-1])
+    total, count = np.zeros(last[-1]), np.zeros(last[-1], np.int64)
     for heat in range(more + 1):
         if heat:
             running = [_better_half(places, total[places] / count[places]) for places in running]
@@ -51,7 +69,7 @@ def race(measure: Measure, fields: Sequence[int], trials: int, more: int) -> NDA
         scores = measure(places, trials << max(heat - 1, 0), heat)
         total[places] += scores.sum(axis=1)
         count[places] += scores.shape[1]
-    return total / count
+    return Raced(total / count, count)
 
 
 def _better_half(places: NDArray[np.int64], means: NDArray[np.float64]) -> NDArray[np.int64]:

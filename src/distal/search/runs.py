@@ -12,8 +12,8 @@
 Every other file is byte for byte the same whether or not the work was interrupted.
 Rows are appended and synced before the state that counts them is renamed into place,
 so the state never knows of more than the rows hold; what lies beyond it is cut off.
-Generations that take milliseconds are written a few at a time, twice a second: a
-process that is killed loses no more than that.
+Generations that take milliseconds are written a few at a time, twice a second, or less
+often where writing takes long: a process that is killed loses no more than that.
 The state carries checksums of itself, of the configuration and of the rows. All of it
 is read and checked before anything is written.
 A folder keeps the version of the format that it was started with. In versions 1 and 2 all
@@ -49,7 +49,8 @@ _READABLE = (1, 2, 3)  # a folder keeps the version it was started with
 _ONE_COLUMN = 2  # the last version with all genes in one column
 HOLDS = "an evolution"
 _FITNESS = ("run", "generation", "best", "mean", "worst")
-_PAUSE = 0.5  # seconds between two writes
+_PAUSE = 0.5  # seconds between two writes, at least
+_SHARE = 10  # and that many times the seconds that the last one took
 _MAX_RUNS = 2**20
 
 
@@ -94,6 +95,7 @@ class RunFolder:
         self._waiting: list[tuple[str, str]] = []  # rows and seconds of generations not yet written
         self._latest: list[dict[str, Any]] = []  # the state after the last of them
         self._written = 0.0
+        self._pause = _PAUSE
 
     @property
     def path(self) -> Path:
@@ -207,18 +209,20 @@ class RunFolder:
         csv.writer(text).writerows(rows)
         self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n"))
         self._latest = runs
-        if self.state is None or time.monotonic() - self._written > _PAUSE:
+        if self.state is None or time.monotonic() - self._written > self._pause:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
         if not self._waiting:
             return
+        began = time.monotonic()
         waiting, self._waiting = self._waiting, []
         self._append("generations.csv", "".join(rows for rows, _ in waiting))
         self._append("seconds.csv", "".join(seconds for _, seconds in waiting))
         self.state = {"runs": self._latest, "winners": None}
         self._write_state()
         self._written = time.monotonic()
+        self._pause = max(_PAUSE, _SHARE * (self._written - began))
 
     def finish(self, winners: list[dict[str, Any]]) -> None:
         """Record the winners, in the state and as files."""

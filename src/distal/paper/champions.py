@@ -1,0 +1,510 @@
+"""Champions: the best learner that a budget of episodes can find, proven on trials that no search has seen.
+
+Three steps: many independent runs of a search that copes with noise; a race of the finalists
+of all runs; one measurement of the winner on held-out trials. Their seeds come from a purpose
+that no search uses (`draws.held_out_seed`), and nothing is chosen by them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import engines
+from distal._version import __version__
+from distal.base.checks import InputError, flag, function, instance, integer, number, one_of, reading, text
+from distal.base.files import read_json, to_json
+from distal.base.folders import Folder, sealed, unsealed
+from distal.base.significance import mean_interval, share_interval
+from distal.engines import Runner
+from distal.engines.batch import EPs
+from distal.evaluation.learning import chosen_task, settings_in
+from distal.evaluation.measures import BEST
+from distal.learners import Learner, chance_for, embedded, from_embedded
+from distal.model.draws import MAX_COUNT, child_seeds, held_out_seed
+from distal.model.settings import SettingsDict
+from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
+from distal.search import racing
+from distal.search.config import Config
+from distal.search.evolve import finalists_in, measure
+from distal.search.genetic import GeneticAlgorithm
+from distal.search.protocol import Genotypes
+from distal.search.results import Fresh
+from distal.tasks.sources import AnyTask
+from distal.tasks.task import target_of
+
+HOLDS = "a search for a champion"
+CLAIM, RULE, RECORD = "request.json", "champion.json", "record.json"
+HELD_OUT = 4000  # trials
+FINALISTS = 10  # of each run
+MOST_RUNS = 128
+LEAST_RUNS = 4
+_SEARCH, _RACE, _OWN, _CHANCE = "search", "race", "held_out", "held_out_chance"
+_FORMAT, _VERSION = "distal-champion", 1
+_FOR_SEARCH = 0.9  # of the budget; the rest is for the last race
+_LAST_HEAT = 4  # contenders, about
+_FIRST_HEAT = 50  # trials for each goal in the first heat of the last race, at most
+_PART = 8  # of a seed, for the last race: the heats follow
+
+# What noise calls for, by docs/searching.md: many candidates bred from the best, whose means are kept.
+_SEARCHES = {
+    population: GeneticAlgorithm(
+        population=population, elite_count=population // 5, mutation=0.05, deviation=0.05,
+        elites="averaged", parents="elites", mixing="uniform",
+    )
+    for population in (50, 100)
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Prize:
+    """What a champion is the best at.
+
+    Attributes:
+        words: For people.
+        fitness: What a trial is judged by.
+        episodes: Of a trial.
+        trials: For each goal, in an evaluation.
+        search: The search.
+        generations: Of a run, where the budget allows as many.
+    """
+
+    words: str
+    fitness: str
+    episodes: int
+    trials: int
+    search: GeneticAlgorithm
+    generations: int
+
+
+PRIZES = {
+    "best": Prize("best EP after 100 episodes", BEST, 100, 10, _SEARCHES[100], 400),
+    "last": Prize("mean EP of episodes 81 to 100", "last:20", 100, 10, _SEARCHES[100], 400),
+    "long": Prize("best EP after 10,000 episodes", BEST, 10_000, 2, _SEARCHES[50], 200),
+}
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How a champion did on trials that no search has seen, and chance on the same ones.
+
+    Attributes:
+        trials: How many.
+        fitness: Its mean score.
+        standard_error: Its standard error.
+        low: The lower end of the 95 % interval of the mean.
+        high: The upper end.
+        chance: The mean score of chance.
+        chance_standard_error: Its standard error.
+        p: From the two-sided paired t-test against chance.
+        superiority: The share of trials in which it is better than chance; a tie counts half.
+        reached: The share of trials that reached the goal, or None where a task has no such thing.
+        reached_low: The lower end of its 95 % interval.
+        reached_high: The upper end.
+        chance_reached: The share of chance's trials that did.
+    """
+
+    trials: int
+    fitness: float
+    standard_error: float
+    low: float
+    high: float
+    chance: float
+    chance_standard_error: float
+    p: float
+    superiority: float
+    reached: float | None = None
+    reached_low: float | None = None
+    reached_high: float | None = None
+    chance_reached: float | None = None
+
+
+@dataclass(frozen=True)
+class Champion:
+    """A champion and how it was found.
+
+    Attributes:
+        learner: The learner.
+        prize: What it is the best at: a word of `PRIZES`.
+        fitness: What a trial is judged by.
+        episodes: Of a trial.
+        command: The command that finds it again.
+        seed: The seed of all random numbers.
+        version: The version of Distal that found it.
+        engine: The engine that did the work; it changes no number.
+        budget: The episodes that the search might take.
+        spent: The episodes that it took.
+        runs: Independent runs of the search.
+        generations: Of each, after its first population.
+        candidates: How many candidates were measured in all runs.
+        finalists: How many of them were in the last race.
+        selected: Its mean score in the last race, over the trials that chose it, hence optimistic.
+        run_winners: The re-measured fitness of the winner of each run.
+        held_out: How it did on held-out trials, measured once.
+    """
+
+    learner: Learner
+    prize: str
+    fitness: str
+    episodes: int
+    command: str
+    seed: int
+    version: str
+    engine: str
+    budget: int
+    spent: int
+    runs: int
+    generations: int
+    candidates: int
+    finalists: int
+    selected: float
+    run_winners: tuple[float, ...]
+    held_out: HeldOut
+
+    def __repr__(self) -> str:
+        held = self.held_out
+        return (
+            f"Champion({PRIZES[self.prize].words}: {held.fitness:.2f} [{held.low:.2f}, {held.high:.2f}] "
+            f"held out, chance {held.chance:.2f})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {"learner": embedded(self.learner), "record": self.record}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """How it was found, ready for JSON."""
+        own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "learner"}
+        return {**own, "run_winners": list(self.run_winners), "held_out": asdict(self.held_out)}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Champion:
+        """Read what `to_dict` returns.
+
+        Raises:
+            InputError: If it is something else.
+        """
+        given = instance("data", data, dict, "what Champion.to_dict returns")
+        with reading("a champion"):
+            record = dict(given["record"])
+            numbers: dict[str, Any] = {
+                name: None if value is None else number(name, value)
+                for name, value in record.pop("held_out").items()
+            }
+            trials = integer("trials", given["record"]["held_out"]["trials"], 2, MAX_COUNT)
+            held_out = HeldOut(**{**numbers, "trials": trials})
+            winners = tuple(number("run_winners", value) for value in record.pop("run_winners"))
+            one_of("prize", record["prize"], PRIZES)
+            for name in ("fitness", "command", "version", "engine"):
+                text(name, record[name])
+            return cls(
+                learner=from_embedded(given["learner"]), held_out=held_out, run_winners=winners, **record
+            )
+
+
+def champions(
+    prize: str = "best",
+    *,
+    budget: float = 1e9,
+    runs: int | None = None,
+    seed: int = 0,
+    learner: str = "dsp",
+    task: AnyTask = None,
+    held_out: int = HELD_OUT,
+    out: str | Path,
+    force: bool = False,
+    command: str | None = None,
+    engine: str | Runner | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[Event], None] | None = None,
+    **settings: Unpack[SettingsDict],
+) -> Champion:
+    """Search for the best learner that a budget can find, and measure it once on held-out trials.
+
+    Args:
+        prize: "best" (best EP after 100 episodes), "last" (mean EP of episodes 81 to 100) or "long"
+            (best EP after 10,000 episodes).
+        budget: Episodes for the search and the last race; the held-out trials come on top.
+        runs: Independent runs that share the budget; chosen by it if left out.
+        seed: The seed of all random numbers.
+        learner: "dsp", or the word for another kind that has genes.
+        task: What is to be learned; the triple T-maze if left out.
+        held_out: Held-out trials, for all goals together.
+        out: A folder to keep the work in. What it already holds is not done again; a folder of
+            another search is refused.
+        force: Start over in a folder that already holds a search.
+        command: How it was asked for, for the record.
+        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        workers: As in `learn`.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        progress: Called with an `Event` as the work advances.
+        **settings: As in `Settings`.
+
+    Returns:
+        The champion, with the record of how it was found.
+
+    Raises:
+        InputError: If an argument is wrong, the budget is too small, or the folder cannot be used.
+    """
+    chosen = chosen_task(task)
+    request = Request(
+        prize, number("budget", budget), runs, held_out,
+        Config(learner=learner, seed=seed, task=chosen, settings=settings_in(chosen, settings)), command,
+    )  # fmt: skip
+    function("progress", progress)
+    return find(request, engines.runner(engine, workers, executor), out, flag("force", force), progress)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A search for a champion, checked: all that decides its result.
+
+    Args:
+        prize: A word of `PRIZES`.
+        budget: Episodes.
+        runs: Independent runs, or None.
+        held_out: Held-out trials.
+        given: Learner, seed, task and settings; the rest of it is for the prize to say.
+        command: How it was asked for, or None.
+    """
+
+    prize: str
+    budget: float
+    runs: int | None
+    held_out: int
+    given: Config
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        one_of("prize", self.prize, PRIZES)
+        integer("held_out", self.held_out, 2, MAX_COUNT)
+        if self.runs is not None:
+            integer("runs", self.runs, 1, 2**20)
+        if not 0 < self.budget < 2**63:
+            raise InputError(f"budget is {self.budget:g} episodes, expected more than 0 and less than 2^63")
+        self.config  # noqa: B018 - refuses a budget that is too small
+
+    @cached_property
+    def config(self) -> Config:
+        """The search: as many runs of the usual length as the budget allows, or fewer and shorter ones."""
+        aim = PRIZES[self.prize]
+        one = replace(
+            self.given, runs=1, generations=0, trials=aim.trials, episodes=aim.episodes,
+            fitness=aim.fitness, search=aim.search,
+        )  # fmt: skip
+        share = _FOR_SEARCH * self.budget
+        usual = int(share // one.spent(aim.generations))
+        runs = self.runs if self.runs is not None else max(LEAST_RUNS, min(usual, MOST_RUNS))
+        if share / runs < one.spent(0):
+            raise InputError(
+                f"budget is {self.budget:g} episodes, but {runs} runs take at least "
+                f"{math.ceil(runs * one.spent(0) / _FOR_SEARCH):,}; give at least that"
+            )
+        return replace(one, runs=runs, generations=one.affordable(share / runs))
+
+    @property
+    def contenders(self) -> int:
+        """How many are in the last race, at most."""
+        return FINALISTS * self.config.runs
+
+    @property
+    def heats(self) -> int:
+        """Heats of the last race, after the first."""
+        return max(0, math.ceil(math.log2(self.contenders / _LAST_HEAT)))
+
+    @property
+    def first_heat(self) -> int:
+        """Trials for each goal in the first heat: what is left of the budget."""
+        each = sum(count * trials for count, trials in racing.heats(self.contenders, 1, self.heats))
+        cost = each * len(self.config.task.goals) * self.config.episodes
+        left = self.budget - self.config.runs * self.config.spent(self.config.generations)
+        return int(min(_FIRST_HEAT, max(1, left // cost)))
+
+    @property
+    def last_race(self) -> int:
+        """Episodes of the last race, at most."""
+        ran = racing.heats(self.contenders, self.first_heat, self.heats)
+        return sum(n * trials for n, trials in ran) * len(self.config.task.goals) * self.config.episodes
+
+    @property
+    def held_out_trials(self) -> int:
+        """Held-out trials for each goal."""
+        return -(-self.held_out // len(self.config.task.goals))
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The parts of the work, for the plan and for progress."""
+        config = self.config
+        search = config.runs * config.spent(config.generations)
+        held = self.held_out_trials * len(config.task.goals) * config.episodes
+        pace = config.learner if config.learner in ("dsp", "hc") else "dsp"
+        return (
+            Stage(
+                _SEARCH,
+                f"search: {config.runs} runs of {config.generations} generations",
+                search,
+                pace,
+                config.runs,
+            ),
+            Stage(_RACE, f"race of {self.contenders} finalists", self.last_race, pace),
+            Stage(_OWN, "the champion on held-out trials", held, pace),
+            Stage(_CHANCE, "chance on the same trials", held, "chance"),
+        )
+
+    @property
+    def claim(self) -> Claim:
+        """What a folder for it holds."""
+        config = self.config.to_dict()
+        settings = {name: config.pop(name) for name in self.config.settings.to_dict()}
+        config.pop("distal")
+        content = {
+            "format": "distal-champion-search", "prize": self.prize, "budget": int(self.budget),
+            "held_out": self.held_out, **config, "settings": settings,
+        }  # fmt: skip
+        files = (CLAIM, SECONDS, RULE, RECORD, *(file for stage in self.stages for file in stage.files))
+        return Claim(CLAIM, HOLDS, content, files, self.stages)
+
+    @property
+    def words(self) -> str:
+        """The command that asks for it."""
+        if self.command is not None:
+            return self.command
+        own = f"distal champions --prize {self.prize} --budget {self.budget:g} --seed {self.given.seed}"
+        return own + ("" if self.runs is None else f" --runs {self.runs}")
+
+
+def find(
+    request: Request,
+    runner: Runner,
+    out: str | Path,
+    force: bool = False,
+    progress: Callable[[Event], None] | None = None,
+) -> Champion:
+    """Do what is missing in a folder; see `champions`."""
+    with request.claim.taken(out, force) as kept:
+        assert kept is not None  # noqa: S101 - a folder was named
+        done = _stored(kept)
+        if done is not None:
+            return done
+        stages = Stages(request.stages, runner, progress, kept)
+        champion = _Work(request, stages, runner, kept.path / stages.stages[_SEARCH].folder).run()
+        kept.write_text(RULE, to_json(champion.learner.to_dict()) + "\n")
+        kept.write_text(RECORD, to_json(sealed(champion.to_dict(), _FORMAT, _VERSION)) + "\n")
+        return champion
+
+
+def _stored(folder: Folder) -> Champion | None:
+    """Return the champion that a folder already holds: held-out trials are run once."""
+    path = folder.file(RECORD)
+    if not path.exists():
+        return None
+    content, _ = unsealed(read_json(path, "file"), _FORMAT, (_VERSION,), path, "distal champions")
+    try:
+        return Champion.from_dict(content)
+    except InputError as error:
+        raise InputError(f"file {str(path)!r} is damaged: {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """A search in progress."""
+
+    request: Request
+    stages: Stages
+    runner: Runner
+    folder: Path  # of the runs
+
+    def run(self) -> Champion:
+        """Search, race, and measure the winner."""
+        request, config = self.request, self.request.config
+        evolved = self.stages.evolve(_SEARCH, config)
+        groups = finalists_in(self.folder, FINALISTS)
+        field = Genotypes.joined(*(group.genotypes for group in groups))
+        raced = self._race(field)
+        winner = config.decode(field[[raced.winner]])[0]
+        goals = len(config.task.goals)
+        return Champion(
+            learner=winner if winner.bare else winner.named(f"prize {request.prize}, seed {config.seed}"),
+            prize=request.prize,
+            fitness=config.fitness,
+            episodes=config.episodes,
+            command=request.words,
+            seed=config.seed,
+            version=__version__,
+            engine=self.runner.engine,
+            budget=int(request.budget),
+            spent=config.runs * config.spent(config.generations) + int(raced.trials.sum()) * config.episodes,
+            runs=config.runs,
+            generations=config.generations,
+            candidates=config.runs * config.search.evaluations(config.generations),
+            finalists=len(field),
+            selected=float(raced.fitness[raced.winner]),
+            run_winners=tuple(one.remeasured for one in evolved.winners),
+            held_out=self._held_out(winner, request.held_out_trials * goals),
+        )
+
+    def _race(self, field: Genotypes) -> racing.Raced:
+        """Race the finalists of all runs."""
+        request, config = self.request, self.request.config
+        stage, done = self.stages.stages[_RACE], 0
+        self.stages.tell(stage, 0)
+
+        def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:
+            nonlocal done
+            parts = np.empty((len(places), 3), np.uint32)
+            parts[:, 0], parts[:, 1], parts[:, 2] = heat, places, _PART
+            seeds = child_seeds(config.seed, parts)
+            found = measure(config, config.decode(field[places]), seeds, trials, self.runner)
+            done += found.size * config.episodes
+            self.stages.tell(
+                stage, min(0.999, done / stage.episodes), f"heat {heat + 1} of {request.heats + 1}"
+            )
+            return found
+
+        raced = racing.race(scores, [len(field)], request.first_heat, request.heats)
+        self.stages.tell(stage, 1)
+        return raced
+
+    def _held_out(self, winner: Learner, trials: int) -> HeldOut:
+        """Measure the winner, and chance, on trials that nothing was selected by."""
+        own, own_best = self._scores(_OWN, winner)
+        luck, luck_best = self._scores(_CHANCE, chance_for(winner))
+        fresh = Fresh.of(own, luck)
+        low, high = mean_interval(own)
+        assert fresh.chance is not None and fresh.chance_standard_error is not None  # noqa: S101, PT018
+        assert fresh.p is not None and fresh.superiority is not None  # noqa: S101, PT018
+        held = HeldOut(
+            trials, fresh.fitness, fresh.standard_error, low, high, fresh.chance,
+            fresh.chance_standard_error, fresh.p, fresh.superiority,
+        )  # fmt: skip
+        target = target_of(self.request.config.task, self.request.config.settings)
+        if target is None:
+            return held
+        reached = int((own_best <= target).sum())
+        ends = share_interval(reached, trials)
+        return replace(
+            held, reached=reached / trials, reached_low=ends[0], reached_high=ends[1],
+            chance_reached=float((luck_best <= target).mean()),
+        )  # fmt: skip
+
+    def _scores(self, stage: str, learner: Learner) -> tuple[EPs, EPs]:
+        """Return the score of every held-out trial, and its best EP."""
+        config, judge = self.request.config, self.request.config.measure
+        seeds = np.array([held_out_seed(config.seed)], np.uint64)
+        (values,) = self.stages.test(
+            stage, [learner], seeds, trials=self.request.held_out_trials, episodes=config.episodes,
+            task=config.task, settings=config.settings, record=(config.episodes,), every=judge.needs_ep,
+        )  # fmt: skip
+        if not judge.needs_ep:
+            return values[:, -1], values[:, -1]
+        return values[:, -(judge.episodes or config.episodes) :].mean(axis=1), values.min(axis=1)
