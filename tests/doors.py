@@ -604,7 +604,9 @@ GENETIC: Rows = {
     "population": row(3, whole(2, 2**20, quick=3)),
     "elite_count": row(1, whole(0, 2)),
     **{name: row(0.5, share) for name in ("crossover", "mutation", "deviation")},
-    "elites": row("remeasured", words("remeasured", "kept")),
+    "elites": row("remeasured", words("remeasured", "kept", "averaged")),
+    "parents": row("roulette", words("roulette", "elites")),
+    "mixing": row("one-point", words("one-point", "uniform")),
 }
 # More elites than the population of 3 are one thing that None may mean.
 SHORT_FORM: Rows = {
@@ -615,10 +617,24 @@ GENES: Rows = {
     "discrete": row(2, whole(0, 2**20, quick=10)), "continuous": row(1, whole(0, 2**20, quick=10)),
     "seed": SEED,
 }  # fmt: skip
+
+
+def BUDGET(given: object) -> str:  # noqa: N802 - a constant like the others
+    """Take numbers of episodes; what is too few depends on the rest, and many take long."""
+    number = _number(given)
+    return WRONG if number is None or not number > 0 else EITHER if number < 10_000 else LONG
+
+
 EVOLUTION: Rows = {
     "learner": row("dsp", words("dsp", "hc")),
     "runs": row(1, whole(1, 2**20, quick=3)),
-    "generations": row(1, whole(0, 2**32 - 1, quick=3)),
+    "generations": row(1, lambda given: EITHER if given is None else whole(0, 2**32 - 1, quick=3)(given)),
+    "budget": row(None, none_or(never)),  # beside generations
+    "race": row(0, whole(0, 20, quick=2)),
+    "finalists": row(0, whole(0, 2**20, quick=3)),
+    "islands": row(1, whole(1, 2**10, quick=3)),
+    "exchange": row(2, whole(1, 2**32 - 1)),
+    "restart": row(None, none_or(whole(1, 2**32 - 1))),
     **SHORT_FORM,
     "search": row(None, none_or(never)),
     "fitness": row("best", words("best", "mean")),
@@ -631,7 +647,7 @@ EVOLUTION: Rows = {
 REPORTING: Rows = {
     "scale": row("quick", words("quick", "paper")),
     **{name: EVOLUTION[name] for name in ("force", "maze", "progress", "seed", *CREW, *SETTINGS)},
-    "elites": GENETIC["elites"],
+    "elites": row("remeasured", words("remeasured", "kept")),
     "out": row(None, none_or(any_folder)),
 }
 WATCHING: Rows = {
@@ -877,6 +893,20 @@ def experiments() -> list[Door]:
         Door("distal.evolve", partial(distal.evolve, **SMALLEST), {"task": row(SMALL, none_or(one(Maze)))}),
         Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on, "task": NO_TASK}),
         Door("distal.resume", distal.resume, {"out": row("runs", never), "task": row(SMALL, none_or(never))}),
+        Door("distal.resume", distal.resume, {"out": row("runs", never), "budget": row(None, none_or(BUDGET))}),
+        Door("distal.evolve", partial(distal.evolve, **{**SMALLEST, "generations": None}, maze=SMALL), {
+            "budget": row(60, BUDGET),
+        }),
+        Door("distal.champions", distal.champions, {
+            **{name: REPORTING[name] for name in ("force", "progress", "seed", *CREW, *SETTINGS)},
+            "prize": row("best", words("best", "last", "long")),
+            "budget": row(1e9, lambda given: right_if(1e7 < (_number(given) or 0) < 2**63)),
+            "runs": row(None, none_or(whole(1, 2**20, quick=0))), "held_out": row(4, whole(2, 2**32 - 1)),
+            "learner": row("dsp", words("dsp", "hc")), "task": row(SMALL, none_or(one(Maze))),
+            "out": row("champion", any_folder),
+            "command": row(None, none_or(lambda given: LONG if isinstance(given, str) else WRONG)),
+        }, quick=False),
+        Door("distal.Champion.from_dict", distal.Champion.from_dict, {"data": row({}, never)}, quick=False),
         Door("distal.GeneticAlgorithm", distal.GeneticAlgorithm, GENETIC),
         Door("distal.GeneticAlgorithm.begin", distal.GeneticAlgorithm().begin, GENES),
         Door("distal.CMA", distal.CMA, {
@@ -1148,6 +1178,9 @@ NO_DOOR = {
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
+            "distal.search.config.Config.begin", "distal.search.config.Config.spent",
+            "distal.search.config.Config.affordable", "distal.search.protocol.Finalists",
+            "distal.search.protocol.Finalists.best", "distal.Champion", "distal.paper.champions.HeldOut",
             "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.Scene.caption",
             "distal.show.film.Scene.draw", "distal.show.film.GridWalk",
@@ -1163,6 +1196,14 @@ NO_DOOR = {
     **dict.fromkeys(
         ("distal.Switch.check_goals", "distal.Switch.phases", "distal.Switch.ends", "distal.Switch.schedule"),
         "called by a batch or a result, which are the doors",
+    ),
+    **dict.fromkeys(
+        (
+            "distal.GeneticAlgorithm.evaluations", "distal.search.protocol.Algorithm.evaluations",
+            "distal.search.protocol.Search.finalists", "distal.search.protocol.Search.immigrate",
+            "distal.search.genetic.GeneticSearch.finalists", "distal.search.genetic.GeneticSearch.immigrate",
+        ),
+        "called by evolve, which is the door",
     ),
     **dict.fromkeys(
         ("distal.tasks.task.Aim.goal_in", "distal.tasks.task.Aim.moves_at"), "called by learners.episodes"

@@ -149,7 +149,7 @@ COMMANDS: dict[str, list[str]] = {
     "maze": [], "env": ["FrozenLake-v1"], "rules": [], "learn": ["hc"], "climb": [],
     "compare": ["paper:1", "hc"], "inspect": ["paper:1"],
     "watch": ["hc", "--gif", "a.gif"], "evolve": ["--out", "new"], "runs": [], "reproduce": [],
-    "readings": [], "tasks": [], "beyond": [], "bench": [],
+    "readings": [], "tasks": [], "beyond": [], "champions": [], "bench": [],
 }  # fmt: skip
 NO_PATH = ["", "\0", "loop", "a" * 4_000]
 NO_INPUT = [*NO_PATH, "missing", "folder", "latin.txt", "file.txt"]
@@ -169,7 +169,8 @@ BAD: dict[str, list[str]] = {
     "--after": ["", "x", "0", "2,1", "1,1", "1,"],
     "ADDRESS": ["", "x", "local:0", "local:x", "tcp://x", "\0", "a" * 4_000], "WORD": NO_WORD, "H": NO_WORD,
     "NAME": NO_WORD, "GOAL": NO_WORD, "X": ["", "x", "-0.1", "1.1", "nan", "inf"],
-    "--seed": NO_WHOLE, "--generations": NO_WHOLE, "--elite-count": NO_WHOLE, "R": ["0", *NO_WHOLE],
+    "--seed": NO_WHOLE, "--generations": NO_WHOLE, "--elite-count": NO_WHOLE, "--race": NO_WHOLE,
+    "--finalists": NO_WHOLE, "R": ["0", *NO_WHOLE],
     "E": ["0", *NO_WHOLE],
     "N": ["0", *NO_WHOLE], "ID": ["", "x", "x:y", "\0", "a" * 4_000, "missing.npz"],
     "NAME=VALUE": ["", "x", "=", "=1", "1=1", "a b=1", "nosuch=1"],

@@ -213,7 +213,10 @@ def test_a_genotype_may_have_no_discrete_part() -> None:
     [
         ({"population": 1}, "population is 1"),
         ({"elite_count": 14}, "elite_count is 14, expected fewer than the population of 14"),
-        ({"elites": "keep"}, "elites is 'keep', expected one of remeasured, kept, averaged; did you mean 'kept'"),
+        (
+            {"elites": "keep"},
+            "elites is 'keep', expected one of remeasured, kept, averaged; did you mean 'kept'",
+        ),
         ({"mutation": 1.5}, "mutation is 1.5"),
         ({"crossover": -0.1}, "crossover is -0.1"),
     ],

@@ -357,4 +357,7 @@ def test_the_command_line_takes_a_search_and_its_options(
         assert problem in capsys.readouterr().err
         assert not Path(out).exists()
     assert main(["evolve", "--resume", out, "--search", "cma"]) == 2
-    assert "--search cannot be given with --resume; only --generations and --budget can" in capsys.readouterr().err
+    assert (
+        "--search cannot be given with --resume; only --generations and --budget can"
+        in capsys.readouterr().err
+    )

@@ -27,6 +27,7 @@ from distal.learners.rule import Rule, find_rule, published_rule, published_rule
 from distal.model.maze import Maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
 from distal.paper.beyond_study import BeyondStudy, study_beyond
+from distal.paper.champions import Champion, champions
 from distal.paper.experiments import Reproduction, reproduce
 from distal.paper.reading_study import ReadingStudy, study_readings
 from distal.paper.task_study import TaskStudy, study_tasks
@@ -47,6 +48,7 @@ __all__ = [
     "Agent",
     "Behaviour",
     "BeyondStudy",
+    "Champion",
     "Chance",
     "Comparison",
     "Difference",
@@ -69,6 +71,7 @@ __all__ = [
     "Table",
     "TableTask",
     "TaskStudy",
+    "champions",
     "climb",
     "compare",
     "evaluate",

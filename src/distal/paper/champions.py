@@ -20,7 +20,18 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal._version import __version__
-from distal.base.checks import InputError, flag, function, instance, integer, number, one_of, reading, text
+from distal.base.checks import (
+    InputError,
+    flag,
+    folder,
+    function,
+    instance,
+    integer,
+    number,
+    one_of,
+    reading,
+    text,
+)
 from distal.base.files import read_json, to_json
 from distal.base.folders import Folder, sealed, unsealed
 from distal.base.significance import mean_interval, share_interval
@@ -256,13 +267,16 @@ def champions(
     Raises:
         InputError: If an argument is wrong, the budget is too small, or the folder cannot be used.
     """
+    if command is not None:
+        text("command", command)
     chosen = chosen_task(task)
     request = Request(
         prize, number("budget", budget), runs, held_out,
         Config(learner=learner, seed=seed, task=chosen, settings=settings_in(chosen, settings)), command,
     )  # fmt: skip
     function("progress", progress)
-    return find(request, engines.runner(engine, workers, executor), out, flag("force", force), progress)
+    runner = engines.runner(engine, workers, executor)
+    return find(request, runner, folder("out", out), flag("force", force), progress)
 
 
 @dataclass(frozen=True)

@@ -333,7 +333,13 @@ class GeneticSearch(Search):
             self._lead(leader, int(self.born[leader]))
 
     def immigrate(self, genotype: Genotypes, fitness: float, born: int) -> None:
-        """Let an individual of another population take the place of the worst."""
+        """Let an individual of another population take the place of the worst.
+
+        Args:
+            genotype: One row.
+            fitness: Its fitness there.
+            born: The generation in which it appeared.
+        """
         population, values, _ = self.told()
         worst = int(np.argmax(values))
         stay = np.arange(len(values)) != worst

@@ -25,7 +25,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,8 @@ class Genotypes:
         )
 
 
-class Finalists(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Finalists:
     """Those of a run that may be its best.
 
     Attributes:
@@ -84,7 +85,15 @@ class Finalists(NamedTuple):
 
     @classmethod
     def best(cls, groups: Sequence[Finalists], count: int) -> Finalists:
-        """Return the best of several groups; the first of equals."""
+        """Return the best of several groups; the first of equals.
+
+        Args:
+            groups: The groups.
+            count: How many, at most.
+
+        Returns:
+            The best.
+        """
         fitness = np.concatenate([group.fitness for group in groups])
         places = np.argsort(fitness, kind="stable")[:count]
         genotypes = Genotypes.joined(*(group.genotypes for group in groups))
