@@ -893,7 +893,9 @@ def experiments() -> list[Door]:
         Door("distal.evolve", partial(distal.evolve, **SMALLEST), {"task": row(SMALL, none_or(one(Maze)))}),
         Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on, "task": NO_TASK}),
         Door("distal.resume", distal.resume, {"out": row("runs", never), "task": row(SMALL, none_or(never))}),
-        Door("distal.resume", distal.resume, {"out": row("runs", never), "budget": row(None, none_or(BUDGET))}),
+        Door("distal.resume", distal.resume, {
+            "out": row("runs", never), "budget": row(None, none_or(BUDGET)),
+        }),
         Door("distal.evolve", partial(distal.evolve, **{**SMALLEST, "generations": None}, maze=SMALL), {
             "budget": row(60, BUDGET),
         }),
