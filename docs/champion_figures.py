@@ -123,7 +123,7 @@ def _rows(data: dict[str, Any], name: str) -> Figure:
         for one in found["knockouts"]
     ]
     drawing.knockouts(right, effects)
-    right.set_xlabel(f"difference of the {Measure.of(found['measure']).words}\n(to the right: worse)")
+    right.set_xlabel(f"difference of the\n{Measure.of(found['measure']).words}\n(to the right: worse)")
     right.set_ylabel("")
     names = [f"{row}:\u00a0{drawing.row_label(row)} → {signed(changes[row])}" for row in range(ROWS)]
     left.set_yticks(range(ROWS), names)

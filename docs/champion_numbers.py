@@ -176,6 +176,7 @@ def behaviour(ep: EPs, target: float, goals: int) -> dict[str, Any]:
     worse = np.zeros_like(before)  # than the episode before: m is −1
     worse[:, 1:] = ep[:, 1:-1] > ep[:, :-2]
     found = Behaviour.of(ep, target)
+    ends = [np.unique(ep[goal::goals, -1], return_counts=True) for goal in range(goals)]
     reached = np.asarray(hit.any(axis=1))
     return {
         "best": mean(ep.min(axis=1)),
@@ -185,6 +186,8 @@ def behaviour(ep: EPs, target: float, goals: int) -> dict[str, Any]:
         "median_first": found.median_first,
         "retained": found.retained,
         "again_at_once": _part(hit[:, 1:], before),
+        "same_end": float(np.mean([counts.max() / counts.sum() for _, counts in ends])),
+        "usual_end": [float(values[counts.argmax()]) for values, counts in ends],
         "different": mean(np.array([len(np.unique(row)) for row in ep])),
         "repeated": {
             "goal": _part(after, before),

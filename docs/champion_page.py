@@ -27,6 +27,7 @@ _STATES = ("both silent", "the receiver active alone", "the sender active alone"
 _STILL = 0.1  # moving by less than this share of what it moves after a worse episode is staying
 _ALIKE = 1.5  # moves that differ by less than this factor are alike
 _TURN = 0.25  # the cosine from which on an update has something to do with the one before
+_ALL = 0.8  # the share of trials that do the same from which on all of them do, in words
 _SHOWN = 8  # rows of a rule in a table
 
 Data = dict[str, Any]
@@ -271,7 +272,7 @@ def moves(data: Data, name: str) -> str:
         f"{listed([percent(ours[key]['mean']) for key in ('goal', 'no worse', 'worse')])}."
     )
     if None in (goal, even, worse):
-        return text
+        return f"**How far it moves.** {text}"
     if goal < _STILL * worse and even < worse:
         return f"**Win, stay; lose, shift.** {text}"
     known = sorted((goal, even, worse))
@@ -323,10 +324,42 @@ def keeps(data: Data, name: str) -> str:
     return (
         f"**{head}.** Of the episodes after a trial’s first success {percent(own['retained'])} reach the goal again, "
         f"and {percent(own['again_at_once'])} of those that follow a success at once (`{OURS}`: "
-        f"{percent(ours['retained'])} and {percent(ours['again_at_once'])}). It repeats its EP in "
+        f"{percent(ours['retained'])} and {percent(ours['again_at_once'])}).{_later(own)} It repeats its EP in "
         f"{percent(own['repeated']['goal'])} of the cases after reaching the goal, in "
         f"{percent(own['repeated']['no worse'])} after another episode that is no worse than the one before, in "
         f"{percent(own['repeated']['worse'])} after a worse one."
+    )
+
+
+def _later(own: Data) -> str:
+    """Say how many trials reach the goal some episodes after their first success."""
+    shares = own["after_success"]["share"]
+    parts = [f"{percent(shares[n - 1])} {n} later" for n in (10, 50) if n <= len(shares)]
+    return (
+        f" Of the trials, {listed([f'{percent(shares[0])} do so one episode after the first success', *parts])}."
+        if shares
+        else ""
+    )
+
+
+def ends(data: Data, name: str) -> str:
+    """Say whether the networks of a champion end up doing the same."""
+    own, ours, chance = (
+        found["same_end"]
+        for found in (data["does"][name]["own"], data["does"][OURS]["own"], data["does"][name]["chance"])
+    )
+    head = "Its networks end alike" if own >= _ALL else "Its networks do not end alike"
+    text = (
+        f"**{head}.** Towards the same goal {percent(own)} of the trials have the same EP in their last episode, that "
+        f"which is most frequent (`{OURS}` {percent(ours)}, chance {percent(chance)})."
+    )
+    if own < _ALL:
+        return text
+    eps = [f"{ep:g}" for ep in data["does"][name]["own"]["usual_end"]]
+    return (
+        f"{text} So the EP that they end with depends on the goal, and hardly on the weights that they began with: "
+        f"{listed(eps)} for final positions {listed(data['goals'])}, where the shortest ways take "
+        f"{listed([f'{way:g}' for way in data['distances']])}."
     )
 
 
@@ -351,7 +384,7 @@ def hears(data: Data, name: str) -> str:
     lost = f", {swapped['difference'] / lead:.0%} of its lead of {lead:.2f} over chance" if lead > 0 else ""
     return (
         f"**{head}.** With m turned round, so that a worse episode counts as a better one, its "
-        f"{measure_words(found)} changes by {said['swapped']}{lost}; that of `{OURS}`, by "
+        f"{measure_words(found)} changes by {said['swapped']}{lost}; the {measure_words(data['inside'][OURS])} of `{OURS}`, by "
         f"{difference(data['inside'][OURS]['signals']['swapped'])}. With m always +1 it changes by {said['always +1']}, "
         f"with m always −1 by {said['always −1']}; if nothing changes after an episode that was no worse, by "
         f"{said['no change after m = +1']}, if nothing changes after a worse one, by {said['no change after m = −1']}."
@@ -481,7 +514,7 @@ def portrait(data: Data, entry: Data) -> list[str]:
         f"### {name}: {prize_words(entry['record'])}", "",
         f"On the {found['trials']:,} trials of this section its {measure_words(found)} is "
         f"{interval(found['fitness'])}, chance {found['chance']['value']:.2f}.{note}{agreement(data, entry)}", "",
-        *(f"- {say(data, name)}" for say in (moves, turns, explores, keeps, hears, uses)), "",
+        *(f"- {say(data, name)}" for say in (moves, turns, explores, keeps, ends, hears, uses)), "",
         f"![Share of the updates that select each row of {name}, and what other changes of the row do]"
         f"(figures/{stem}_rows.svg)", "",
         *row_table(data, name),
@@ -563,9 +596,7 @@ def in_short(data: Data) -> list[str]:
     lines = [f"- **Targets.** {in_targets(data)}"]
     for entry in data["champions"]:
         name = entry["rule"]["name"]
-        heads = [
-            say(data, name).split(".**")[0].removeprefix("**") for say in (moves, explores, keeps, hears)
-        ]
+        heads = [say(data, name).split("**")[1].rstrip(".") for say in (moves, explores, keeps, ends, hears)]
         heads = [head for head in heads if head != "How far it moves"]
         lines.append(f"- **`{name}`**, prize “{entry['record']['prize']}”. {'. '.join(heads)}.")
     return [*lines, ""]
