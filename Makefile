@@ -12,6 +12,7 @@ STAMP := $(VENV)/.installed
 .PHONY: run test test-gpu lint format docs fuzz clean
 
 run: $(STAMP)
+	$(BIN)/distal learn champion:1
 	$(BIN)/distal reproduce
 
 test: $(STAMP)

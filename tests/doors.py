@@ -837,6 +837,10 @@ def learning() -> list[Door]:
         ),
         Door("distal.find_rule", distal.find_rule, {"name": row("rule.json", never), "others": OTHERS}),
         Door("distal.published_rule", distal.published_rule, {"number": row(1, whole(1, 15))}),
+        Door(
+            "distal.champion_record", distal.champion_record,
+            {"number": row(1, whole(1, len(distal.champion_rules())))},
+        ),
         Door("distal.Rule", Rule, {"delta_w": row([0] * 32, never), **RULE_NUMBERS, "name": row("", title)}),
         Door("distal.Rule.from_dict", Rule.from_dict, {"data": row(RULE.to_dict(), never)}),
         Door("distal.Rule.from_dict", from_fields(Rule.from_dict), fields_of(

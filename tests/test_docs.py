@@ -31,6 +31,7 @@ PLAIN = re.compile(r"distal( [\w.:=,/-]+)*")
 PIPED = re.compile(rf'({PLAIN.pattern}) \| (?P<rest>([^"]|"[^"]*")+)')  # quotes end on the line
 DOCUMENTS = [
     "README.md",
+    "docs/champions.md",
     "docs/cluster.md",
     "docs/compare.md",
     "docs/comparing.md",

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from distal import InputError, Rule, find_rule, published_rule, published_rules
+from distal import InputError, Rule, champion_rules, find_rule, published_rule, published_rules
 from distal.learners.rule import published_fitness
 from tests.strategies import rules
+
+CHAMPIONS = len(champion_rules())
 
 
 def test_rule_1_is_the_papers_first_column() -> None:
@@ -92,7 +94,12 @@ def test_a_rule_is_found_by_name_or_by_file(tmp_path: Path) -> None:
         ("paper:", "there are paper:1 to paper:15"),
         ("paper:one", "there are paper:1 to paper:15"),
         ("paper1", "did you mean 'paper:1'?"),
-        ("no/such/file.json", "expected paper:1 to paper:15, evolved:1 to evolved:15, or a file"),
+        ("champion:99", f"there are champion:1 to champion:{CHAMPIONS}"),
+        ("champion", "did you mean 'champion:"),
+        (
+            "no/such/file.json",
+            "expected paper:1 to paper:15, evolved:1 to evolved:15, champion:1 to champion",
+        ),
     ],
 )
 def test_unknown_rules_are_refused(name: str, problem: str) -> None:

@@ -23,7 +23,14 @@ from distal.evaluation.learning import Behaviour, Difference, Result, climb, lea
 from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.rule import Rule, find_rule, published_rule, published_rules
+from distal.learners.rule import (
+    Rule,
+    champion_record,
+    champion_rules,
+    find_rule,
+    published_rule,
+    published_rules,
+)
 from distal.model.maze import Maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
 from distal.paper.beyond_study import BeyondStudy, study_beyond
@@ -71,6 +78,8 @@ __all__ = [
     "Table",
     "TableTask",
     "TaskStudy",
+    "champion_record",
+    "champion_rules",
     "champions",
     "climb",
     "compare",

@@ -437,8 +437,8 @@ def inspect(
     a few seconds; elsewhere ask for few trials.
 
     Args:
-        rule: A Rule, or a name: "paper:1" … "paper:15", "evolved:1" … "evolved:15", or the path
-            of a rule's file.
+        rule: A Rule, or a name: "paper:1" … "paper:15", "evolved:1" … "evolved:15",
+            "champion:1" and so on, or the path of a rule's file.
         task: What is to be learned, as in `learn`; the triple T-maze if left out.
         episodes: Episodes in each trial, two or more.
         trials: Trials for each goal; two in all, or more.

@@ -27,7 +27,7 @@ from distal.base.frames import frame, frame_of_rows
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.learners.dsp import Rule
-from distal.learners.rule import evolved_rules, is_there, published_rules
+from distal.learners.rule import SHIPPED, is_there
 from distal.model.maze import Maze
 from distal.model.settings import SettingsDict
 from distal.tasks.sources import AnyTask
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-_SETS = {"paper": published_rules, "evolved": evolved_rules}
 SHARED = 0.8  # the agreement from which on a row counts as shared,
 USED = 0.01  # if it is used at least so often
 RANDOM = 4 / 9  # the distance of two rules whose changes are drawn at random
@@ -198,8 +197,8 @@ def find_rules(given: object) -> tuple[Rule, ...]:
     """Return the rules that are meant.
 
     Args:
-        given: "paper" or "evolved"; a folder that `distal evolve` wrote, or one with rule files;
-            a rule or what names one; or a list of all these.
+        given: "paper", "evolved" or "champion"; a folder that `distal evolve` wrote, or one with
+            rule files; a rule or what names one; or a list of all these.
 
     Returns:
         The rules, in order.
@@ -208,13 +207,13 @@ def find_rules(given: object) -> tuple[Rule, ...]:
         InputError: If there is no such rule, or a folder holds none.
     """
     if isinstance(given, str | Path):
-        if str(given) in _SETS:
-            return _SETS[str(given)]()
+        if str(given) in SHIPPED:
+            return SHIPPED[str(given)]()
         if is_there(given) and Path(given).is_dir():
             return _in_folder(Path(given))
     if isinstance(given, str | Path | Rule):
         return (checked_rule(given),)
-    each = sequence("rules", given, "a list of rules, 'paper', 'evolved', or a folder")
+    each = sequence("rules", given, "a list of rules, 'paper', 'evolved', 'champion', or a folder")
     if not each:
         raise InputError("rules is empty, expected one rule or more")
     named = (str, Path)
@@ -250,8 +249,8 @@ def inspect_set(
     """Look for what several rules have in common.
 
     Args:
-        rules: Two rules or more: "paper", "evolved", a folder that `evolve` wrote, or a list of
-            rules, names and files.
+        rules: Two rules or more: "paper", "evolved", "champion", a folder that `evolve` wrote, or a
+            list of rules, names and files.
         task: What is to be learned, as in `learn`; the triple T-maze if left out.
         episodes: Episodes in each trial, two or more.
         trials: Trials for each goal.

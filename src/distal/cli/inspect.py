@@ -21,6 +21,7 @@ from distal.cli.work import runner_of
 from distal.evaluation.learning import checked_numbers, settings_in
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
+from distal.learners.rule import SHIPPED, shipped_names
 from distal.model.settings import Settings
 from distal.tasks.task import task_name
 from distal.tasks.walk import MazeTask
@@ -42,8 +43,8 @@ def add(commands: Commands) -> None:
         "rules",
         nargs="+",
         metavar="RULE",
-        help="paper:1 to paper:15, evolved:1 to evolved:15, or a rule file; several, or paper, evolved or a "
-        "folder of distal evolve: what they have in common",
+        help=f"{shipped_names()}, or a rule file; several, or {', '.join(SHIPPED)} or a folder of distal "
+        "evolve: what they have in common",
     )
     command.add_argument("--html", metavar="FILE", help="write everything to a page")
     command.add_argument("--figures", metavar="DIR", help="write the figures as SVG into a folder")

@@ -11,6 +11,7 @@ from distal.base.checks import InputError
 from distal.cli.parser import Parser, number, whole
 from distal.cli.terminal import progress
 from distal.learners import DEFAULTS, Learner, find_learner
+from distal.learners.rule import shipped_names
 from distal.model.maze import HEADINGS, Maze, t_maze, triple_t_maze
 from distal.model.settings import BINARY, NEURONS, READINGS, Settings, SettingsDict, default
 from distal.search.genetic import ELITES, GeneticAlgorithm
@@ -22,7 +23,7 @@ from distal.tasks.walk import MazeTask
 
 def learner_help() -> str:
     """Return what a learner can be called."""
-    return f"paper:1 to paper:15, evolved:1 to evolved:15, {', '.join(DEFAULTS)}, or the file of a learner"
+    return f"{shipped_names()}, {', '.join(DEFAULTS)}, or the file of a learner"
 
 
 def add_seed(command: Parser) -> None:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import Any
 
 from rich.text import Text
 
+from distal.base.checks import counted
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, visible
+from distal.evaluation.measures import Measure
 from distal.learners.rule import (
+    NUMBERS,
     Rule,
+    champion_record,
+    champion_rules,
     evolved_beside_chance,
     evolved_fitness,
     evolved_rules,
     find_rule,
     published_fitness,
     published_rules,
+    shipped_names,
 )
+from distal.paper.wording import p_value
 
 _SHIPPED = ((published_rules, published_fitness), (evolved_rules, evolved_fitness))
 
@@ -28,16 +36,15 @@ def add(commands: Commands) -> None:
         commands,
         "rules",
         run,
-        "list the published rules, or show one",
-        "List the published rules, or show one. With --json, one rule is printed as a rule file.",
+        "list the rules that come with the package, or show one",
+        "List the rules that come with the package, or show one; a champion with the record of how it was "
+        "found. With --json, one rule is printed as a rule file; the list holds the records.",
     )
-    command.add_argument(
-        "rule", nargs="?", metavar="RULE", help="paper:1 to paper:15, evolved:1 to evolved:15, or a rule file"
-    )
+    command.add_argument("rule", nargs="?", metavar="RULE", help=f"{shipped_names()}, or a rule file")
 
 
 def run(args: argparse.Namespace) -> None:
-    """List the published rules, or show one."""
+    """List the rules, or show one."""
     if args.rule is None:
         if args.json:
             entries = [
@@ -45,15 +52,24 @@ def run(args: argparse.Namespace) -> None:
                 for rules, fitness in _SHIPPED
                 for n, rule in enumerate(rules(), start=1)
             ]
-            print_json({"rules": entries})
+            champions = [{"rule": rule.to_dict(), "record": record} for rule, record in _champions()]
+            print_json({"rules": entries, "champions": champions})
         else:
             _show_rules()
         return
     rule = find_rule(args.rule)
     if args.json:
         print_json(rule.to_dict())
-    else:
-        _show_rule(rule)
+        return
+    _show_rule(rule)
+    for champion, record in _champions():
+        if champion.name == args.rule:
+            _show_record(record)
+
+
+def _champions() -> list[tuple[Rule, dict[str, Any]]]:
+    """Return the champions, each with its record."""
+    return [(rule, champion_record(number)) for number, rule in enumerate(champion_rules(), start=1)]
 
 
 def _show_rules() -> None:
@@ -76,7 +92,60 @@ def _show_rules() -> None:
     out.print("− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after as many")
     out.print("episodes, as the paper reports it (paper) or as we measured it (evolved); lower is better.")
     out.print("chance: random weights in each of those episodes, with the rule's alpha_h and alpha_o.")
-    out.print("Show one with its 32 rows:  distal rules evolved:1")
+    _show_champions()
+    out.print("Show one with its 32 rows:  distal rules champion:1")
+
+
+def _show_champions() -> None:
+    """Print the champions, one per line: the prize, and what they did on held-out trials."""
+    out = console()
+    heads = ("prize", "held out (95 %)", "chance", "reached", "chance")
+    table = new_table("rule", *NUMBERS, *heads)
+    champions = _champions()
+    for rule, record in champions:
+        held = record["held_out"]
+        table.add_row(
+            rule.name, *(f"{value:.4f}" for value in rule.numbers.values()), record["prize"], _interval(held),
+            f"{held['chance']:.2f}", f"{held['reached']:.1%}", f"{held['chance_reached']:.1%}",
+        )  # fmt: skip
+    out.print(table)
+    for prize, words in {record["prize"]: _prize(record) for _, record in champions}.items():
+        out.print(f"{prize}: the champion of a search for {words}.")
+    out.print("held out: the same on trials that no search had seen. reached: the share of them that reached")
+    out.print("the goal. chance: in the same trials.")
+
+
+def _prize(record: dict[str, Any]) -> str:
+    """Say what a champion was searched for."""
+    return f"the lowest {Measure.of(record['fitness']).words} in {counted(record['episodes'], 'episode')}"
+
+
+def _interval(held: dict[str, Any]) -> str:
+    return f"{held['fitness']:.2f} ({held['low']:.2f} to {held['high']:.2f})"
+
+
+def _show_record(record: dict[str, Any]) -> None:
+    """Print how a champion was found, and what it did on held-out trials."""
+    held = record["held_out"]
+    lines = {
+        "prize": f"{record['prize']}: {_prize(record)}",
+        "command": record["command"],
+        "seed": str(record["seed"]),
+        "version": record["version"],
+        "budget": f"{record['budget']:,} episodes, {record['spent']:,} spent",
+        "candidates": f"{record['candidates']:,} in {counted(record['runs'], 'run')}, "
+        f"{counted(record['finalists'], 'finalist')}",
+        "selected": f"{record['selected']:.2f}, the value that made it the champion, so it is optimistic",
+        "held out": f"{_interval(held)} on {held['trials']:,} trials that no search had seen, 95 %",
+        "chance": f"{held['chance']:.2f} ± {held['chance_standard_error']:.2f} on the same trials, "
+        f"{p_value(held['p'], word=True)}, better in {held['superiority']:.0%} of them",
+        "reached": f"{held['reached']:.1%} ({held['reached_low']:.1%} to {held['reached_high']:.1%}), "
+        f"chance {held['chance_reached']:.1%}",
+    }
+    out = console()
+    out.print()
+    for name, text in lines.items():
+        out.print(f"{name:11} {text}", soft_wrap=True)
 
 
 def _show_rule(rule: Rule) -> None:

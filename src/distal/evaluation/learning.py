@@ -643,8 +643,8 @@ def learn(
 
     Args:
         learner: A Rule, HillClimbing or Chance, one of another registered kind, or a name:
-            "paper:1" … "paper:15", "evolved:1" … "evolved:15", "hc", "chance", or the path of
-            a learner's file.
+            "paper:1" … "paper:15", "evolved:1" … "evolved:15", "champion:1" and so on, "hc",
+            "chance", or the path of a learner's file.
         task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
             the triple T-maze if left out.
         episodes: Episodes in each trial.

@@ -19,7 +19,7 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.protocol import Learner, Parameters
-from distal.learners.rule import find_rule, is_there
+from distal.learners.rule import find_rule, is_there, shipped_names
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode
@@ -129,8 +129,8 @@ def find_learner(
     """Return what a name stands for.
 
     Args:
-        name: A rule's name ("paper:1", "evolved:1"), the file of a learner, or the word for a
-            kind that has a default ("hc", "chance").
+        name: A rule's name ("paper:1", "evolved:1", "champion:1"), the file of a learner, or the
+            word for a kind that has a default ("hc", "chance").
         climber: What "hc" stands for.
         by_chance: What "chance" stands for.
 
@@ -190,7 +190,7 @@ def checked_learner(given: object) -> Learner:
         return find_learner(given)
     if _is_learner(given):
         return given
-    words = (*class_names(), "paper:1 to paper:15", "evolved:1 to evolved:15", *DEFAULTS)
+    words = (*class_names(), shipped_names(), *DEFAULTS)
     raise InputError(f"learner is {shown(given)}, expected a {', '.join(words)} or a file")
 
 

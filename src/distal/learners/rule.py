@@ -1,9 +1,14 @@
-"""The rules that come with the package, by name: the paper's fifteen, and fifteen of ours."""
+"""The rules that come with the package, by name: the paper's fifteen, fifteen of ours, and champions.
+
+A champion is the best rule that a large search found for one prize. Its record says how it was
+found, and what it did on held-out trials, which no search had seen.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -15,7 +20,10 @@ from distal.learners.dsp import NUMBERS, ROWS, Rule
 __all__ = [
     "NUMBERS",
     "ROWS",
+    "SHIPPED",
     "Rule",
+    "champion_record",
+    "champion_rules",
     "evolved_beside_chance",
     "evolved_fitness",
     "evolved_rules",
@@ -24,6 +32,7 @@ __all__ = [
     "published_fitness",
     "published_rule",
     "published_rules",
+    "shipped_names",
 ]
 
 
@@ -67,8 +76,35 @@ def evolved_beside_chance(number: int) -> tuple[float, float, float]:
     return at_100, chance_at_100, chance_at_10000
 
 
+def champion_rules() -> tuple[Rule, ...]:
+    """Return the champions: the best rule that a large search found for each prize."""
+    return tuple(
+        Rule.from_dict(entry["rule"]).named(f"champion:{number}")
+        for number, entry in enumerate(_champions(), start=1)
+    )
+
+
+def champion_record(number: int) -> dict[str, Any]:
+    """Return how a champion, 1 for `champion:1`, was found, and what it did on held-out trials."""
+    champions = _champions()
+    record: dict[str, Any] = champions[integer("champion number", number, 1, len(champions)) - 1]["record"]
+    return deepcopy(record)
+
+
+SHIPPED: dict[str, Callable[[], tuple[Rule, ...]]] = {
+    "paper": published_rules,
+    "evolved": evolved_rules,
+    "champion": champion_rules,
+}
+
+
+def shipped_names() -> str:
+    """Return the names of all rules that come with the package: "paper:1 to paper:15" and so on."""
+    return ", ".join(f"{prefix}:1 to {prefix}:{len(rules())}" for prefix, rules in SHIPPED.items())
+
+
 def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
-    """Return the rule that a name stands for: `paper:N`, `evolved:N`, or a rule file.
+    """Return the rule that a name stands for: `paper:N`, `evolved:N`, `champion:N`, or a rule file.
 
     `others` are words that the caller takes too, for the refusal.
     """
@@ -76,18 +112,17 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
     if not isinstance(name, str | Path):
         raise InputError(f"rule is {shown(name)}, expected the name of a rule, or a file")
     prefix, colon, number = str(name).partition(":")
-    shipped = {"paper": published_rules, "evolved": evolved_rules}
-    if prefix in shipped and colon:
-        rules = shipped[prefix]()
+    if prefix in SHIPPED and colon:
+        rules = SHIPPED[prefix]()
         if number not in map(str, range(1, len(rules) + 1)):
             raise InputError(f"no rule {shown(str(name))}; there are {prefix}:1 to {prefix}:{len(rules)}")
         return rules[int(number) - 1]
     if not is_there(name):
-        names = [*(rule.name for rule in (*published_rules(), *evolved_rules())), *words]
+        names = [*(rule.name for rules in SHIPPED.values() for rule in rules()), *words]
         more = "".join(f"{word}, " for word in words)
         raise InputError(
-            f"no rule {shown(str(name))}, expected paper:1 to paper:{len(_published())}, evolved:1 to "
-            f"evolved:{len(_evolved())}, {more}or a file{suggestion(name, names)}"
+            f"no rule {shown(str(name))}, expected {shipped_names()}, {more}or a file"
+            f"{suggestion(name, names)}"
         )
     return Rule.load(name)
 
@@ -101,16 +136,20 @@ def is_there(name: str | Path) -> bool:
 
 
 def _published() -> list[dict[str, Any]]:
-    return _shipped("published_rules.json")
+    return _entries("published_rules.json", "rules")
 
 
 def _evolved() -> list[dict[str, Any]]:
-    return _shipped("evolved_rules.json")
+    return _entries("evolved_rules.json", "rules")
 
 
-def _shipped(file: str) -> list[dict[str, Any]]:
-    rules: list[dict[str, Any]] = _data(file)["rules"]
-    return rules
+def _champions() -> list[dict[str, Any]]:
+    return _entries("champions.json", "champions")
+
+
+def _entries(file: str, key: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = _data(file)[key]
+    return entries
 
 
 @cache

@@ -1,0 +1,83 @@
+"""Write docs/champions.md, its figures and numbers, and the README's part about champions.
+
+    python docs/make_champions.py                                        about four minutes on two cores
+    python docs/make_champions.py --main 4000 --trials 4000 --long-trials 400 --engine gpu      on a card
+    python docs/make_champions.py --page                     the page again, from the numbers that are kept
+    python docs/make_champions.py --quick --out FOLDER                 a few seconds, into another folder
+
+Writes champions.md, champions.json and figures/champion*.svg into docs, or another folder. The README
+is written with docs alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from champion_figures import figures
+from champion_numbers import QUICK, Size, measure
+from champion_page import BEGIN, END, page, readme
+
+from distal.base.checks import InputError, integer
+from distal.base.files import to_json, write_text
+from distal.cli.terminal import tell
+
+DOCS = Path(__file__).parent
+README = DOCS.parent / "README.md"
+
+
+def write(data: dict[str, Any], out: Path) -> None:
+    """Write the page and its figures into a folder."""
+    (out / "figures").mkdir(parents=True, exist_ok=True)
+    write_text(out / "champions.md", page(data))
+    for name, svg in figures(data).items():
+        write_text(out / "figures" / f"{name}.svg", svg)
+
+
+def with_part(text: str, part: str) -> str:
+    """Return the README with another part about champions."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"README.md has no lines {BEGIN.strip()!r} and {END.strip()!r}, write them back")
+    return f"{before}{part}{after}"
+
+
+def main(arguments: list[str]) -> None:
+    """Measure, unless only the page is wanted, and write."""
+    parser = argparse.ArgumentParser(description="Write the page about champions.")
+    parser.add_argument("--main", type=int, default=Size.main, help="trials that show what learners do")
+    parser.add_argument("--trials", type=int, default=Size.trials, help="trials of every other short cell")
+    parser.add_argument("--long-trials", type=int, default=Size.long_trials, help="trials of long cells")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", help="cpu, gpu, reference or auto")
+    parser.add_argument("--quick", action="store_true", help="few and short trials, for another folder")
+    parser.add_argument("--page", action="store_true", help="write again from champions.json")
+    parser.add_argument("--out", type=Path, default=DOCS, help="the folder (docs)")
+    args = parser.parse_args(arguments)
+    if args.quick and args.out == DOCS:
+        raise InputError("--quick is for another folder; name one with --out")
+    if not args.page:
+        numbers = {
+            name: integer(f"--{name.replace('_', '-')}", getattr(args, name), 2)
+            for name in ("main", "trials", "long_trials")
+        }
+        size = QUICK if args.quick else replace(Size(), **numbers)
+        data = measure(size, args.seed, args.engine, tell)
+        args.out.mkdir(parents=True, exist_ok=True)
+        write_text(args.out / "champions.json", to_json(data) + "\n")
+    kept: dict[str, Any] = json.loads((args.out / "champions.json").read_text(encoding="utf-8"))
+    write(kept, args.out)
+    if args.out == DOCS:
+        write_text(README, with_part(README.read_text(encoding="utf-8"), readme(kept)))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except InputError as error:
+        sys.exit(str(error))
