@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -130,7 +131,7 @@ def draw(kept: dict[str, Any], path: Path) -> None:
 
     mpl.rcParams["svg.hashsalt"] = "distal"
     shown = [name for name in WAYS if name in kept["ways"]]
-    figure = Figure(figsize=(8.5, 0.36 * len(shown) + 1.6), layout="constrained")
+    figure = Figure(figsize=(8.5, 0.34 * len(shown) + 1.2), layout="constrained")
     axes = figure.subplots()
     budgets = sorted({float(budget) for found in kept["ways"].values() for budget in found})
     shades = mpl.colormaps["viridis"](np.linspace(0.85, 0.15, len(budgets)))
@@ -150,12 +151,16 @@ def draw(kept: dict[str, Any], path: Path) -> None:
     axes.axvline(kept["chance"], color="0.5", linestyle="--", linewidth=1, label="chance")
     axes.set_yticks(range(len(shown)), [WAYS[name].title for name in shown])
     axes.invert_yaxis()
-    axes.set_xlabel(
-        f"fitness of the winners on fresh trials, mean of {kept['runs']} runs, 95 % intervals; lower is better"
-    )
+    axes.set_xlabel(f"fitness of the winners on fresh trials, mean of {kept['runs']} runs; lower is better")
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    figure.legend(fontsize=8, loc="outside upper center", ncols=len(budgets) + 1, frameon=False)
     figure.savefig(path, metadata={"Date": None})
+
+
+def say(text: str) -> None:
+    """Print something at once."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -185,14 +190,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     found[f"{budget:.0f}"] = run(WAYS[name], budget, args.runs, args.seed, args.engine)
                     mean, low, high, best, selected = summary(found[f"{budget:.0f}"])
                     seconds = found[f"{budget:.0f}"]["seconds"]
-                    print(
+                    say(
                         f"{name} {budget:g}: {mean:.1f} [{low:.1f}, {high:.1f}] best {best:.1f} "
-                        f"selected {selected:.1f} in {seconds:.0f} s", flush=True,
-                    )  # fmt: skip
+                        f"selected {selected:.1f} in {seconds:.0f} s"
+                    )
                     chances = [one["chance"] for way in kept["ways"].values() for one in way.values()]
                     kept["chance"] = float(np.mean(chances))
                     write_text(out, json.dumps(kept, indent=1) + "\n")
-    print(table(kept))
+    say(table(kept))
     if args.picture:
         draw(kept, Path(args.picture))
 
