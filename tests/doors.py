@@ -637,7 +637,7 @@ EVOLUTION: Rows = {
     "restart": row(None, none_or(whole(1, 2**32 - 1))),
     **SHORT_FORM,
     "search": row(None, none_or(never)),
-    "fitness": row("best", words("best", "mean")),
+    "fitness": row("best", words("best", "mean", "missed")),
     "switch": SWITCH,
     "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
     **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
@@ -905,7 +905,7 @@ def experiments() -> list[Door]:
         }),
         Door("distal.champions", distal.champions, {
             **{name: REPORTING[name] for name in ("force", "progress", "seed", *CREW, *SETTINGS)},
-            "prize": row("best", words("best", "last", "long")),
+            "prize": row("best", words("best", "last", "reach", "long")),
             "budget": row(1e9, lambda given: right_if(1e7 < (_number(given) or 0) < 2**63)),
             "runs": row(None, none_or(whole(1, 2**20, quick=0))), "held_out": row(4, whole(2, 2**32 - 1)),
             "learner": row("dsp", words("dsp", "hc")), "task": row(SMALL, none_or(one(Maze))),

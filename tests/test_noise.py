@@ -362,3 +362,20 @@ def test_ways_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert out.read_text() == first
     assert capsys.readouterr().out.count("paper 60000:") == 1
     assert (tmp_path / "ways.svg").stat().st_size > 1000
+
+
+# ------------------------------------------------------------------ success alone
+
+
+def test_a_trial_may_be_judged_by_success_alone() -> None:
+    judge = Config(fitness="missed").measure
+    assert judge.judged(np.array([39, 99, 100, 138]), 99).tolist() == [0, 0, 100, 100]
+    missed = evolve(**{**TINY, "generations": 0}, fitness="missed")
+    # In this maze a trial is solved with an EP below its 6 steps; two trials make 0, 50 or 100.
+    assert set(missed.mean.ravel() * 6 % 50) == {0.0}
+    assert missed.best.min() >= 0
+    assert missed.worst.max() <= 100
+    with pytest.raises(
+        InputError, match="fitness is missed, but the task does not say when its goal is reached"
+    ):
+        evolve("hc", task="CliffWalking-v1", fitness="missed", runs=1, generations=0)

@@ -1,4 +1,4 @@
-"""What a trial is judged by: its best EP, as in the paper, or the EPs of many episodes.
+"""What a trial is judged by: its best EP, as in the paper, the EPs of many episodes, or success alone.
 
 Where goals move, every phase is judged, and a trial by the mean of its phases.
 """
@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from distal.base.checks import InputError, integer, shown
 from distal.engines.batch import Batch, EPs, Trials
 from distal.model.draws import MAX_COUNT
+from distal.model.settings import Settings
 from distal.tasks.switching import Switch
+from distal.tasks.task import Task, target_of
 
-BEST, LAST, MEAN = "best", "last", "mean"
+BEST, LAST, MEAN, MISSED = "best", "last", "mean", "missed"
 MEASURES = {
     BEST: "the best EP of a trial (the paper)",
     f"{LAST}:K": "the mean EP of its last K episodes: does it keep what it found?",
     MEAN: "the mean EP of all episodes: does it find it soon, and keep it?",
+    MISSED: "100 if no episode of a trial reached the goal, else 0: the share that miss it, in percent",
 }
 
 
@@ -28,7 +32,7 @@ class Measure:
     """What a trial is judged by; lower is better.
 
     Args:
-        kind: "best", "last" or "mean".
+        kind: "best", "last", "mean" or "missed".
         episodes: For "last", of how many episodes the mean is taken.
     """
 
@@ -37,14 +41,16 @@ class Measure:
 
     @classmethod
     def of(cls, word: object) -> Measure:
-        """Return the measure that a word stands for: "best", "last:20" (or another number) or "mean"."""
+        """Return the measure that a word stands for: "best", "last:20" (or so), "mean" or "missed"."""
         if isinstance(word, str):
-            if word in (BEST, MEAN):
+            if word in (BEST, MEAN, MISSED):
                 return cls(word)
             found = re.fullmatch(rf"{LAST}:(\d{{1,10}})", word, re.ASCII)
             if found:
                 return cls(LAST, integer("the number of episodes after last:", int(found[1]), 1, MAX_COUNT))
-        raise InputError(f"fitness is {shown(word)}, expected {BEST}, {MEAN}, or {LAST}:K such as {LAST}:20")
+        raise InputError(
+            f"fitness is {shown(word)}, expected {BEST}, {MEAN}, {MISSED}, or {LAST}:K such as {LAST}:20"
+        )
 
     def __str__(self) -> str:
         return self.kind if self.episodes is None else f"{self.kind}:{self.episodes}"
@@ -58,12 +64,26 @@ class Measure:
                 if self.episodes == 1
                 else f"mean EP of the last {self.episodes} episodes"
             )
-        return "best EP" if self.kind == BEST else "mean EP"
+        return {BEST: "best EP", MEAN: "mean EP", MISSED: "percentage of trials that miss the goal"}[
+            self.kind
+        ]
 
     @property
     def needs_ep(self) -> bool:
         """Whether the EP of every episode is needed."""
-        return self.kind != BEST
+        return self.kind in (LAST, MEAN)
+
+    def check_task(self, task: Task[Any], settings: Settings) -> None:
+        """Refuse to judge by success where a task does not say what that is."""
+        self.judged(np.zeros(0), target_of(task, settings))
+
+    def judged(self, best: EPs, target: float | None) -> EPs:
+        """Return best EPs as they are, or what they are worth where only success counts."""
+        if self.kind != MISSED:
+            return best
+        if target is None:
+            raise InputError(f"fitness is {self}, but the task does not say when its goal is reached")
+        return np.where(best <= target, 0, 100)
 
     def check(self, episodes: int, switch: Switch | None = None) -> None:
         """Refuse to take the last episodes of a trial, or of a phase, that has fewer."""
@@ -86,8 +106,9 @@ class Measure:
         Returns:
             One number for each trial.
         """
-        if self.kind == BEST:
-            return outcome.best[:, -1] if outcome.best.shape[1] == 1 else outcome.best.mean(axis=1)
+        if not self.needs_ep:
+            best = self.judged(outcome.best, target_of(batch.task, batch.settings))
+            return best[:, -1] if best.shape[1] == 1 else best.mean(axis=1)
         if outcome.ep is None:
             raise InputError(f"fitness {self} needs the EP of every episode; run with keep_ep=True")
         firsts = range(0, batch.episodes, batch.phase)

@@ -38,7 +38,7 @@ from distal.base.significance import mean_interval, share_interval
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.learning import chosen_task, settings_in
-from distal.evaluation.measures import BEST
+from distal.evaluation.measures import BEST, MISSED
 from distal.learners import Learner, chance_for, embedded, from_embedded
 from distal.model.draws import MAX_COUNT, child_seeds, held_out_seed
 from distal.model.settings import SettingsDict
@@ -99,6 +99,9 @@ class Prize:
 PRIZES = {
     "best": Prize("best EP after 100 episodes", BEST, 100, 10, _SEARCHES[100], 400),
     "last": Prize("mean EP of episodes 81 to 100", "last:20", 100, 10, _SEARCHES[100], 400),
+    "reach": Prize(
+        "percentage of trials that miss the goal in 100 episodes", MISSED, 100, 10, _SEARCHES[100], 400
+    ),
     "long": Prize("best EP after 10,000 episodes", BEST, 10_000, 2, _SEARCHES[50], 200),
 }
 
@@ -243,8 +246,8 @@ def champions(
     """Search for the best learner that a budget can find, and measure it once on held-out trials.
 
     Args:
-        prize: "best" (best EP after 100 episodes), "last" (mean EP of episodes 81 to 100) or "long"
-            (best EP after 10,000 episodes).
+        prize: "best" (best EP after 100 episodes), "last" (mean EP of episodes 81 to 100), "reach"
+            (trials that reach the goal in 100 episodes) or "long" (best EP after 10,000 episodes).
         budget: Episodes for the search and the last race; the held-out trials come on top.
         runs: Independent runs that share the budget; chosen by it if left out.
         seed: The seed of all random numbers.
@@ -306,7 +309,7 @@ class Request:
             integer("runs", self.runs, 1, 2**20)
         if not 0 < self.budget < 2**63:
             raise InputError(f"budget is {self.budget:g} episodes, expected more than 0 and less than 2^63")
-        self.config  # noqa: B018 - refuses a budget that is too small
+        self.config.measure.check_task(self.config.task, self.config.settings)
 
     @cached_property
     def config(self) -> Config:
@@ -520,5 +523,6 @@ class _Work:
             task=config.task, settings=config.settings, record=(config.episodes,), every=judge.needs_ep,
         )  # fmt: skip
         if not judge.needs_ep:
-            return values[:, -1], values[:, -1]
+            target = target_of(config.task, config.settings)
+            return judge.judged(values[:, -1], target), values[:, -1]
         return values[:, -(judge.episodes or config.episodes) :].mean(axis=1), values.min(axis=1)

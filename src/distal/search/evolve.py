@@ -469,7 +469,8 @@ def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64
 
 
 def _check_engine(config: Config, run: Runner) -> None:
-    """Refuse an engine that cannot run these learners, before anything is written."""
+    """Refuse what cannot be judged, or an engine that cannot run it, before anything is written."""
+    config.measure.check_task(config.task, config.settings)
     learners = config.decode(first_population(1, *config.genes, seed=0))
     run.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
 
