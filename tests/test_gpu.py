@@ -560,7 +560,7 @@ class TestOnACard:
             task=MazeTask(triple_t_maze()), settings=Settings(neurons=neurons),
         )  # fmt: skip
         constants = gpu.definitions(batch.settings, kind == "hc", keep_weights=True)
-        warps = gpu._kernel(tuple(constants.items())).warps
+        warps = gpu._kernel(0, tuple(constants.items())).warps
         few = batch.part(0, min(len(batch), gpu.CROWD * warps - 1))
         if expected is reference or len(few) <= warps:
             pytest.skip(f"{len(few)} trials do not fill the {warps} warps of this card")

@@ -71,7 +71,7 @@ def _sigmoid_generation(batch: Batch, repeats: int) -> Row:
 def _kernels(batch: Batch) -> Iterator[Row]:
     """Yield what the compiler made of the two kernels."""
     for climbing, name in ((False, "DSP"), (True, "hill climbing")):
-        kernel = gpu._kernel(tuple(gpu.definitions(batch.settings, climbing, keep_weights=False).items()))
+        kernel = gpu._kernel(0, tuple(gpu.definitions(batch.settings, climbing, keep_weights=False).items()))
         function = kernel.function
         yield Row(
             f"registers_{'hc' if climbing else 'dsp'}",
