@@ -61,7 +61,6 @@ typedef unsigned long long u64;
 #else
 #define UNROLLED _Pragma("unroll")               // over weights, which are in registers only if all is unrolled
 #endif
-#define GROUPED _Pragma("unroll 2")              // over groups: the counts of one are made while another waits
 #define ALL 0xFFFFFFFFu
 #define NONE 0x7FFFFFFF
 
@@ -888,7 +887,7 @@ __device__ __forceinline__ void decide_from(
         u32 own[words], exists = 0;
 #pragma unroll
         for (int word = 0; word < words; word++) own[word] = mine.own[word][s][me.lane];
-        GROUPED
+#pragma unroll 1  // short code is faster than what more of it gains: warps are at different places of it
         for (int g = 0; g < GROUPS; g++) {
             if ((g & 7) == 0) exists = me.synapses(s, 4 * g);
             const int row = row_of(me, s, g);
