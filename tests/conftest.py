@@ -96,6 +96,19 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_all()
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let a worker of pytest-xdist say how many batches it has compared."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["compared"] = session.config.stash.get(COMPARED, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add what a worker has compared; one that crashed does not say."""
+    stash = node.config.stash
+    stash[COMPARED] = stash.get(COMPARED, 0) + getattr(node, "workeroutput", {}).get("compared", 0)
+
+
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
     """Keep what was run on a card: which card, with which software, how many cases, and when."""
     path = config.getoption("--gpu-summary")

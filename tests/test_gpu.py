@@ -7,6 +7,8 @@ their summary in benchmarks/results/gpu-tests.json.
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -398,6 +400,35 @@ def test_without_a_card_the_summary_of_the_last_run_on_one_is_kept(tmp_path: Pat
     assert kept.read_text() == "the last run on a card"
 
 
+CARD = """
+from distal.engines import gpu
+gpu._problem, gpu.describe = lambda: None, lambda: {}
+"""
+COMPARING = """
+import pytest
+from tests.conftest import COMPARED
+
+@pytest.mark.parametrize("batches", [1, 2, 3, 4])
+def test_some(pytestconfig, batches):
+    pytestconfig.stash[COMPARED] = pytestconfig.stash.get(COMPARED, 0) + batches
+"""
+
+
+def test_the_summary_has_the_batches_of_all_processes(tmp_path: Path) -> None:
+    (tmp_path / "with_card.py").write_text(CARD)
+    (tmp_path / "test_comparing.py").write_text(COMPARING)
+    kept = tmp_path / "summary.json"
+    plugins = ["-p", "with_card", "-p", "tests.conftest", "-n", "2", "-q"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "test_comparing.py", *plugins, "--gpu-summary", str(kept)],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    told = json.loads(kept.read_text())
+    assert (told["passed"], told["batches_compared"]) == (4, 1 + 2 + 3 + 4)
+
+
 # ---------------------------------------------------------------- on a card
 
 
@@ -560,7 +591,7 @@ class TestOnACard:
             task=MazeTask(triple_t_maze()), settings=Settings(neurons=neurons),
         )  # fmt: skip
         constants = gpu.definitions(batch.settings, kind == "hc", keep_weights=True)
-        warps = gpu._kernel(tuple(constants.items())).warps
+        warps = gpu._kernel(0, tuple(constants.items())).warps
         few = batch.part(0, min(len(batch), gpu.CROWD * warps - 1))
         if expected is reference or len(few) <= warps:
             pytest.skip(f"{len(few)} trials do not fill the {warps} warps of this card")

@@ -10,8 +10,11 @@ import ctypes
 import shutil
 import subprocess
 import sys
+import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from itertools import islice, pairwise
@@ -133,27 +136,70 @@ class Array:
         self.array[:] = value
 
 
-class Card:
-    """A card of which a warp of the processor's does the work; stands for the module `cupy`."""
+class Device(AbstractContextManager[None]):
+    """One of the cards: that with a number, or the one that the thread uses."""
 
-    def __init__(self, library: Library, size: int = 10**9, warps: int = 3, together: int = 4) -> None:
+    current = threading.local()
+
+    def __init__(self, number: int | None = None) -> None:
+        self.id = getattr(self.current, "number", 0) if number is None else number
+
+    def __enter__(self) -> None:
+        self.before, self.current.number = Device().id, self.id
+
+    def __exit__(self, *_: object) -> None:
+        self.current.number = self.before
+
+
+class Card:
+    """A card of which a warp of the processor's does the work; stands for the module `cupy`.
+
+    There may be several, which work one at a time but begin together; the last is too old if `old`.
+    """
+
+    Device = Device
+
+    def __init__(
+        self,
+        library: Library,
+        size: int = 10**9,
+        warps: int = 3,
+        together: int = 4,
+        cards: int = 1,
+        used: int = 1,
+        old: bool = False,
+    ) -> None:
         self.library, self.size, self.warps, self.together = library, size, warps, together
+        self.cards, self.old, self.by_card = cards, old, Counter[int]()
+        self.working, self.begin = threading.Lock(), threading.Barrier(used, timeout=20)
         self.used = self.launches = self.claimed = 0
         self.pace = gpu.Pace(100)
         self.watch: Callable[[NDArray[np.float32]], None] = lambda weights: None
         self.cuda = self.runtime = self.memory = self
         self.OutOfMemoryError = OutOfMemoryError
 
-    def kernel(self, constants: tuple[tuple[str, int], ...]) -> Any:
-        compiled = self.library((*constants, ("TOGETHER", self.together)))
+    def getDeviceCount(self) -> int:  # noqa: N802
+        return self.cards
+
+    def getDeviceProperties(self, number: int) -> dict[str, int]:  # noqa: N802
+        return {"major": 5 if self.old and number == self.cards - 1 else 9, "minor": 0}
+
+    def kernel(self, card: int, constants: tuple[tuple[str, int], ...]) -> Any:
+        with self.working:
+            compiled = self.library((*constants, ("TOGETHER", self.together)))
 
         def function(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
             assert (grid[0] <= self.warps, block) == (True, (32,))
-            self.launches += 1
+            assert card == Device().id
             given = dict(zip([*POINTERS, *NUMBERS], arguments, strict=True))
-            given["claimed"].array[: given["trials"]] = self.claimed
-            launch(compiled, *(a.ptr if isinstance(a, Array) else int(a) for a in arguments))
-            self.watch(given["weights"].array)
+            if not self.by_card[card]:
+                self.begin.wait()  # until all that shall be used are at work
+            with self.working:
+                self.launches += 1
+                self.by_card[card] += 1
+                given["claimed"].array[: given["trials"]] = self.claimed
+                launch(compiled, *(a.ptr if isinstance(a, Array) else int(a) for a in arguments))
+                self.watch(given["weights"].array)
 
         return gpu._Kernel(function, self.warps, self.pace)
 
@@ -190,7 +236,7 @@ class Card:
 def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Card]]:
     """Return what puts a card in."""
 
-    def plug(first_slice: int = gpu.FIRST_SLICE, small: int = gpu.SMALL, **options: int) -> Card:
+    def plug(first_slice: int = gpu.FIRST_SLICE, small: int = gpu.SMALL, **options: Any) -> Card:
         card = Card(library, **options)
         monkeypatch.setattr(gpu, "FIRST_SLICE", first_slice)
         monkeypatch.setattr(gpu, "SMALL", small)
@@ -199,11 +245,13 @@ def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         monkeypatch.setitem(sys.modules, "cupy", card)
         monkeypatch.setattr(gpu, "_problem", lambda: None)
         monkeypatch.setattr(gpu, "_kernel", card.kernel)
-        gpu._table_on_card.cache_clear()
+        for kept in (gpu._table_on_card, gpu._able_cards, gpu._say_cards):
+            kept.cache_clear()
         return card
 
     yield plug
     gpu._table_on_card.cache_clear()
+    gpu._able_cards.cache_clear()
 
 
 @pytest.fixture
@@ -497,3 +545,89 @@ def test_numbers_that_a_card_cannot_hold_are_refused_or_do_not_matter(plug_in: C
     assert (gpu.run(never).best == gpu.run(batch).best).all()
     with pytest.raises(InputError, match="episodes is 2147483648, engine gpu takes at most 2147483647"):
         gpu.run(replace(batch, episodes=2**31, record=(1,)))
+
+
+# ---------------------------------------------------------------- several cards
+
+
+def test_two_cards_share_a_batch_and_give_the_same_bits(
+    plug_in: Callable[..., Card], caplog: pytest.LogCaptureFixture
+) -> None:
+    batch = replace(trials("dsp", Settings(hidden=6, steps=30), episodes=12, count=3), switch=Switch(5))
+    card = plug_in(cards=2, used=2, first_slice=3)
+    told: list[tuple[int, int]] = []
+    ours = gpu.run(
+        batch,
+        keep_weights=True,
+        keep_ep=True,
+        progress=lambda episodes: told.append((episodes, threading.get_ident())),
+    )
+    theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
+    assert_equal_trials(ours, theirs, batch.phase)
+    assert set(card.by_card) == {0, 1}
+    assert {thread for _, thread in told} == {threading.get_ident()}
+    assert sum(episodes for episodes, _ in told) == len(batch) * batch.episodes
+    assert caplog.messages == ["engine gpu uses 2 cards; workers=1 uses one"]
+
+
+@pytest.mark.parametrize(("workers", "current", "used"), [(1, 0, {0}), (1, 2, {2}), (2, 1, {1, 0})])
+def test_as_many_cards_are_used_as_there_are_workers_the_current_one_first(
+    plug_in: Callable[..., Card], workers: int, current: int, used: set[int]
+) -> None:
+    card = plug_in(cards=3, used=workers)
+    batch = trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1)
+    with Device(current):
+        engines.runner("gpu", workers).run(batch)
+    assert set(card.by_card) == used
+
+
+def test_more_workers_than_cards_are_refused_before_any_work(plug_in: Callable[..., Card]) -> None:
+    card = plug_in(cards=3, old=True)
+    problem = "workers is 3, engine gpu finds 2 cards; ask for no more, or leave workers out"
+    batch = trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1)
+    for refused in (lambda: engines.runner("gpu", 3), lambda: gpu.run(batch, workers=3)):
+        with pytest.raises(InputError) as refusal:
+            refused()
+        assert str(refusal.value) == problem
+    assert card.launches == 0
+
+
+def test_with_engine_auto_workers_are_for_processors_and_all_cards_are_used(
+    plug_in: Callable[..., Card],
+) -> None:
+    card = plug_in(cards=2, used=2)
+    engines.runner("auto", 7).run(trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1))
+    assert set(card.by_card) == {0, 1}
+
+
+def test_what_progress_raises_stops_all_cards(plug_in: Callable[..., Card]) -> None:
+    batch = trials("dsp", Settings(hidden=6, steps=30), episodes=400, count=2)
+    card = plug_in(cards=2, used=2, first_slice=1)
+
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        gpu.run(batch, progress=interrupt)
+    launches = card.launches
+    card = plug_in(cards=2, used=2, first_slice=1)
+    gpu.run(batch)
+    assert launches < card.launches
+    assert threading.active_count() == 1 or not any("ThreadPool" in t.name for t in threading.enumerate())
+
+
+def test_what_fails_on_one_card_is_told_once_and_stops_the_others(plug_in: Callable[..., Card]) -> None:
+    plug_in(cards=2, used=2, size=3_000, small=0)
+    with pytest.raises(InputError, match="engine gpu: 0 MiB of memory are free on the card"):
+        gpu.run(trials("dsp", Settings(hidden=6, steps=30), episodes=4, count=2))
+
+
+@pytest.mark.parametrize("cards", [2, 3, 8])
+@pytest.mark.parametrize("count", [2, 100, 8_400, 1_000_003])
+def test_blocks_fill_every_card_and_cover_every_trial_once(count: int, cards: int) -> None:
+    blocks = gpu.blocks(count, cards)
+    assert [trial for first, last in blocks for trial in (first, last)] == sorted(
+        [0, count, *(last for _, last in blocks[:-1] for _ in range(2))]
+    )
+    assert min(count, cards) <= len(blocks) <= 4 * cards
+    assert all(last > first for first, last in blocks)

@@ -222,7 +222,8 @@ def add_engine(command: Parser) -> None:
         "--workers",
         type=whole,
         metavar="N",
-        help="threads of the cpu engine (one per core), processes of the reference engine (1)",
+        help="threads of the cpu engine (one per core), processes of the reference engine (1), "
+        "cards of the gpu engine (all)",
     )
     command.add_argument(
         "--cluster",

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from distal.base.checks import InputError
+from distal.engines import gpu
 from distal.engines.batch import Batch, Engine, Progress, Trials, checked_workers
 from distal.engines.processes import process_pool, stop
 from distal.engines.registry import AUTO, CHOICES, DEFAULT, imported, resolve, say_instead
@@ -56,8 +57,10 @@ class Runner:
     ) -> Trials:
         """Run all trials of a batch."""
         suited = self.suited(batch)
+        # With engine auto the number is for processors: nobody asked for so many cards.
+        workers = None if self.auto and suited.engine == "gpu" else self.workers
         return suited._module_or_processes(len(batch)).run(
-            batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=self.workers, progress=progress
+            batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=workers, progress=progress
         )
 
     def _module_or_processes(self, trials: int) -> Engine:
@@ -83,8 +86,8 @@ def runner(
     Args:
         engine: "cpu", "gpu", "reference" or "auto"; None is cpu, or reference for what cpu cannot run;
             a runner is returned as it is.
-        workers: threads of the cpu engine, processes of the reference engine, or the executor's workers
-            if it does not say how many it has.
+        workers: threads of the cpu engine, processes of the reference engine, cards of the gpu engine,
+            or the executor's workers if it does not say how many it has.
         executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
 
     Returns:
@@ -98,5 +101,8 @@ def runner(
             raise InputError("engine is a runner, which has workers and executor of its own; leave these out")
         return engine
     name = resolve(DEFAULT if engine is None else engine)
-    made = Runner(name, checked_workers(workers), imported(name), auto=engine in (None, AUTO))
+    workers = checked_workers(workers)
+    if engine == "gpu" and executor is None:
+        gpu.check(workers)
+    made = Runner(name, workers, imported(name), auto=engine in (None, AUTO))
     return made if executor is None else made.spread_over(executor)

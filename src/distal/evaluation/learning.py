@@ -656,8 +656,8 @@ def learn(
         engine: "cpu", "gpu", "reference" or "auto"; all give identical results. If left out, cpu,
             or reference for what cpu cannot run. Or a runner that `distal.engines.runner` made of
             an engine, workers and an executor.
-        workers: Threads of the cpu engine, processes of the reference engine, or the executor's
-            workers if it does not say how many it has.
+        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
+            engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         keep_ep: Keep the EP of every episode, as `Result.ep`.
         keep_weights: Keep the weights of the first episode that had the best EP.

@@ -359,8 +359,8 @@ def study_beyond(
         force: Start over in a folder made with other options.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`. What the engine
             cannot run goes to the next that can: a card takes no network of 80 hidden neurons.
-        workers: Threads of the cpu engine, processes of the reference engine, or the executor's
-            workers if it does not say how many it has.
+        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
+            engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the questions proceed.
 

@@ -338,7 +338,8 @@ def reproduce(
         force: Start over in a folder made with other options.
         maze: The maze; the triple T-maze if left out.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, or the executor's workers if it does not say how many it has.
+        workers: Threads of the cpu engine, cards of the gpu engine, or the executor's workers if it
+            does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the stages proceed.
         **settings: As in `Settings`.

@@ -440,8 +440,8 @@ def study_tasks(
         force: Start over in a folder made with other options.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`. CartPole has no
             table; the reference engine runs it, in one process for each core.
-        workers: Threads of the cpu engine, processes of the reference engine, or the executor's
-            workers if it does not say how many it has.
+        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
+            engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the tasks proceed.
 

@@ -151,8 +151,8 @@ def evolve(
             already holds an evolution is refused.
         force: Start over in a folder that already holds an evolution.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, processes of the reference engine, or the executor's
-            workers if it does not say how many it has.
+        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
+            engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with a `Step` after every generation, once for all runs, from the first
             population on; the winners are re-measured after the last call. It is called in the
@@ -268,8 +268,8 @@ def resume(
         generations: Run up to this generation instead of the number that the folder names.
         budget: Or as far as so many episodes of each run allow, those of earlier generations included.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, processes of the reference engine, or the executor's
-            workers if it does not say how many it has.
+        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
+            engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with a `Step` after every generation that the folder does not hold yet, as
             in `evolve`; never for runs that are finished.

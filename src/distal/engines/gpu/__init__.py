@@ -3,6 +3,8 @@
 This file is the host's side: it packs a batch into flat arrays, sends it to the
 card in slices that take about half a second, and unpacks what comes back. What
 runs on the card is in `trials.cu`, compiled for the card and the settings at hand.
+Where there are several cards, each has a thread of the host, which takes one block
+of trials after another.
 """
 
 from __future__ import annotations
@@ -12,19 +14,23 @@ import hashlib
 import logging
 import os
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError
+from distal.base.checks import InputError, counted
 from distal.base.files import write_bytes
 from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
 from distal.engines.numbers import Flat, flat, not_compiled, table_of
@@ -63,13 +69,19 @@ _SHARE = 0.6  # of the free memory
 SMALL = 2**28  # bytes that are taken without asking how much is free
 _PINNED = 2**24  # numbers of a result that is put where the card can write to; such memory is scarce
 _ALIGNED = 256  # bytes, as the card aligns memory itself
+_BLOCKS_A_CARD = 4  # at most, of a batch on several cards
+_POLL = 0.1  # seconds between looks at how far several cards are
+
+_compiling = threading.Lock()
 
 
-def check() -> None:
-    """Refuse, with what to do, if there is nothing to run on."""
+def check(workers: int | None = None) -> None:
+    """Refuse, with what to do, if there is nothing to run on, or if there are fewer cards than workers."""
     problem = _problem()
     if problem is not None:
         raise InputError(f"engine gpu: {problem}; or use engine cpu")
+    if workers is not None and workers > 1:
+        _cards(workers)
 
 
 @cache
@@ -91,12 +103,10 @@ def _problem() -> str | None:
         cupy.cuda.nvrtc.getVersion()
     except Exception as error:  # whatever a missing library raises
         return f"CUDA's run-time compiler cannot be loaded ({error}): pip install 'distal[gpu]'"
-    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
-    if (properties["major"], properties["minor"]) < _CAPABILITY:
-        oldest = ".".join(map(str, _CAPABILITY))
-        return (
-            f"the card has compute capability {properties['major']}.{properties['minor']}, {oldest} is needed"
-        )
+    capability = _capability(cupy.cuda.runtime, cupy.cuda.Device().id)
+    if capability < _CAPABILITY:
+        own, oldest = (".".join(map(str, version)) for version in (capability, _CAPABILITY))
+        return f"the card has compute capability {own}, {oldest} is needed"
     return None
 
 
@@ -352,14 +362,141 @@ def run(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Trials:
-    """Run all trials of a batch on the card; `workers` is not for it to choose."""
-    keep_weights, keep_ep, _ = checked_call(batch, keep_weights, keep_ep, workers, progress)
+    """Run all trials of a batch on the cards; `workers` are cards, all that there are if it is None."""
+    keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
     check()
     check_supported(supports(batch))
     import cupy  # noqa: PLC0415 - an extra
 
+    cards, table = _cards(workers), table_of(batch)
+    layout = Layout(batch.settings.hidden, table.inputs, table.outputs)
+    results = _Results(
+        best=_room_for(cupy, len(batch), len(batch.recorded)),
+        eps=_room_for(cupy, len(batch), batch.episodes) if keep_ep else None,
+        kept=np.empty((len(batch), layout.size), np.float32) if keep_weights else None,
+    )
+    if len(cards) == 1 or len(batch) == 1:
+        _run(cupy, cards[0], batch, results, progress)
+    else:
+        _run_on_all(cupy, cards, batch, results, progress)
+    hidden, output = layout.unpack(results.kept) if results.kept is not None else (None, None)
+    return Trials(results.best, results.eps, hidden, output)
+
+
+class _Results(NamedTuple):
+    """Arrays of the host for what the trials of a batch give; of weights, as they lie in lanes."""
+
+    best: NDArray[np.int32]
+    eps: NDArray[np.int32] | None
+    kept: NDArray[np.float32] | None
+
+    def part(self, first: int, last: int) -> _Results:
+        """Return the room of trials first … last − 1."""
+        return _Results(*(None if each is None else each[first:last] for each in self))  # type: ignore[arg-type]
+
+
+def _cards(workers: int | None) -> tuple[int, ...]:
+    """Return the numbers of the cards to use: so many, or all; refuse more than there are."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    current: int = cupy.cuda.Device().id
+    if workers == 1:
+        return (current,)
+    found = (current, *(card for card in _able_cards() if card != current))
+    if workers is None:
+        if len(found) > 1:
+            _say_cards(len(found))
+        return found
+    if workers > len(found):
+        raise InputError(
+            f"workers is {workers}, engine gpu finds {counted(len(found), 'card')}; ask for no more, "
+            "or leave workers out"
+        )
+    return found[:workers]
+
+
+@cache
+def _able_cards() -> tuple[int, ...]:
+    """Return the numbers of all cards that have the instructions."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    runtime = cupy.cuda.runtime
+    return tuple(
+        card for card in range(runtime.getDeviceCount()) if _capability(runtime, card) >= _CAPABILITY
+    )
+
+
+def _capability(runtime: Any, card: int) -> tuple[int, int]:
+    properties = runtime.getDeviceProperties(card)
+    return properties["major"], properties["minor"]
+
+
+@cache
+def _say_cards(count: int) -> None:
+    """Say once that there are several cards, and that all are used."""
+    _log.warning("engine gpu uses %d cards; workers=1 uses one", count)
+
+
+def blocks(trials: int, cards: int) -> list[tuple[int, int]]:
+    """Divide trials into blocks (first, last + 1) for several cards.
+
+    There is one for each card, or some more where each still fills a card: cards, and trials, differ.
+    """
+    size = max(min(-(-trials // cards), FILLING), -(-trials // (_BLOCKS_A_CARD * cards)))
+    return list(pairwise([*range(0, trials, size), trials]))
+
+
+class _Stopped(Exception):  # noqa: N818 - it ends a thread, and nobody else sees it
+    """The other threads have been told to stop."""
+
+
+def _run_on_all(
+    cupy: Any, cards: tuple[int, ...], batch: Batch, results: _Results, progress: Progress | None
+) -> None:
+    """Run a batch on several cards: a thread for each takes one block after another.
+
+    Progress is told in the thread that called; what is raised there, Ctrl-C included, or on a
+    card stops all of them after the launches that they are at.
+    """
+    todo: SimpleQueue[tuple[int, int]] = SimpleQueue()
+    for block in blocks(len(batch), len(cards)):
+        todo.put(block)
+    told: SimpleQueue[int] = SimpleQueue()
+    stop = threading.Event()
+
+    def tell(episodes: int) -> None:
+        if stop.is_set():
+            raise _Stopped
+        told.put(episodes)
+
+    def work(card: int) -> None:
+        with suppress(_Stopped, Empty), cupy.cuda.Device(card):
+            while True:
+                first, last = todo.get_nowait()
+                _run(cupy, card, batch.part(first, last), results.part(first, last), tell)
+
+    with ThreadPoolExecutor(len(cards)) as pool:
+        try:
+            waiting = {pool.submit(work, card) for card in cards}
+            while waiting:
+                finished, waiting = wait(waiting, _POLL, FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                while not told.empty():
+                    episodes = told.get()
+                    if progress is not None:
+                        progress(episodes)
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _run(
+    cupy: Any, card: int, batch: Batch, results: _Results, progress: Callable[[int], None] | None
+) -> None:
+    """Run a batch on the card that this thread uses."""
     try:
-        return _run(cupy, batch, keep_weights, keep_ep, progress)
+        _launch(cupy, card, batch, results, progress)
     except cupy.cuda.memory.OutOfMemoryError:
         cupy.get_default_memory_pool().free_all_blocks()
         free, _ = cupy.cuda.runtime.memGetInfo()
@@ -369,22 +506,22 @@ def run(
         ) from None
 
 
-def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: Progress | None) -> Trials:
+def _launch(
+    cupy: Any, card: int, batch: Batch, results: _Results, progress: Callable[[int], None] | None
+) -> None:
+    """Send a batch to the card, slice by slice, and fetch its results."""
     settings, table, learners = batch.settings, table_of(batch), flat(batch)
+    best, eps, kept = results
+    keep_weights, keep_ep = kept is not None, eps is not None
     layout = Layout(settings.hidden, table.inputs, table.outputs)
     moving, phases = batch.switch is not None, batch.goals.shape[1]
     constants = definitions(
         settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs, moving
     )
-    kernel = _kernel(tuple(constants.items()))
-    task = _table_on_card(table)
+    kernel = _kernel(card, tuple(constants.items()))
+    task = _table_on_card(card, table)
     numbers, added = packed_learners(learners)
     width = len(batch.recorded)
-    best = _results(cupy, len(batch), width)
-    kept = np.empty((len(batch), layout.size), np.float32) if keep_weights else None
-
-    eps = _results(cupy, len(batch), batch.episodes) if keep_ep else None
-
     each = 4 * (
         7 + phases + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
     )  # bytes a trial
@@ -435,11 +572,9 @@ def _run(cupy: Any, batch: Batch, keep_weights: bool, keep_ep: bool, progress: P
         kernel.pace.learn(n * (until - episode) / side_by_side, time.perf_counter() - began)
         if progress is not None:
             progress(n * (until - episode))
-    hidden, output = layout.unpack(kept) if kept is not None else (None, None)
-    return Trials(best, eps, hidden, output)
 
 
-def _results(cupy: Any, trials: int, width: int) -> NDArray[np.int32]:
+def _room_for(cupy: Any, trials: int, width: int) -> NDArray[np.int32]:
     """Return an array for results, in memory that the card can write to if it is not large.
 
     Copying into ordinary memory takes longer than most episodes.
@@ -517,20 +652,21 @@ def compiler_options(capability: str, constants: tuple[tuple[str, int], ...]) ->
 
 
 @cache
-def _kernel(constants: tuple[tuple[str, int], ...]) -> _Kernel:
-    """Return the kernel for these constants, compiled now or kept from an earlier run."""
+def _kernel(card: int, constants: tuple[tuple[str, int], ...]) -> _Kernel:
+    """Return the kernel for these constants, on the card in use, compiled now or kept from an earlier run."""
     import cupy  # noqa: PLC0415 - an extra
 
     text, options = source(), compiler_options(cupy.cuda.Device().compute_capability, constants)
     version = ".".join(map(str, cupy.cuda.nvrtc.getVersion()))
     name = hashlib.sha256("\n".join([text, version, *options]).encode()).hexdigest()
     kept = _cache_folder() / f"{name}.cubin"
-    if not kept.exists():
-        began = time.perf_counter()
-        write_bytes(kept, _compiled(cupy.cuda.nvrtc, text, options))
-        seconds = time.perf_counter() - began
-        if seconds > 1:
-            _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)
+    with _compiling:  # once for all cards
+        if not kept.exists():
+            began = time.perf_counter()
+            write_bytes(kept, _compiled(cupy.cuda.nvrtc, text, options))
+            seconds = time.perf_counter() - began
+            if seconds > 1:
+                _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)
     function = cupy.RawModule(path=str(kept)).get_function("run_trials")
     blocks = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, _LANES, 0)
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
@@ -578,9 +714,9 @@ def _temporary_folder() -> Path:
     return Path(folder.name)
 
 
-@lru_cache(maxsize=4)
-def _table_on_card(table: Table) -> Packed:
-    """Return a table whose arrays lie on the card."""
+@lru_cache(maxsize=16)
+def _table_on_card(card: int, table: Table) -> Packed:
+    """Return a table whose arrays lie on the card in use."""
     import cupy  # noqa: PLC0415 - an extra
 
     return Packed(*map(cupy.asarray, packed(table)))

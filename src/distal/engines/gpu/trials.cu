@@ -45,10 +45,11 @@ typedef unsigned long long u64;
 #define BITS ((NEURONS + SENSED + (BINARY ? NUMBER : 0) + 31) / 32)  // words of a record
 #define ROOM (STEPS > 128 ? 128 : (STEPS + 31) / 32 * 32)           // steps that are remembered
 #define WORDS (ROOM / 32)
+#define FULL (STEPS > ROOM ? ROOM - 32 : ROOM)   // steps of a past that is full: 32 more may be put behind them
 #define SEEN (4 * GROUPS)                        // rows of hidden neurons as outputs see them, after those of columns
 #define SPLIT ((HIDDEN & 31) + ACTIONS > 32)     // whether the outputs are in two slots
 #define PARTS (BY_LAYER ? 3 : 1)                 // of a neuron's weights, each with a norm
-#define LONG (STEPS / 3)                         // steps until a circle, in an episode of a trial that takes long
+#define LONG (STEPS / 4)                         // steps an episode, on average, of a trial that takes long
 #define FOUR (TOGETHER == 4 && SLOTS == 1 && WINNER)
 #define EVENTS (1 << EVENT_BITS)                 // classes of transitions
 #define STATE_AT (IN_SPOT + EVENT_BITS)          // a spot is state << STATE_AT | event << IN_SPOT | what is sensed
@@ -278,9 +279,9 @@ struct Record {
 };
 
 // An episode, as far as it lies in the past: so many steps, of which those from `from` on were taken
-// 1 + rounds times, and the first `left` of them once more.
+// 1 + rounds times.
 struct Walk {
-    int length, from, rounds, left;
+    int length, from, rounds;
     int steps;  // all that were taken
 };
 
@@ -317,13 +318,22 @@ struct __align__(16) Shared {
     {
         __syncwarp();
         const Record kept = record(gone + lane), edge = record(gone - 1);
-        const int spot = spots[gone + lane], end = spots[ROOM];
+        const int spot = spots[gone + lane], end = spots[FULL];
         __syncwarp();
         keep(lane, kept);
         keep(-1, edge);
         spots[lane] = spot;
         spots[32] = end;
         __syncwarp();
+    }
+
+    // Take the first steps of a circle, fewer than 32, once more: copy them behind the last.
+    __device__ __forceinline__ void repeat(int lane, int length, int from, int again)
+    {
+        if (lane < again) {
+            keep(length + lane, record(from + lane));
+            spots[length + lane + 1] = spots[from + lane + 1];
+        }
     }
 };
 
@@ -776,11 +786,16 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
     __syncwarp();
     // Words of 32 steps, and one more for the circle, which has at most 32.
     const int words = (walk.length + 31) >> 5, from = walk.from - 32 * (words - 1);
+    if (words > 1)  // then all words are read; a neuron was active in none of those that are not used
+#pragma unroll
+        for (int word = 2; word < WORDS; word++)
+#pragma unroll
+            for (int s = 0; s < SLOTS; s++) mine.own[word][s][me.lane] = 0;
 #pragma unroll 1
     for (int word = 0; word <= words; word++) {
         const bool circle = word == words;
         const int kept = circle ? WORDS : word;
-        const u32 mask = below(walk.length - (circle ? walk.from : 32 * word)), more = circle ? below(walk.left) : 0;
+        const u32 mask = below(walk.length - (circle ? walk.from : 32 * word));
         const int times = circle ? walk.rounds : 1;
 #pragma unroll
         for (int b = 0; b < BITS; b++) {
@@ -797,9 +812,9 @@ __device__ __forceinline__ void build(Shared &mine, const Lane me, const Walk &w
                 now[b] = n;
                 pre[b] = p;
             }
-            total.pre[b] += times * __popc(p & mask) + __popc(p & more);
+            total.pre[b] += times * __popc(p & mask);
             if (b < SLOTS) {
-                total.post[b] += times * __popc(n & mask) + __popc(n & more);
+                total.post[b] += times * __popc(n & mask);
                 mine.own[kept][b][me.lane] = n & mask;
             }
             if (source < NEURONS + SENSED) mine.rows[kept][column_of(source)] = p;
@@ -817,8 +832,7 @@ __device__ __forceinline__ int extra_of(const Shared &mine, const Lane me, const
     for (int at = me.lane; at < (walk.length + 31 & ~31); at += 32) {
         const int event = at < walk.length ? EVENT_OF(mine.spots[at + 1]) : 0;
         if (__ballot_sync(ALL, event)) {
-            int cost = (outcome[event] >> 1) *
-                       (1 + (at >= walk.from ? walk.rounds : 0) + (at >= walk.from && at < walk.from + walk.left));
+            int cost = (outcome[event] >> 1) * (1 + (at >= walk.from ? walk.rounds : 0));
 #pragma unroll
             for (int k = 16; k; k >>= 1) cost += __shfl_xor_sync(ALL, cost, k);
             extra += cost;
@@ -857,46 +871,37 @@ __device__ __forceinline__ void count(Shared &mine, Changes &changes, const Lane
         }
 }
 
-// The same for the last steps of an episode, and from the counts the changes of the weights. A count above
-// `limit` is frequent; lanes 0 … 15 have the change for trace bits 1111 … 0000.
-__device__ __forceinline__ void decide(
-    Shared &mine, Changes &changes, const Lane me, bool begun, Totals &total, int limit, float change)
+// From the counts of the last `words` words of steps, added to those in `changes` if `begun`, the changes of the
+// weights. A count above `limit` is frequent; lanes 0 … 15 have the change for trace bits 1111 … 0000.
+template <int words>
+__device__ __forceinline__ void decide_from(
+    Shared &mine, Changes &changes, const Lane me, bool begun, const Totals &total, int limit, float change)
 {
     const Walk walk = mine.walk;
-    build(mine, me, walk, total);
-#pragma unroll
-    for (int b = 0; b < BITS; b++) {
-        const int source = 32 * b + me.lane;
-        if (source < NEURONS + SENSED) mine.totals[column_of(source)] = total.pre[b] << 16;
-        if (source < HIDDEN) mine.totals[SEEN + source] = total.post[b] << 16;
-    }
-    __syncwarp();
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         // Two counts in a word, and four comparisons in two subtractions: a half's upper bit says "not above".
         const u32 limits = (limit + 0x8000u) * 0x10001u;
         const u32 rest = limits - (total.post[s] | (walk.steps - total.post[s]) << 16);
-        const u32 own = mine.own[0][s][me.lane], own_circle = mine.own[WORDS][s][me.lane];
-        const u32 own_more = own_circle & below(walk.left);
-        u32 exists = 0;
-#pragma unroll 1
+        const u32 own_circle = mine.own[WORDS][s][me.lane];
+        u32 own[words], exists = 0;
+#pragma unroll
+        for (int word = 0; word < words; word++) own[word] = mine.own[word][s][me.lane];
+#pragma unroll 1  // short code is faster than what more of it gains: warps are at different places of it
         for (int g = 0; g < GROUPS; g++) {
             if ((g & 7) == 0) exists = me.synapses(s, 4 * g);
             const int row = row_of(me, s, g);
-            const uint4 rows = *(const uint4 *)(mine.rows[0] + row);
             const uint4 circle = *(const uint4 *)(mine.rows[WORDS] + row);
             const uint4 pre = *(const uint4 *)(mine.totals + row);
             uint4 n = make_uint4(0, 0, 0, 0);
             if (STEPS > ROOM && begun) n = *(const uint4 *)&changes.at(mine, me, s, g);
 #pragma unroll
-            for (int k = 0; k < 4; k++)
-                pick(n, k) += __popc(pick(rows, k) & own) + walk.rounds * __popc(pick(circle, k) & own_circle) +
-                              __popc(pick(circle, k) & own_more);
-#pragma unroll 1
-            for (int word = 1; 32 * word < walk.length; word++) {
-                const uint4 further = *(const uint4 *)(mine.rows[word] + row);
+            for (int k = 0; k < 4; k++) pick(n, k) += walk.rounds * __popc(pick(circle, k) & own_circle);
 #pragma unroll
-                for (int k = 0; k < 4; k++) pick(n, k) += __popc(pick(further, k) & mine.own[word][s][me.lane]);
+            for (int word = 0; word < words; word++) {
+                const uint4 rows = *(const uint4 *)(mine.rows[word] + row);
+#pragma unroll
+                for (int k = 0; k < 4; k++) pick(n, k) += __popc(pick(rows, k) & own[word]);
             }
             float4 decided;
 #pragma unroll
@@ -910,6 +915,24 @@ __device__ __forceinline__ void decide(
             exists >>= 4;
         }
     }
+}
+
+// The same, after counting the last steps of an episode. Most walks are a word, and all code is shorter for those.
+__device__ __forceinline__ void decide(
+    Shared &mine, Changes &changes, const Lane me, bool begun, Totals &total, int limit, float change)
+{
+    build(mine, me, mine.walk, total);
+#pragma unroll
+    for (int b = 0; b < BITS; b++) {
+        const int source = 32 * b + me.lane;
+        if (source < NEURONS + SENSED) mine.totals[column_of(source)] = total.pre[b] << 16;
+        if (source < HIDDEN) mine.totals[SEEN + source] = total.post[b] << 16;
+    }
+    __syncwarp();
+    if (WORDS == 1 || mine.walk.length <= 32)
+        decide_from<1>(mine, changes, me, begun, total, limit, change);
+    else
+        decide_from<WORDS>(mine, changes, me, begun, total, limit, change);
 }
 
 // w / norm, rounded to nearest, for a norm and a quotient far from the ends of the range. `inverse` and
@@ -1031,8 +1054,9 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
 
     // Some trials take ten times as long as others, and the last to be begun would be waited for. So a
     // piece of work is a few episodes of a trial, and all trials have their first piece before any has its
-    // second; but who finds that a trial takes long does all of it at once. Weights wait in memory
-    // meanwhile (read past the first cache, which another warp does not see).
+    // second; but who finds in a later one that a trial takes long does all of it at once (in the first, agents
+    // walk far that soon repeat themselves). Weights wait in memory meanwhile (read past the first cache, which
+    // another warp does not see).
     while (true) {
         int work = 0;
         if (me.lane == 0) work = atomicAdd(next, 1);
@@ -1079,7 +1103,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         // The episode before, if all of it lies in the past: its computed steps, steps, EP and m.
         bool known = false, was_good = false;
         u32 computed = 0;   // bit k of lane l says that step 32 k + l was
-        int length = 0, ep = 0;
+        int length = 0, ep = 0, walked = 0;
         for (int episode = begin; episode < until; episode++) {
             const bool fresh = episode == 0 || (resample && episode % resample == 0);
 #if PHASES
@@ -1160,10 +1184,10 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     step++;
                     mine.spots[step - base] = spot;
                     over = ((u32)(ends >> EVENT_OF(spot)) & 1) | (u32)(step == STEPS);
-                    if (STEPS > ROOM && step - base == ROOM) {
+                    if (STEPS > ROOM && step - base == FULL) {
                         // The past is full: all but its last 32 steps are counted and forgotten.
-                        const int gone = ROOM - 32;
-                        mine.walk = {gone, gone, 0, 0, 0};
+                        const int gone = FULL - 32;
+                        mine.walk = {gone, gone, 0, 0};
                         __syncwarp();
                         extra += extra_of(mine, me, outcomes + EVENTS * GOAL);
                         if (!CLIMB) count(mine, changes, me, base > 0, total);
@@ -1219,11 +1243,13 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 }
 #endif
 
-                // The steps of a circle are taken again until the end.
+                // The steps of a circle are taken again until the end: some once more, which makes any of them the
+                // first of a circle, and then all of them so many times.
                 const bool ended = ends >> EVENT_OF(spot) & 1;  // never in a circle: it would have ended before
                 length = step - base;
                 const int from = length - period, again = STEPS - step, left = period ? again % period : 0;
-                mine.walk = {length, from, period ? again / period : 0, left, ended ? step : STEPS};
+                mine.repeat(me.lane, length, from, left);
+                mine.walk = {length + left, from + left, period ? again / period : 0, ended ? step : STEPS};
                 __syncwarp();
                 extra += extra_of(mine, me, outcomes + EVENTS * GOAL);
                 const int end = period ? mine.spots[from + left] : spot;
@@ -1257,7 +1283,8 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 }
                 update(mine, changes, me, w);
             }
-            if (step > LONG && until < last) {
+            walked += same ? 0 : step;
+            if (turn && episode + 1 == until && until < last && walked > LONG * (until - begin)) {
                 if (me.lane == 0) taken = atomicCAS(claimed + trial, turn + 1, NONE);
                 if (__shfl_sync(ALL, taken, 0) == turn + 1) until = last;
             }
