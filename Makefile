@@ -14,8 +14,10 @@ STAMP := $(VENV)/.installed
 run: $(STAMP)
 	$(BIN)/distal reproduce
 
+# With bytecode, even where the environment says no: the tests start two hundred processes that would each
+# compile the package again.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
 # On the machine's own Python, which has CuPy; pytest and Hypothesis must be there too, Numba may be.
 test-gpu:
