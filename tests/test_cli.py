@@ -24,7 +24,11 @@ from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started, wait_until
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
-PLAIN = [*SHORT, "--engine", "reference"]  # in a process of its own: compiled code takes half a second to load
+PLAIN = [
+    *SHORT,
+    "--engine",
+    "reference",
+]  # in a process of its own: compiled code takes half a second to load
 
 
 @pytest.fixture
