@@ -61,6 +61,7 @@ def test_superiority_counts_ties_half() -> None:
     assert significance.superiority(x, y) == pytest.approx(1 - u / 900)
 
 
+@pytest.mark.usefixtures("exact")
 def test_intervals_cover_the_mean_and_follow_wilson() -> None:
     data = np.arange(41)  # mean 20, standard error 1.87
     low, high = significance.interval(data)
