@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 run: $(STAMP)
 	$(BIN)/distal reproduce
 
-# With bytecode, even where the environment says no: the tests start two hundred processes that would each
+# With bytecode, even where the environment says no: the tests start many processes, and each would
 # compile the package again.
 test: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
