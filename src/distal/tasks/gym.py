@@ -514,5 +514,5 @@ def package_of(module: str) -> tuple[str | None, str | None]:
 
 @cache
 def _packages() -> Mapping[str, list[str]]:
-    """Return the installed packages by the modules that are in them; to look takes half a second."""
+    """Return the installed packages by the modules that are in them; to look takes a quarter of a second."""
     return importlib.metadata.packages_distributions()
