@@ -15,8 +15,10 @@ run: $(STAMP)
 	$(BIN)/distal learn champion:1
 	$(BIN)/distal reproduce
 
+# With bytecode, even where the environment says no: the tests start many processes, and each would
+# compile the package again.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
 # On the machine's own Python, which has CuPy; pytest and Hypothesis must be there too, Numba may be. With
 # pytest-xdist eight processes share the work, most of which is compiling hundreds of kernels.

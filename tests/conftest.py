@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 import distal
+from distal.base import significance
 from distal.base.files import write_text
 from distal.base.machine import machine
 from distal.engines import Trials, gpu
@@ -71,6 +72,25 @@ def browser() -> Iterator[Browser]:
         launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield launched
         launched.close()
+
+
+REDRAWN = {name: getattr(significance, name) for name in ("_RESAMPLES", "_PAIRS")}
+
+
+@pytest.fixture(scope="module")
+def rough() -> Iterator[None]:
+    """Redraw samples seldom, where the claim is not about intervals: a report has hundreds of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in REDRAWN:
+            patch.setattr(significance, name, 99)
+        yield
+
+
+@pytest.fixture
+def exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redraw samples as often as a report does, in a file whose other tests are `rough`."""
+    for name, count in REDRAWN.items():
+        monkeypatch.setattr(significance, name, count)
 
 
 @pytest.fixture

@@ -61,6 +61,8 @@ from distal.tasks.walk import MazeTask
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.usefixtures("rough")
+
 TINY = Scale("quick", runs=2, generations=1, trials=3, episodes=4, fresh=4, tested=5, long=6, last=2)
 SEED = 3
 
@@ -799,6 +801,7 @@ def test_bad_options_are_refused_in_one_line_before_any_work(
 # ------------------------------------------------------------------ the document
 
 
+@pytest.mark.usefixtures("exact")
 def test_the_document_is_what_the_kept_numbers_say() -> None:
     study, beside = (
         BeyondStudy.from_dict(json.loads((ROOT / "docs" / name).read_text(encoding="utf-8")))

@@ -24,6 +24,11 @@ from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started, wait_until
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
+PLAIN = [
+    *SHORT,
+    "--engine",
+    "reference",
+]  # in a process of its own: compiled code takes half a second to load
 
 
 @pytest.fixture
@@ -223,7 +228,7 @@ def test_help_and_version_are_there(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
     with started(*DISTAL, "learn", "paper:1", "--episodes", "1000000", "--engine", "reference") as process:
-        time.sleep(1.5)
+        time.sleep(1)
         assert process.poll() is None
         interrupt(process)
         out, err = process.communicate(timeout=20)
@@ -231,7 +236,9 @@ def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
 
 
 def test_ctrl_c_during_an_evolution_says_how_to_continue(tmp_path: Path) -> None:
-    with started(*DISTAL, "evolve", "--generations", "100000", "--out", tmp_path / "a run") as process:
+    small = ("--trials", "1", "--episodes", "2", "--runs", "1")
+    command = (*DISTAL, "evolve", "--generations", "100000", *small, "--out", tmp_path / "a run")
+    with started(*command) as process:
         wait_until((tmp_path / "a run" / "state.json").exists)
         interrupt(process)
         _, err = process.communicate(timeout=20)
@@ -274,7 +281,7 @@ def test_names_and_pictures_are_printed_as_they_are(
 
 def test_an_ascii_terminal_is_no_error() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
-    with started(*DISTAL, "learn", "paper:1", *SHORT, env=environment) as process:
+    with started(*DISTAL, "learn", "paper:1", *PLAIN, env=environment) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "fitness" in out
@@ -336,7 +343,7 @@ def test_json_holds_the_same_name_and_nothing_to_obey(evil: Path, capsys: pytest
 
 def test_colours_go_on_working(evil: Path) -> None:
     environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"}
-    with started(*DISTAL, "learn", evil, *SHORT, env=environment) as process:
+    with started(*DISTAL, "learn", evil, *PLAIN, env=environment) as process:
         out, _ = process.communicate(timeout=60)
     assert f"\x1b[1m{TURNED_SHOWN}\x1b[0m" in out
     assert obeyed(out) == {"\x1b"}
@@ -409,7 +416,7 @@ def test_a_nul_in_a_name_is_refused(load: Callable[[str], object]) -> None:
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&- <&-"])
 def test_closed_streams_are_no_error_and_no_file_takes_their_place(closed: str, tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
-    command = ("sh", "-c", f'exec "$@" {closed}', "sh", *DISTAL, "learn", "paper:1", *SHORT, "--csv")
+    command = ("sh", "-c", f'exec "$@" {closed}', "sh", *DISTAL, "learn", "paper:1", *PLAIN, "--csv")
     with started(*command, table) as process:
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
@@ -418,7 +425,7 @@ def test_closed_streams_are_no_error_and_no_file_takes_their_place(closed: str, 
 
 @pytest.mark.parametrize("variables", [{"COLUMNS": "1"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}])
 def test_a_narrow_or_plain_terminal_is_no_error(variables: dict[str, str]) -> None:
-    with started(*DISTAL, "learn", "paper:1", *SHORT, env={**os.environ, **variables}) as process:
+    with started(*DISTAL, "learn", "paper:1", *PLAIN, env={**os.environ, **variables}) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "Beats chance" in out

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import os
 import re
+import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,27 @@ import distal
 from distal.learners import chance_for
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+Run = Callable[[str], str]
 NUMBER = r"(-?\d+\.\d\d)"
 
 
-def run(name: str, folder: Path) -> str:
-    """Run an example in a folder of its own, with warnings as errors; return what it printed."""
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return what runs an example in a folder of its own, in this process, and returns what it printed.
+
+    This process has loaded all they need, and has warnings as errors; one of them is run alone.
+    """
+
+    def example(name: str) -> str:
+        monkeypatch.chdir(tmp_path)
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+        return capsys.readouterr().out
+
+    return example
+
+
+def run_alone(name: str, folder: Path) -> str:
+    """Run an example in a process of its own, with warnings as errors; return what it printed."""
     done = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / name],
         cwd=folder,
@@ -53,7 +71,7 @@ def test_an_example_says_at_its_top_what_it_writes_and_how_long_it_takes(script:
 
 
 def test_own_maze_compares_in_a_maze_of_its_own_and_draws(tmp_path: Path) -> None:
-    printed = run("own_maze.py", tmp_path)
+    printed = run_alone("own_maze.py", tmp_path)
     assert "a perfect agent has 12" in printed
     names = ("evolved:1", "paper:3", "hill climbing")
     chance = dict(re.findall(rf"^(\S.*?) {{2,}}.* chance {NUMBER}$", printed, re.MULTILINE))
@@ -65,8 +83,8 @@ def test_own_maze_compares_in_a_maze_of_its_own_and_draws(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["own_maze.svg"]
 
 
-def test_evolve_and_inspect_shows_the_rows_of_the_rule_it_writes(tmp_path: Path) -> None:
-    printed = run("evolve_and_inspect.py", tmp_path)
+def test_evolve_and_inspect_shows_the_rows_of_the_rule_it_writes(run: Run, tmp_path: Path) -> None:
+    printed = run("evolve_and_inspect.py")
     rule = distal.Rule.load(tmp_path / "inspected_rule.json")
     whole = distal.learn(rule, trials=50, seed=1)
     assert whole.chance is not None
@@ -81,8 +99,8 @@ def test_evolve_and_inspect_shows_the_rows_of_the_rule_it_writes(tmp_path: Path)
     assert sum(shares) <= 100.5
 
 
-def test_compare_your_method_sets_a_foreign_learner_beside_ours_and_chance(tmp_path: Path) -> None:
-    printed = run("compare_your_method.py", tmp_path)
+def test_compare_your_method_sets_a_foreign_learner_beside_ours_and_chance(run: Run, tmp_path: Path) -> None:
+    printed = run("compare_your_method.py")
     assert "16 trials of 100 episodes" in printed
     assert 38.5 <= fitness(printed, "search over finite-state machines") < 110
     for name, learner in (
@@ -106,8 +124,8 @@ def after_success(eps: list[int]) -> list[int]:
     return eps[first + 1 :]
 
 
-def test_own_task_evolves_for_its_room_and_its_agent_leaves_it(tmp_path: Path) -> None:
-    printed = run("own_task.py", tmp_path)
+def test_own_task_evolves_for_its_room_and_its_agent_leaves_it(run: Run, tmp_path: Path) -> None:
+    printed = run("own_task.py")
     assert "49 states, 5 bits, 4 actions" in printed
     winners = re.findall(rf"^run \d  {NUMBER} on fresh trials, chance {NUMBER}$", printed, re.MULTILINE)
     assert len(winners) == 2
@@ -128,8 +146,10 @@ def test_own_task_evolves_for_its_room_and_its_agent_leaves_it(tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["own_task_agent.json"]
 
 
-def test_learn_any_environment_trains_where_there_is_no_maze_and_shows_chance(tmp_path: Path) -> None:
-    printed = run("learn_any_environment.py", tmp_path)
+def test_learn_any_environment_trains_where_there_is_no_maze_and_shows_chance(
+    run: Run, tmp_path: Path
+) -> None:
+    printed = run("learn_any_environment.py")
     lines = re.findall(
         rf"^  (\S.+?) +{NUMBER} at 1 +{NUMBER} at 10 +{NUMBER} at 100 +chance +{NUMBER}$",
         printed,

@@ -31,10 +31,12 @@ from distal.search import runs
 from distal.search.evolve import Step, summary
 from tests.mazes import T
 
+pytestmark = pytest.mark.usefixtures("rough")
+
 SMALL: dict[str, Any] = {
     "runs": 2, "generations": 2, "trials": 1, "episodes": 5, "steps": 8, "maze": T, "hidden": 5,
 }  # fmt: skip
-TINY = Scale("quick", runs=3, generations=2, episodes=120)
+TINY = Scale("quick", runs=2, generations=1, episodes=120)
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes | None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -45,6 +46,7 @@ LATE = {
 }  # fmt: skip
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     """Return the source of every module, by its name: `distal.model.maze`, `distal.engines` for a package."""
     found = {}
@@ -52,9 +54,6 @@ def modules() -> dict[str, ast.Module]:
         parts = ("distal", *path.relative_to(ROOT).with_suffix("").parts)
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(path.read_text())
     return found
-
-
-MODULES = modules()
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, bool]]:
@@ -71,12 +70,15 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, bool]]:
             assert node.level == 0, "an import that is not absolute"
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
-                yield (inner if inner in MODULES else str(node.module)), False
+                yield (inner if inner in modules() else str(node.module)), False
         late = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         yield from ((name, late or inner) for name, inner in imports(node))
 
 
-IMPORTS = {module: list(imports(tree)) for module, tree in MODULES.items()}
+@cache
+def imported() -> dict[str, list[tuple[str, bool]]]:
+    """Return what every module imports."""
+    return {module: list(imports(tree)) for module, tree in modules().items()}
 
 
 def place(module: str) -> int:
@@ -88,16 +90,16 @@ def place(module: str) -> int:
 def test_a_module_imports_only_from_its_own_package_and_those_before_it() -> None:
     assert [
         f"{module} imports {name}"
-        for module, found in IMPORTS.items()
+        for module, found in imported().items()
         for name, _ in found
-        if name in MODULES and place(name) > place(module)
+        if name in modules() and place(name) > place(module)
     ] == []
 
 
 def test_no_module_imports_itself_through_others_be_it_late() -> None:
     graph = {
-        module: {name for name, _ in found if name in MODULES and name != module}
-        for module, found in IMPORTS.items()
+        module: {name for name, _ in found if name in modules() and name != module}
+        for module, found in imported().items()
     }
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
 
@@ -106,15 +108,15 @@ def test_one_table_tells_the_engines_which_learners_they_have_code_for() -> None
     own = {f"distal.learners.{name}" for name in ("dsp", "rule", "hill_climbing", "chance")}
     assert [
         module
-        for module, found in IMPORTS.items()
+        for module, found in imported().items()
         if module.startswith("distal.engines") and own & {name for name, _ in found}
     ] == ["distal.engines.numbers"]
 
 
 def test_what_is_imported_in_a_function_has_a_reason() -> None:
     late = {
-        (module.removeprefix("distal."), name if name in MODULES else name.split(".")[0])
-        for module, found in IMPORTS.items()
+        (module.removeprefix("distal."), name if name in modules() else name.split(".")[0])
+        for module, found in imported().items()
         for name, inside in found
         if inside
     }

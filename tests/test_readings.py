@@ -43,7 +43,10 @@ from distal.search import evolve as evolving
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parent.parent / "docs"
+pytestmark = pytest.mark.usefixtures("rough")
+
 TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1)
+LEAST = Scale("quick", runs=1, generations=0, trials=2, pairs=1)
 PICTURE = """\
 #######
 #0...1#
@@ -281,8 +284,11 @@ def test_an_interrupted_study_resumes(tiny: tuple[ReadingStudy, Path], again: An
     assert run(out=out).outcomes == tiny[0].outcomes
 
 
-def test_progress_tells_of_every_variant_from_nothing_to_all(again: Any, tmp_path: Path) -> None:
+def test_progress_tells_of_every_variant_from_nothing_to_all(
+    again: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, run = again
+    monkeypatch.setitem(SCALES, "quick", LEAST)
     told: dict[str, list[float]] = {}
     run(out=None, progress=lambda event: told.setdefault(event.stage.name, []).append(event.done))
     names = [variant.label for variant in variants(Settings(), "remeasured")]
@@ -304,8 +310,9 @@ def test_a_folder_that_is_for_something_else_is_refused(again: Any, tmp_path: Pa
     assert (folder / "study.json").exists()
 
 
-def test_force_starts_over_and_leaves_other_files_alone(again: Any) -> None:
+def test_force_starts_over_and_leaves_other_files_alone(again: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, run = again
+    monkeypatch.setitem(SCALES, "quick", LEAST)
     (folder / "thesis.tex").write_text("years of work")
     study = run(seed=4, force=True, outputs="binary")
     assert (study.seed, study.base.variant.settings.outputs) == (4, "binary")
@@ -457,12 +464,15 @@ def test_the_papers_numbers_stand_beside_those_of_its_maze_and_network(kept: Rea
     ],
     ids=["maze", "heading", "steps", "hidden"],
 )
-def test_the_papers_numbers_are_left_out_with_another_maze_or_network(
-    kept: ReadingStudy, changed: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_maze_or_network_is_not_the_papers(kept: ReadingStudy, changed: dict[str, Any]) -> None:
     assert kept.is_papers
-    study = dataclasses.replace(kept, scale=SCALES["quick"], **changed)
-    assert not study.is_papers
+    assert not dataclasses.replace(kept, scale=SCALES["quick"], **changed).is_papers
+
+
+def test_the_papers_numbers_are_left_out_with_another_maze_or_network(
+    kept: ReadingStudy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = dataclasses.replace(kept, scale=SCALES["quick"], maze=Maze.from_text(PICTURE))
     show_readings(study, "page")
     said = everything(study) + capsys.readouterr().out
     for text in (

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from playwright.sync_api import Page as Opened
 
-TINY = Scale("quick", runs=3, generations=2, episodes=120)
+pytestmark = pytest.mark.usefixtures("rough")
+
+TINY = Scale("quick", runs=2, generations=2, episodes=120)
 SMALL: dict[str, Any] = {"maze": T, "steps": 9, "hidden": 5}
 
 
@@ -59,6 +61,7 @@ def test_superiority_counts_ties_half() -> None:
     assert significance.superiority(x, y) == pytest.approx(1 - u / 900)
 
 
+@pytest.mark.usefixtures("exact")
 def test_intervals_cover_the_mean_and_follow_wilson() -> None:
     data = np.arange(41)  # mean 20, standard error 1.87
     low, high = significance.interval(data)
@@ -239,11 +242,10 @@ def test_chance_has_a_row_wherever_there_is_a_fitness_or_a_share(tiny: tuple[Rep
     for kind, name in (("dsp", "DSP rules"), ("hc", "hill climbing")):
         fresh = [winner.fresh for winner in result.evolved[kind].winners]
         mean = lines["Evolution at 100 episodes", f"chance: mean on the same trials as {name}"]
-        assert mean.ours == pytest.approx(sum(one.chance or 0 for one in fresh) / 3)
+        assert mean.ours == pytest.approx(sum(one.chance or 0 for one in fresh) / TINY.runs)
         beats = [one for one in fresh if (one.p or 0) < 0.05 and one.fitness < (one.chance or 0)]
-        assert (
-            lines["Evolution at 100 episodes", f"{name}: how many beat chance"].ours == f"{len(beats)} of 3"
-        )
+        how_many = lines["Evolution at 100 episodes", f"{name}: how many beat chance"]
+        assert how_many.ours == f"{len(beats)} of {TINY.runs}"
     section = "The best of each, 40 trials of 100 episodes"
     dsp, chance = result.at_100["dsp"], result.at_100["chance"]
     assert lines[section, "chance: trials that reached the goal"].ours == sum(chance < 100) / 40
@@ -261,7 +263,7 @@ def test_chance_has_a_row_wherever_there_is_a_fitness_or_a_share(tiny: tuple[Rep
             for own, by_chance in zip(result.curves[kind], result.curves[chance_of], strict=True):
                 test = stats.ttest_rel(own[:, -1], by_chance[:, -1])
                 beat += test.pvalue < 0.05 and test.statistic < 0
-            assert lines[section, f"{name}: how many beat chance"].ours == f"{beat} of 3"
+            assert lines[section, f"{name}: how many beat chance"].ours == f"{beat} of {TINY.runs}"
     for (_, what), line in lines.items():
         if what.startswith("chance:"):
             assert (line.paper, line.verdict) == ("–", "")
@@ -385,7 +387,7 @@ def test_a_reduced_scale_is_said_once(tiny: tuple[Reproduction, Path]) -> None:
     for name in ("report.html", "results.md"):
         text = (folder / name).read_text(encoding="utf-8")
         assert text.count("Reduced scale") == 1
-        assert "Reduced scale: 3 runs of 2 generations and tests of 120 episodes" in text
+        assert "Reduced scale: 2 runs of 2 generations and tests of 120 episodes" in text
     for table in (folder / "tables").glob("*.tex"):  # each goes elsewhere alone
         assert table.read_text(encoding="utf-8").count("Reduced scale") == 1
     assert figures.scale_note(replace(result, scale=experiments.SCALES["paper"])) == ""
@@ -527,8 +529,8 @@ def test_the_tables_say_where_a_learner_comes_from_and_whether_it_beats_chance(
             assert row["beats chance"] == ("yes" if better and float(row["p"]) < 0.05 else "no")
             assert row["P(better)"] == f"{fresh.superiority:.2f}"
     old = replace(result.fresh["hc"][0], chance=None, p=None, superiority=None)  # a folder of version 0.1
-    table = report.climber_table(replace(result, fresh={**result.fresh, "hc": (old,) * 3}))
-    assert [row[5:9] for row in table.rows] == [["–"] * 4] * 3
+    table = report.climber_table(replace(result, fresh={**result.fresh, "hc": (old,) * TINY.runs}))
+    assert [row[5:9] for row in table.rows] == [["–"] * 4] * TINY.runs
     unknown = replace(result, fresh={"dsp": (old,), "hc": (old,)})
     assert not any("on fresh trials" in text for text in report.findings(unknown))
 
@@ -565,7 +567,7 @@ def test_results_json_holds_all_numbers(tiny: tuple[Reproduction, Path]) -> None
     data = json.loads((folder / "results.json").read_text())
     assert data["seed"] == 3
     assert len(data["comparison"]) == len(compare(result))
-    assert len(data["evolution"]["dsp"]["best"]) == 3
+    assert len(data["evolution"]["dsp"]["best"]) == TINY.runs
     assert data["tests"]["hc"]["fitness_at"]["120"] == result.fitness("hc")[:, -1].tolist()
     assert {"processor", "cores"} <= set(data["machine"])
     assert data["elites"] == "remeasured"
@@ -580,7 +582,7 @@ def test_results_json_holds_all_numbers(tiny: tuple[Reproduction, Path]) -> None
     for kind in ("dsp", "hc", "chance"):
         assert data["behaviour"][kind]["episodes_reached"] == (result.episodes[kind] < 100).mean()
     for kind in ("dsp", "hc"):
-        assert [one["from"] for one in data["fresh"][kind]] == ["run 1", "run 2", "run 3"]
+        assert [one["from"] for one in data["fresh"][kind]] == ["run 1", "run 2"]
         assert [one["p"] for one in data["fresh"][kind]] == [one.p for one in result.fresh[kind]]
     assert set(data["seconds"]) == {stage.name for stage in experiments.plan(TINY, "evolved", result.maze)}
 

@@ -41,7 +41,7 @@ from tests.processes import DISTAL, interrupt, members, started, wait_until
 ROOT = Path(__file__).parent.parent
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
 
-EVOLVE = ["evolve", "--runs", "4", "--generations", "8", "--episodes", "60", "--seed", "3"]
+EVOLVE = ["evolve", "--runs", "2", "--generations", "8", "--trials", "2", "--episodes", "60", "--seed", "3"]
 
 
 def some_batch(n: int = 6, **options: Any) -> Batch:
@@ -321,10 +321,10 @@ def test_a_worker_of_another_version_is_refused_at_once_with_both_versions(
 
 def test_an_interrupt_cancels_the_work_and_leaves_no_process_behind(tmp_path: Path) -> None:
     out = tmp_path / "runs"
-    long = ("--generations", "5000", "--cluster", "local:2", "--out", str(out))
+    long = ("--generations", "5000", "--cluster", "local:1", "--out", str(out))
     with started(*DISTAL, *EVOLVE, *long) as command:
         wait_until(lambda: generations(out) >= 1)
-        assert len(members(command.pid)) >= 3
+        assert len(members(command.pid)) >= 2
         interrupt(command)
         _, error = command.communicate(timeout=30)
         wait_until(lambda: not members(command.pid), 5)
@@ -429,7 +429,10 @@ def test_a_local_cluster_writes_the_same_bytes(
     assert capsys.readouterr().err.startswith("cluster local:1: 1 worker\n")
 
 
-def test_a_cluster_with_certificates_takes_those_of_dasks_configuration(tmp_path: Path) -> None:
+def test_a_cluster_with_certificates_takes_those_of_dasks_configuration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import dask
     from distributed import Security
 
     made = Security.temporary()
@@ -437,19 +440,17 @@ def test_a_cluster_with_certificates_takes_those_of_dasks_configuration(tmp_path
     certificate.write_text(made.tls_ca_file)
     key.write_text(made.tls_client_key)
     processes = Processes(tmp_path, "--tls-ca-file", certificate, "--tls-cert", certificate, "--tls-key", key)
-    learn = ("learn", "paper:1", "--trials", "1", "--episodes", "5", "--cluster", processes.address)
-    where = {"CA_FILE": certificate, "CLIENT__CERT": certificate, "CLIENT__KEY": key}
+    learn = ["learn", "paper:1", "--trials", "1", "--episodes", "5", "--cluster", processes.address]
+    paths = {"ca-file": certificate, "client.cert": certificate, "client.key": key}
+    named = {f"distributed.comm.tls.{name}": str(path) for name, path in paths.items()}
     with processes.stack:
         processes.add_workers(1)
         assert processes.address.startswith("tls://")
-        variables = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(path) for name, path in where.items()}
-        with started(*DISTAL, *learn, env={**os.environ, **variables}) as command:
-            out, error = command.communicate(timeout=60)
-        assert command.returncode == 0, error
-        assert "fitness" in out
-        with started(*DISTAL, *learn) as command:
-            _, error = command.communicate(timeout=60)
-        assert command.returncode == 2
+        with dask.config.set(named):
+            assert main(learn) == 0
+        assert "fitness" in capsys.readouterr().out
+        assert main(learn) == 2
+        error = capsys.readouterr().err
         assert error.startswith(f"distal: error: cluster '{processes.address}' needs certificates; name them")
         assert error.count("\n") == 1
 

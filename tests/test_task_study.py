@@ -51,6 +51,8 @@ SLOW = World(
     lambda: task_of("FrozenLake-v1", args={"is_slippery": False}, tabulated=False), -1, "the goal is reached",
 )  # fmt: skip
 FEW = (BY_NAME["t_maze_1"], BY_NAME["frozen_lake_4x4"], SLOW)
+pytestmark = pytest.mark.usefixtures("rough")
+
 TINY = Scale("quick", Budget(2, 1, 3, 3, 6, 5, 6), Budget(1, 0, 1, 2, 2, 3, 3))
 
 

@@ -27,6 +27,7 @@ from distal.cli import main
 from distal.engines import registry
 from distal.search import evolve as evolving
 from distal.search.evolve import Step, summary
+from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
 from distal.tasks.stored import StoredTask
 from distal.tasks.walk import MazeTask
@@ -359,6 +360,23 @@ def test_runs_are_not_resumed_with_another_version_of_the_package(
     with pytest.raises(InputError, match=r"here is 99\.0"):
         resume(tmp_path / "whole", generations=3)
     assert snapshot(tmp_path) == before
+
+
+def test_installed_packages_are_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def look() -> dict[str, list[str]]:
+        looked.append("once")
+        return {"nosuch": ["numpy"]}
+
+    monkeypatch.setattr(importlib.metadata, "packages_distributions", look)
+    gym._packages.cache_clear()
+    try:
+        found = [gym.package_of(f"nosuch.{part}") for part in "ab"]
+        assert found == [("numpy", importlib.metadata.version("numpy"))] * 2
+        assert looked == ["once"]
+    finally:
+        gym._packages.cache_clear()
 
 
 def test_runs_are_listed_and_read_without_gymnasium(

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _RESAMPLES = 9999
+_PAIRS = 2000  # of samples that are redrawn together
 _AT_ONCE = 2**22  # values that a bootstrap draws at a time, so that many of them take little memory
 _TIGHTEST = 500  # values at which a confidence sequence is as narrow as it can be
 SIGNIFICANT = 0.05  # the paper's α
@@ -209,7 +210,7 @@ def difference_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]
 def superiority_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of `superiority`, with both samples redrawn."""
     draw = np.random.default_rng(0)
-    values = [superiority(draw.choice(a, len(a)), draw.choice(b, len(b))) for _ in range(2000)]
+    values = [superiority(draw.choice(a, len(a)), draw.choice(b, len(b))) for _ in range(_PAIRS)]
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
 

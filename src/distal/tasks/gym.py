@@ -15,6 +15,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -506,6 +507,12 @@ def package_of(module: str) -> tuple[str | None, str | None]:
         return None, None
     try:
         return top, importlib.metadata.version(top)
-    except (importlib.metadata.PackageNotFoundError, ValueError):  # called otherwise, which takes long to see
-        found = importlib.metadata.packages_distributions().get(top)
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # called otherwise
+        found = _packages().get(top)
         return (found[0], importlib.metadata.version(found[0])) if found else (top, None)
+
+
+@cache
+def _packages() -> Mapping[str, list[str]]:
+    """Return the installed packages by the modules that are in them; to look takes a quarter of a second."""
+    return importlib.metadata.packages_distributions()
