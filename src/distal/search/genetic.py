@@ -260,7 +260,7 @@ class GeneticSearch(Search):
         seed: The seed of this run.
         options: The options of the algorithm.
         born: The generation in which each individual of the population first appeared.
-        measured: How many times each was measured; with averaged elites, its fitness is the mean.
+        measured: With averaged elites, how many measurements the fitness of each is the mean of.
     """
 
     options: GeneticAlgorithm = field(default_factory=GeneticAlgorithm)
@@ -310,27 +310,35 @@ class GeneticSearch(Search):
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Take the fitness of what was asked for: it becomes the next generation, with the elites."""
         self._check(genotypes, fitness)
-        population, values = genotypes, fitness
-        born = times = np.zeros(0, np.int64)
+        population, values, size = genotypes, fitness, self.options.population
+        elites = np.zeros(0, np.int64)
         if self.population is not None and self.fitness is not None:
             elites = places_of_best(self.fitness, self.options.elite_count)
-            born, times = self.born[elites], self.measured[elites]
             if not self.remeasured:
                 population = Genotypes.joined(self.population[elites], genotypes)
                 values = np.concatenate([self.fitness[elites], fitness])
-            elif self.averaged and len(fitness) == self.options.population:
-                values, count = fitness.astype(np.float64), len(elites)
-                values[:count] = (self.fitness[elites] * times + fitness[:count]) / (times + 1)
-        if len(population) != self.options.population:
+        if len(population) != size:
             raise InputError(f"{len(genotypes)} genotypes were told, expected those that ask returned")
+        if self.averaged:
+            values = self._average(elites, fitness)
+        born = np.full(size, self.generation + 1)
+        if len(elites):
+            born[: len(elites)] = self.born[elites]
         self.generation += 1
-        self.population, self.fitness = population, values
-        children = len(population) - len(born)
-        self.born = np.concatenate([born, np.full(children, self.generation)])
-        self.measured = np.concatenate([times + self.remeasured, np.ones(children, np.int64)])
-        leader = int(np.argmin(self._ranked()))
+        self.population, self.fitness, self.born = population, values, born
+        leader = int(self._ranked().argmin())
         if self.remeasured or values[leader] < self.best_fitness:
-            self._lead(leader, int(self.born[leader]))
+            self._lead(leader, int(born[leader]))
+
+    def _average(self, elites: NDArray[np.int64], fitness: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the fitness of a population whose elites have the mean of all their measurements."""
+        values, times, count = fitness.astype(np.float64), np.ones(len(fitness), np.int64), len(elites)
+        if count and self.fitness is not None:
+            before = self.measured[elites]
+            values[:count] = (self.fitness[elites] * before + fitness[:count]) / (before + 1)
+            times[:count] += before
+        self.measured = times
+        return values
 
     def immigrate(self, genotype: Genotypes, fitness: float, born: int) -> None:
         """Let an individual of another population take the place of the worst.
@@ -346,7 +354,8 @@ class GeneticSearch(Search):
         self.population = Genotypes.joined(population[stay], genotype)
         self.fitness = np.append(values[stay], fitness)
         self.born = np.append(self.born[stay], born)
-        self.measured = np.append(self.measured[stay], 1)
+        if self.averaged:
+            self.measured = np.append(self.measured[stay], 1)
 
     def finalists(self, count: int) -> Finalists:
         """Return the best of the population; with averaged elites, of those measured more than once."""
@@ -358,8 +367,9 @@ class GeneticSearch(Search):
     def _ranked(self) -> NDArray[np.float64]:
         """Return what leaders are ranked by: fitness, where averages are due only of those that have one."""
         assert self.fitness is not None  # noqa: S101 - only called with a population
-        again = self.measured > 1
-        return np.where(again, self.fitness, np.inf) if self.averaged and again.any() else self.fitness
+        if not self.averaged or not (self.measured > 1).any():
+            return self.fitness
+        return np.where(self.measured > 1, self.fitness, np.inf)
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""
@@ -376,8 +386,9 @@ class GeneticSearch(Search):
         # Version 0.1 did not keep it; then all that is known is that they are there now.
         born = listed("born", state.get("born", [self.generation] * size), size, self._past)
         self.born = np.array(born, np.int64)
-        times = entry(state, "measured") if self.averaged else [1] * size
-        self.measured = np.array(listed("measured", times, size, self._times), np.int64)
+        if self.averaged:
+            times = listed("measured", entry(state, "measured"), size, self._times)
+            self.measured = np.array(times, np.int64)
 
     def _times(self, name: str, value: object) -> int:
         """Return how many times an individual was measured, once a generation at most."""

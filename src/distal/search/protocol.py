@@ -250,7 +250,7 @@ class Search(ABC):
         """Make an individual of the current generation the leader, which appeared in some generation."""
         assert self.population is not None  # noqa: S101 - only called with a population
         assert self.fitness is not None  # noqa: S101
-        self.best, self.best_fitness = self.population[[leader]], float(self.fitness[leader])
+        self.best, self.best_fitness = self.population[leader : leader + 1], float(self.fitness[leader])
         self.best_generation = generation
 
     def _past(self, name: str, value: object) -> int:
