@@ -905,7 +905,7 @@ def experiments() -> list[Door]:
         }),
         Door("distal.champions", distal.champions, {
             **{name: REPORTING[name] for name in ("force", "progress", "seed", *CREW, *SETTINGS)},
-            "prize": row("best", words("best", "last", "reach", "long")),
+            "prize": row("best", words("best", "last", "reached", "long")),
             "budget": row(1e9, lambda given: right_if(1e7 < (_number(given) or 0) < 2**63)),
             "runs": row(None, none_or(whole(1, 2**20, quick=0))), "held_out": row(4, whole(2, 2**32 - 1)),
             "learner": row("dsp", words("dsp", "hc")), "task": row(SMALL, none_or(one(Maze))),

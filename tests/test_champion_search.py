@@ -130,7 +130,7 @@ def test_other_options_and_other_peoples_folders_are_refused(folder: Path, tmp_p
         champions(**SMALL, out=tmp_path)
     assert contents(folder) == before
     for wrong, message in (
-        ({"prize": "fast"}, "prize is 'fast', expected one of best, last, reach, long"),
+        ({"prize": "fast"}, "prize is 'fast', expected one of best, last, reached, long"),
         ({"budget": 1e3}, "budget is 1000 episodes, but 2 runs take at least 444,445"),
         ({"budget": -1.0}, "budget is -1 episodes, expected more than 0"),
         ({"held_out": 1}, "held_out is 1, expected a whole number from 2"),

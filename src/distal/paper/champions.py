@@ -99,7 +99,7 @@ class Prize:
 PRIZES = {
     "best": Prize("best EP after 100 episodes", BEST, 100, 10, _SEARCHES[100], 400),
     "last": Prize("mean EP of episodes 81 to 100", "last:20", 100, 10, _SEARCHES[100], 400),
-    "reach": Prize(
+    "reached": Prize(
         "percentage of trials that miss the goal in 100 episodes", MISSED, 100, 10, _SEARCHES[100], 400
     ),
     "long": Prize("best EP after 10,000 episodes", BEST, 10_000, 2, _SEARCHES[50], 200),
@@ -246,7 +246,7 @@ def champions(
     """Search for the best learner that a budget can find, and measure it once on held-out trials.
 
     Args:
-        prize: "best" (best EP after 100 episodes), "last" (mean EP of episodes 81 to 100), "reach"
+        prize: "best" (best EP after 100 episodes), "last" (mean EP of episodes 81 to 100), "reached"
             (trials that reach the goal in 100 episodes) or "long" (best EP after 10,000 episodes).
         budget: Episodes for the search and the last race; the held-out trials come on top.
         runs: Independent runs that share the budget; chosen by it if left out.
