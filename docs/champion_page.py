@@ -5,8 +5,10 @@ Nothing here knows a number: a sentence that depends on one is chosen by it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from champion_figures import champion_names, label
@@ -162,6 +164,67 @@ def records(data: Data) -> list[str]:
         "held out", "trials",
     )  # fmt: skip
     return table(heads, rows, left=(1, 2))
+
+
+# ------------------------------------------------------------------ what a larger budget would buy
+
+
+def lowest_of(values: Sequence[float], count: int) -> float:
+    """Return the mean of the lowest of so many values, over all ways to choose them."""
+    ways = math.comb(len(values), count)
+    return sum(
+        value * math.comb(len(values) - place, count - 1) / ways
+        for place, value in enumerate(sorted(values), start=1)
+    )
+
+
+def larger(data: Data) -> list[str]:
+    """Say what more runs of each search bring, and how far a target that is missed is away."""
+    counts = [1, 2, 4, 8, 16, 32]
+    rows = []
+    for entry in data["champions"]:
+        runs = entry["record"]["run_winners"]
+        cells = [f"{lowest_of(runs, count):.2f}" if count <= len(runs) else "–" for count in counts]
+        rows.append([f"`{entry['rule']['name']}`", *cells, f"{min(runs):.2f} ({len(runs)})"])
+    text = [
+        "## What a larger budget would buy", "",
+        "Runs of a search are independent, so what fewer of them would have found is known: the lowest re-measured "
+        "fitness among so many winners, on average over all ways to choose them.", "",
+        *table(("champion", *(counted(count, "run") for count in counts), "all runs"), rows),
+    ]  # fmt: skip
+    for target in TARGETS:
+        name, record = winner(data, target)
+        if target.share and not target.met(held_out(target, record)[0]):
+            text += [_away(data, target, name, record), ""]
+    return text
+
+
+def _away(data: Data, target: Target, name: str, record: Data) -> str:
+    """Say how far a share of trials is from its target, as far as the numbers tell."""
+    text = (
+        f"**{target.words[0].upper()}{target.words[1:]}**: {target.written(held_out(target, record)[0])} held out, after "
+        f"{record['spent']:,} episodes. "
+    )
+    own, ours = data["does"][name]["own"], data["does"][OURS]["own"]
+    gain = own["reached"]["value"] - ours["reached"]["value"]
+    fall = ours["best"]["value"] - own["best"]["value"]
+    runs = record["run_winners"]
+    if gain <= 0 or fall <= 0 or len(runs) < 2 or record["fitness"] != BEST:
+        return text
+    needed = own["best"]["value"] - (target.limit - own["reached"]["value"]) * fall / gain
+    steps = [2**power for power in range(len(runs).bit_length() - 1)]
+    gains = [lowest_of(runs, count) - lowest_of(runs, 2 * count) for count in steps]
+    text += (
+        f"The share grows with what is searched for: from `{OURS}` to `{name}` the best EP falls by {fall:.1f} and the "
+        f"share grows by {100 * gain:.0f} points. If that goes on, {target.limit:.0%} belong to a best EP of about "
+        f"{needed:.0f}. Twice as many runs, {2 * steps[-1]} for {steps[-1]}, took the lowest fitness down by {gains[-1]:.1f}"
+    )
+    if any(one <= other for one, other in pairwise(gains)):
+        return f"{text}."
+    return (
+        f"{text}, and each doubling brings less than the one before: more of this search will not get there. It takes "
+        "another idea, in the rule, the network or the search."
+    )
 
 
 # ------------------------------------------------------------------ what they do
@@ -627,6 +690,7 @@ def page(data: Data) -> str:
         "How they were found. *Selected* is the value that made a rule the champion, so it is optimistic; *held out* "
         "was measured once, afterwards.", "",
         *records(data),
+        *larger(data),
         "## What they do", "",
         f"In {size['main']:,} trials of {size['short']} episodes, and {size['long_trials']:,} of {size['long']:,}, none of "
         "which any search has seen:", "",

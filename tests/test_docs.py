@@ -43,6 +43,7 @@ DOCUMENTS = [
     "docs/own-task.md",
     "docs/progress.md",
     "docs/readings.md",
+    "docs/searching.md",
     "docs/watch.md",
 ]
 
