@@ -31,14 +31,12 @@ from numba import njit
 from distal.engines.cpu.cache import kept
 from distal.engines.cpu.lanes import (
     bits_mask8,
-    bits_mask16,
     bits_mask32,
     convert,
     iota8,
     lane,
     load4,
     load8,
-    load16,
     load32,
     load_row,
     lowest_bit,
@@ -49,7 +47,6 @@ from distal.engines.cpu.lanes import (
     root,
     select,
     splat8,
-    splat16,
     splat32,
     splat_like,
     store,
@@ -74,6 +71,7 @@ MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
 KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
 FAR, LOG2E, SHIFTED, LN2_HIGH, LN2_LOW = map(np.float32, (FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW))
 E6, E5, E4, E3, E2, E1, E0 = map(np.float32, SERIES)  # of e^u
+REMEMBERED = 64  # states whose sums are remembered, a power of two; few episodes have more
 # The tuple `Options.neurons` has as many entries as this for continuous neurons, else one.
 CONTINUOUS = 2
 
@@ -109,15 +107,16 @@ class Options(NamedTuple):
 class Workspace(NamedTuple):
     """Scratch memory of one worker."""
 
-    hidden: Any  # float32, the weights that run
-    output: Any
-    best_hidden: Any  # float32, the best weights of a climb
-    best_output: Any
+    weights: Any  # float32 (sources · stride), those that run
+    best: Any  # float32, the best weights of a climb
     spare: Any  # float32 (8)
     # States of the automaton, numbered as they appear; 0 is the silence before the first step.
     masks: Any  # uint64 (states · words): active hidden neurons
     active_outputs: Any  # uint64 (states)
     action: Any  # int64 (states)
+    sums: Any  # float32 (REMEMBERED · stride): over the active hidden neurons of a state, for every neuron
+    summed: Any  # int64 (REMEMBERED): whose sums they are
+    felt: Any  # float32 (8 · stride): of a narrow table, the sums over inputs and bias by what is sensed
     # Transitions, by state · 8 + what was sensed in a narrow table, else in the order of their discovery.
     follow: Any  # int32: state << 4 | action, or -1 while unknown
     taken: Any  # int32: how often it was taken
@@ -125,7 +124,6 @@ class Workspace(NamedTuple):
     sensed: Any  # int64: of a wide table, the number of what was sensed
     link: Any  # int64: … the transition before it in the chain
     last_sensed: Any  # int64 (things to sense): … the last of each chain
-    columns: Any  # int64: active columns
     activity: Any  # float32 (3 · stride): what continuous neurons pass on: two steps in turn, and one kept
     # The walk, by step.
     trail: Any  # int64: transition
@@ -135,38 +133,41 @@ class Workspace(NamedTuple):
     earlier: Any  # int64: the last visit to the same place
     last_visit: Any  # int64 (places: the states of the table)
     words: Any  # uint32 (32): random words for actions
-    # Traces.
-    both: Any  # int16, like hidden: steps with both neurons active
-    both_output: Any  # int16, like output
-    both_output_packed: Any  # the same memory as uint64, four counts in one
-    pre: Any  # int16: steps with the pre-synaptic neuron active
+    # Traces, by firing: which sources were active, and which neurons after them, how many times.
+    fired: Any  # uint64 (firings · source words)
+    reached: Any  # int16 (firings · stride): the times, at the neurons that were active
+    times: Any  # int64 (firings)
+    active: Any  # int16 (stride): steps with the neuron active
+    # Sources that fired alike are of one kind.
+    left: Any  # uint64 (source words): sources whose kind is not known yet
+    kind: Any  # int16 (sources)
+    chosen: Any  # int16 (kinds · stride): the row of the rule, times two, that a synapse selects
+    change: Any  # float32 (kinds · stride): η Δw
 
 
 def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
     """Allocate the scratch memory of one worker."""
-    lanes, narrow = len(table.row), len(table.form) == NARROW
-    stride = -(-hidden // GROUP) * GROUP
-    rows = -(-(table.inputs + 1 + hidden + table.outputs) // 4) * 4
-    output_rows = -(-(hidden + 1) // 8) * 8
+    narrow = len(table.form) == NARROW
+    stride = -(-(hidden + len(table.row)) // GROUP) * GROUP
+    sources = -(-(table.inputs + 1 + hidden + table.outputs + 1) // 64) * 64
     states = steps + 1
     transitions = states * 8 if narrow else steps
-    both_output = np.zeros(output_rows * lanes, np.int16)
     return Workspace(
-        hidden=np.zeros(rows * stride, np.float32),
-        output=np.zeros(output_rows * lanes, np.float32),
-        best_hidden=np.zeros(rows * stride, np.float32),
-        best_output=np.zeros(output_rows * lanes, np.float32),
+        weights=np.zeros((sources + 8) * stride, np.float32),
+        best=np.zeros((sources + 8) * stride, np.float32),
         spare=np.zeros(8, np.float32),
         masks=np.zeros(states * -(-hidden // 64), np.uint64),
         active_outputs=np.zeros(states, np.uint64),
         action=np.zeros(states, np.int64),
+        sums=np.zeros(REMEMBERED * stride, np.float32),
+        summed=np.zeros(REMEMBERED, np.int64),
+        felt=np.zeros(8 * stride if narrow else 0, np.float32),
         follow=np.zeros(transitions, np.int32),
         taken=np.zeros(transitions, np.int32),
         used=np.zeros(steps, np.int64),
         sensed=np.zeros(0 if narrow else steps, np.int64),
         link=np.zeros(0 if narrow else steps, np.int64),
         last_sensed=np.full(0 if narrow else len(table.codes), -1, np.int64),
-        columns=np.zeros(rows, np.int64),
         activity=np.zeros(3 * stride, np.float32),
         trail=np.zeros(steps, np.int64),
         spots=np.zeros(steps + 1, np.int64),
@@ -175,10 +176,14 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
         earlier=np.zeros(steps + 1, np.int64),
         last_visit=np.full(table.states, -1, np.int64),
         words=np.zeros(32, np.uint32),
-        both=np.zeros(rows * stride, np.int16),
-        both_output=both_output,
-        both_output_packed=both_output.view(np.uint64),
-        pre=np.zeros(table.inputs + 1 + stride + table.outputs, np.int16),
+        fired=np.zeros(2 * steps * (sources // 64) + 2, np.uint64),
+        reached=np.zeros(2 * steps * stride, np.int16),
+        times=np.zeros(2 * steps, np.int64),
+        active=np.zeros(stride, np.int16),
+        left=np.zeros(sources // 64, np.uint64),
+        kind=np.zeros(sources, np.int16),
+        chosen=np.zeros(sources * stride, np.int16),
+        change=np.zeros(sources * stride, np.float32),
     )
 
 
@@ -186,13 +191,13 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
 def pointers(ws):
     """Return a workspace with pointers to the arrays of one."""
     return Workspace(
-        pointer(ws.hidden), pointer(ws.output), pointer(ws.best_hidden), pointer(ws.best_output),
-        pointer(ws.spare), pointer(ws.masks), pointer(ws.active_outputs), pointer(ws.action),
-        pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed), pointer(ws.link),
-        pointer(ws.last_sensed), pointer(ws.columns), pointer(ws.activity), pointer(ws.trail),
+        pointer(ws.weights), pointer(ws.best), pointer(ws.spare), pointer(ws.masks),
+        pointer(ws.active_outputs), pointer(ws.action), pointer(ws.sums), pointer(ws.summed),
+        pointer(ws.felt), pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed),
+        pointer(ws.link), pointer(ws.last_sensed), pointer(ws.activity), pointer(ws.trail),
         pointer(ws.spots), pointer(ws.states), pointer(ws.extra), pointer(ws.earlier), pointer(ws.last_visit),
-        pointer(ws.words), pointer(ws.both), pointer(ws.both_output), pointer(ws.both_output_packed),
-        pointer(ws.pre),
+        pointer(ws.words), pointer(ws.fired), pointer(ws.reached), pointer(ws.times), pointer(ws.active),
+        pointer(ws.left), pointer(ws.kind), pointer(ws.chosen), pointer(ws.change),
     )  # fmt: skip
 
 
@@ -212,6 +217,12 @@ def shape_of(table):
     if len(table.form) == NARROW:
         return True, INPUTS, OUTPUTS
     return False, table.inputs, table.outputs
+
+
+@inlined
+def stride_of(table, hidden):
+    """Return how far apart the weights from two sources lie."""
+    return -(-(hidden + len(table.row)) // GROUP) * GROUP
 
 
 # ---------------------------------------------------------------- random numbers (distal.draws)
@@ -310,51 +321,56 @@ def draw(ws, table, hidden, stride, seed, episode, purpose, sigma):
                 two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
                 r0, r1, r2, r3 = four_rows(two, few, episode, purpose, seed, sigma)
                 at, both = 4 * block * stride + c, block + 1 < blocks
-                half_rows(ws.hidden, ws.best_hidden, ws.spare, at, 4 * stride, r0, climbing, both)
-                half_rows(ws.hidden, ws.best_hidden, ws.spare, at + stride, 4 * stride, r1, climbing, both)
+                half_rows(ws.weights, ws.best, ws.spare, at, 4 * stride, r0, climbing, both)
+                half_rows(ws.weights, ws.best, ws.spare, at + stride, 4 * stride, r1, climbing, both)
                 half_rows(
-                    ws.hidden, ws.best_hidden, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, both
+                    ws.weights, ws.best, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, both
                 )
                 half_rows(
-                    ws.hidden, ws.best_hidden, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, both
+                    ws.weights, ws.best, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, both
                 )
             break
         neurons = iota8() + splat8(np.uint32(c))
         for block in range(blocks):
             at = 4 * block * stride + c
             r0, r1, r2, r3 = four_rows(splat8(np.uint32(block)), neurons, episode, purpose, seed, sigma)
-            store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r0)
+            store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r0)
             at += stride
-            store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r1)
+            store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r1)
             at += stride
-            store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r2)
+            store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r2)
             at += stride
-            store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r3)
+            store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r3)
     for j in range(hidden):
-        ws.hidden[(inputs + 1 + j) * stride + j] = F0  # no synapse from itself
-    lanes = len(table.row)
-    if lanes != 4:
+        ws.weights[(inputs + 1 + j) * stride + j] = F0  # no synapse from itself
+    # Those of the outputs, at lanes of their own; they begin with the first hidden neuron, the bias is last.
+    feed = inputs + 1
+    own = feed * stride + hidden
+    if len(table.row) != 4:
         for c in range(0, outputs, 8):
             neurons = iota8() + splat8(np.uint32(hidden + c))
             for block in range(-(-(hidden + 1) // 4)):
                 r0, r1, r2, r3 = four_rows(splat8(np.uint32(block)), neurons, episode, purpose, seed, sigma)
-                at = 4 * block * lanes + c
-                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r0)
-                at += lanes
-                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r1)
-                at += lanes
-                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r2)
-                at += lanes
-                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r3)
-        return
-    four = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(hidden))
-    for block in range(0, -(-(hidden + 1) // 4), 2):
-        two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
-        r0, r1, r2, r3 = four_rows(two, four, episode, purpose, seed, sigma)
-        half_rows(ws.output, ws.best_output, ws.spare, 16 * block, 16, r0, climbing, True)
-        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 4, 16, r1, climbing, True)
-        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 8, 16, r2, climbing, True)
-        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 12, 16, r3, climbing, True)
+                at = own + 4 * block * stride + c
+                store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r0)
+                at += stride
+                store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r1)
+                at += stride
+                store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r2)
+                at += stride
+                store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r3)
+    else:
+        four = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(hidden))
+        for block in range(0, -(-(hidden + 1) // 4), 2):
+            two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
+            r0, r1, r2, r3 = four_rows(two, four, episode, purpose, seed, sigma)
+            at = own + 4 * block * stride
+            half_rows(ws.weights, ws.best, ws.spare, at, 4 * stride, r0, climbing, True)
+            half_rows(ws.weights, ws.best, ws.spare, at + stride, 4 * stride, r1, climbing, True)
+            half_rows(ws.weights, ws.best, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, True)
+            half_rows(ws.weights, ws.best, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, True)
+    for k in range(outputs):
+        ws.weights[own + (hidden + outputs) * stride + k] = ws.weights[own + hidden * stride + k]
 
 
 @inlined
@@ -376,98 +392,95 @@ def half_rows(weights, best, spare, at, further, drawn, climbing, both):
 
 
 @inlined
-def active_columns(ws, state, words):
-    """List the active hidden neurons of a state in ascending order; return how many."""
-    n = 0
-    for w in range(words):
-        bits = ws.masks[state * words + w]
-        while bits != np.uint64(0):
-            ws.columns[n] = 64 * w + lowest_bit(bits)
-            n += 1
-            bits &= bits - np.uint64(1)
-    return n
+def feel(ws, table, hidden):
+    """Sum up inputs and bias of a narrow table, for each of the eight things to sense."""
+    stride = stride_of(table, hidden)
+    for c in range(0, hidden, 8):
+        first, second = load8(ws.weights, c), load8(ws.weights, stride + c)
+        third, bias = load8(ws.weights, 2 * stride + c), load8(ws.weights, 3 * stride + c)
+        both = first + second
+        store(ws.felt, c, bias)
+        store(ws.felt, stride + c, first + bias)
+        store(ws.felt, 2 * stride + c, second + bias)
+        store(ws.felt, 3 * stride + c, both + bias)
+        store(ws.felt, 4 * stride + c, third + bias)
+        store(ws.felt, 5 * stride + c, (first + third) + bias)
+        store(ws.felt, 6 * stride + c, (second + third) + bias)
+        store(ws.felt, 7 * stride + c, (both + third) + bias)
 
 
 @inlined
-def next_hidden(ws, table, state, sensed, new, hidden, stride, words, alpha_h, alpha_o):
+def felt32(ws, table, sensed, at, stride):
+    """Return the sums of 32 neurons over inputs and bias; `sensed` are the bits that are sensed."""
+    narrow, inputs, _ = shape_of(table)
+    if narrow:
+        return load32(ws.felt, np.int64(sensed) * stride + at)
+    total = splat32(F0)
+    while sensed != np.uint64(0):
+        total = total + load32(ws.weights, lowest_bit(sensed) * stride + at)
+        sensed &= sensed - np.uint64(1)
+    return total + load32(ws.weights, inputs * stride + at)
+
+
+@inlined
+def sum_up(ws, table, state, hidden, words):
+    """Sum up what the active hidden neurons of a state pass on to every neuron, in ascending order."""
+    _, inputs, outputs = shape_of(table)
+    feed, stride = inputs + 1, stride_of(table, hidden)
+    place = state & (REMEMBERED - 1)
+    ws.summed[place] = state
+    for g in range(0, hidden + outputs, GROUP):
+        total = splat32(F0)
+        for w in range(words):
+            bits = ws.masks[state * words + w]
+            while bits != np.uint64(0):
+                total = total + load32(ws.weights, (feed + 64 * w + lowest_bit(bits)) * stride + g)
+                bits &= bits - np.uint64(1)
+        store(ws.sums, place * stride + g, total)
+
+
+@inlined
+def next_hidden(ws, table, state, sensed, new, hidden, words, alpha_h, alpha_o):
     """Compute the hidden activations that follow a state and write them into state `new`.
 
     `sensed` are the bits that are sensed.
     """
-    narrow, inputs, _ = shape_of(table)
-    feed = inputs + 1
-    scale_h, scale_o, zero = splat8(alpha_h), splat8(alpha_o), splat8(F0)
-    n = active_columns(ws, state, words)
+    _, inputs, _ = shape_of(table)
+    stride = stride_of(table, hidden)
+    place = state & (REMEMBERED - 1)
+    if ws.summed[place] != state:
+        sum_up(ws, table, state, hidden, words)
     for w in range(words):
         ws.masks[new * words + w] = np.uint64(0)
-    for g in range(0, stride, GROUP):
-        h0, h1, h2, h3 = zero, zero, zero, zero
-        for k in range(n):
-            at = (feed + ws.columns[k]) * stride + g
-            h0 = h0 + load8(ws.hidden, at)
-            h1 = h1 + load8(ws.hidden, at + 8)
-            h2 = h2 + load8(ws.hidden, at + 16)
-            h3 = h3 + load8(ws.hidden, at + 24)
-        o0, o1, o2, o3 = zero, zero, zero, zero
+    for g in range(0, hidden, GROUP):
+        from_outputs = splat32(F0)
         bits = ws.active_outputs[state]
         while bits != np.uint64(0):
-            at = (feed + hidden + lowest_bit(bits)) * stride + g
+            at = (inputs + 1 + hidden + lowest_bit(bits)) * stride + g
+            from_outputs = from_outputs + load32(ws.weights, at)
             bits &= bits - np.uint64(1)
-            o0 = o0 + load8(ws.hidden, at)
-            o1 = o1 + load8(ws.hidden, at + 8)
-            o2 = o2 + load8(ws.hidden, at + 16)
-            o3 = o3 + load8(ws.hidden, at + 24)
-        if narrow:
-            i0, i1 = three_inputs(ws, g, stride, sensed), three_inputs(ws, g + 8, stride, sensed)
-            i2, i3 = three_inputs(ws, g + 16, stride, sensed), three_inputs(ws, g + 24, stride, sensed)
-        else:
-            i0, i1, i2, i3 = zero, zero, zero, zero
-            bits = sensed
-            while bits != np.uint64(0):
-                at = lowest_bit(bits) * stride + g
-                bits &= bits - np.uint64(1)
-                i0 = i0 + load8(ws.hidden, at)
-                i1 = i1 + load8(ws.hidden, at + 8)
-                i2 = i2 + load8(ws.hidden, at + 16)
-                i3 = i3 + load8(ws.hidden, at + 24)
-        bias = inputs * stride + g
-        found = positive8(ws, bias, i0, scale_h, scale_o, h0, o0)
-        found |= positive8(ws, bias + 8, i1, scale_h, scale_o, h1, o1) << np.uint64(8)
-        found |= positive8(ws, bias + 16, i2, scale_h, scale_o, h2, o2) << np.uint64(16)
-        found |= positive8(ws, bias + 24, i3, scale_h, scale_o, h3, o3) << np.uint64(24)
+        total = felt32(ws, table, sensed, g, stride) + splat32(alpha_h) * load32(ws.sums, place * stride + g)
+        found = mask_bits(total + splat32(alpha_o) * from_outputs > splat32(F0))
         if hidden - g < GROUP:
             found &= (np.uint64(1) << np.uint64(hidden - g)) - np.uint64(1)
         ws.masks[new * words + (g >> 6)] |= found << np.uint64(g & 63)
 
 
 @inlined
-def three_inputs(ws, at, stride, sensed):
-    """Return the sums of eight neurons over three inputs."""
-    bits = np.int64(sensed)  # of which a processor makes floats faster
-    total = splat8(np.float32(bits & 1)) * load8(ws.hidden, at)
-    total = total + splat8(np.float32((bits >> 1) & 1)) * load8(ws.hidden, at + stride)
-    return total + splat8(np.float32(bits >> 2)) * load8(ws.hidden, at + 2 * stride)
-
-
-@inlined
-def positive8(ws, bias, from_inputs, scale_h, scale_o, from_hidden, from_outputs):
-    """Add up the three sums of eight neurons, with the bias; return a bit for each that becomes active."""
-    from_inputs = from_inputs + load8(ws.hidden, bias)
-    total = from_inputs + scale_h * from_hidden + scale_o * from_outputs
-    return mask_bits(total > splat8(F0))
-
-
-@inlined
 def outputs_of(ws, table, state, hidden, words, winner_alone):
     """Compute the outputs of a state from its hidden activations."""
-    row, lanes = table.row, len(table.row)
-    sums = splat_like(F0, row)
-    for w in range(words):
-        bits = ws.masks[state * words + w]
-        while bits != np.uint64(0):
-            sums = sums + load_row(ws.output, (64 * w + lowest_bit(bits)) * lanes, row)
-            bits &= bits - np.uint64(1)
-    act(ws, table, state, sums + load_row(ws.output, hidden * lanes, row), winner_alone)
+    sum_up(ws, table, state, hidden, words)
+    stride = stride_of(table, hidden)
+    sums = load_row(ws.sums, (state & (REMEMBERED - 1)) * stride + hidden, table.row)
+    act(ws, table, state, sums + output_bias(ws, table, hidden), winner_alone)
+
+
+@inlined
+def output_bias(ws, table, hidden):
+    """Return the biases of the outputs."""
+    _, inputs, outputs = shape_of(table)
+    at = (inputs + 1 + hidden + outputs) * stride_of(table, hidden) + hidden
+    return load_row(ws.weights, at, table.row)
 
 
 @inlined
@@ -550,25 +563,21 @@ def activate8(ws, table, sensed, at, now, state, hidden, stride, scale_h, scale_
 
     Returns a bit for each that counts as active, and what they pass on.
     """
-    narrow, inputs, _ = shape_of(table)
+    _, inputs, _ = shape_of(table)
     feed = inputs + 1
     zero, one = splat8(F0), splat8(F1)
     from_hidden, from_outputs = zero, zero
     for k in range(hidden):
-        from_hidden = from_hidden + load8(ws.hidden, (feed + k) * stride + at) * splat8(ws.activity[now + k])
+        from_hidden = from_hidden + load8(ws.weights, (feed + k) * stride + at) * splat8(ws.activity[now + k])
     bits = ws.active_outputs[state]
     while bits != np.uint64(0):
-        from_outputs = from_outputs + load8(ws.hidden, (feed + hidden + lowest_bit(bits)) * stride + at)
+        from_outputs = from_outputs + load8(ws.weights, (feed + hidden + lowest_bit(bits)) * stride + at)
         bits &= bits - np.uint64(1)
-    if narrow:
-        from_inputs = three_inputs(ws, at, stride, sensed)
-    else:
-        from_inputs = zero
-        bits = sensed
-        while bits != np.uint64(0):
-            from_inputs = from_inputs + load8(ws.hidden, lowest_bit(bits) * stride + at)
-            bits &= bits - np.uint64(1)
-    from_inputs = from_inputs + load8(ws.hidden, inputs * stride + at)
+    from_inputs = zero
+    while sensed != np.uint64(0):
+        from_inputs = from_inputs + load8(ws.weights, lowest_bit(sensed) * stride + at)
+        sensed &= sensed - np.uint64(1)
+    from_inputs = from_inputs + load8(ws.weights, inputs * stride + at)
     total = from_inputs + scale_h * from_hidden + scale_o * from_outputs
     positive = total > zero
     power = power8(total)
@@ -579,7 +588,7 @@ def activate8(ws, table, sensed, at, now, state, hidden, stride, scale_h, scale_
 def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o):
     """Compute what follows `state`, whose activity is at `now`: state + 1, its activity at `new`."""
     hidden = options.hidden
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    stride, words = stride_of(table, hidden), -(-hidden // 64)
     scale_h, scale_o = splat8(alpha_h), splat8(alpha_o)
     for w in range(words):
         ws.masks[(state + 1) * words + w] = np.uint64(0)
@@ -589,11 +598,13 @@ def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o)
         if hidden - at < 8:
             found &= (np.uint64(1) << np.uint64(hidden - at)) - np.uint64(1)
         ws.masks[(state + 1) * words + (at >> 6)] |= found << np.uint64(at & 63)
-    row, lanes = table.row, len(table.row)
+    _, inputs, _ = shape_of(table)
+    row = table.row
     sums = splat_like(F0, row)
     for k in range(hidden):
-        sums = sums + load_row(ws.output, k * lanes, row) * splat_like(ws.activity[new + k], row)
-    act(ws, table, state + 1, sums + load_row(ws.output, hidden * lanes, row), options.winner_alone)
+        weights = load_row(ws.weights, (inputs + 1 + k) * stride + hidden, row)
+        sums = sums + weights * splat_like(ws.activity[new + k], row)
+    act(ws, table, state + 1, sums + output_bias(ws, table, hidden), options.winner_alone)
 
 
 @inlined
@@ -628,7 +639,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
     """
     hidden, steps = options.hidden, options.steps
     _, _, outputs = shape_of(table)
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    stride, words = stride_of(table, hidden), -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)
     for w in range(words):
         ws.masks[w] = np.uint64(0)
@@ -740,12 +751,14 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
         return run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode)
     hidden, steps = options.hidden, options.steps
     narrow, _, outputs = shape_of(table)
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    words = -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
     for w in range(words):
         ws.masks[w] = np.uint64(0)
     ws.active_outputs[0] = np.uint64(0)
+    sum_up(ws, table, np.int64(0), hidden, words)
     if narrow:
+        feel(ws, table, hidden)
         for k in range(8):
             ws.follow[k] = -1
     n_states, n_used = 1, 0
@@ -775,7 +788,7 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
         transition, following = found_transition(ws, table, state, spot, base)
         if following < 0:
             sensed = sensed_at(table, spot)
-            next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
+            next_hidden(ws, table, state, sensed, n_states, hidden, words, alpha_h, alpha_o)
             new = known_state(ws, n_states, words)
             if new == n_states:
                 outputs_of(ws, table, new, hidden, words, options.winner_alone)
@@ -810,107 +823,156 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
 
 
 @inlined
-def count_traces(ws, table, options, n_used, steps, last):
-    """Count the steps in which each pre-synaptic neuron, and both neurons of each synapse, were active.
+def put(ws, first, at, bits):
+    """Put bits into the words that begin with `first`, from bit `at` on."""
+    word, shift = first + (at >> 6), np.uint64(at & 63)
+    ws.fired[word] |= bits << shift
+    if shift != np.uint64(0):
+        ws.fired[word + 1] |= bits >> (np.uint64(64) - shift)
 
-    `last` is the state that the episode ended in.
+
+@inlined
+def put_neurons(ws, table, options, first, state):
+    """Put the active neurons of a state among the sources, in the words that begin with `first`."""
+    _, inputs, _ = shape_of(table)
+    hidden, words = options.hidden, -(-options.hidden // 64)
+    for w in range(words):
+        put(ws, first, inputs + 1 + 64 * w, ws.masks[state * words + w])
+    put(ws, first, inputs + 1 + hidden, ws.active_outputs[state])
+
+
+@inlined
+def reach(ws, table, options, firing, state, times, to_hidden, to_outputs):
+    """Note how often each neuron that is active in a state was, in a firing."""
+    _, _, outputs = shape_of(table)
+    hidden, words = options.hidden, -(-options.hidden // 64)
+    stride = stride_of(table, hidden)
+    many, none = splat32(np.int16(times)), splat32(np.int16(0))
+    for g in range(0, hidden + outputs, GROUP):
+        bits = np.uint64(0)
+        if to_hidden and g < hidden:
+            bits = ws.masks[state * words + (g >> 6)] >> np.uint64(g & 63)
+        if to_outputs:
+            at = hidden - g
+            if at >= 0:
+                bits |= ws.active_outputs[state] << np.uint64(at) if at < 64 else np.uint64(0)
+            else:
+                bits |= ws.active_outputs[state] >> np.uint64(-at)
+        store(ws.reached, firing * stride + g, select(bits_mask32(bits), many, none))
+
+
+@inlined
+def list_firings(ws, table, options, n_used):
+    """List which sources fired, and which neurons with them; return the number of firings.
+
+    Two with the reading that a hidden neuron's sources are those of the step before: an
+    output's are of this step in any case.
     """
-    hidden = options.hidden
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
     narrow, inputs, outputs = shape_of(table)
-    feed, lanes = inputs + 1, len(table.row)
-    none, one = splat32(np.int16(0)), splat32(np.int16(1))
-    for p in range(feed + hidden + outputs):
-        for g in range(0, stride, GROUP):
-            store(ws.both, p * stride + g, none)
-    for p in range((hidden + 1) * lanes // 4):
-        ws.both_output_packed[p] = np.uint64(0)
-    if not narrow:
-        for k in range(inputs):
-            ws.pre[k] = 0
-    first, second, third = 0, 0, 0
+    hidden = options.hidden
+    words = source_words(table, hidden)
+    n = 0
     for u in range(n_used):
         transition = ws.used[u] if narrow else np.int64(u)
-        times = np.int64(ws.taken[transition])
         before = transition >> 3 if narrow else ws.used[u]
         after = np.int64(ws.follow[transition]) >> 4
-        # List the rows whose pre-synaptic neuron was active ...
-        pre_state = after if options.trace_current else before
-        n = active_columns(ws, pre_state, words)
-        for k in range(n):
-            ws.columns[k] += feed
-        ws.columns[n] = inputs
+        sensed = np.uint64(transition & 7) if narrow else table.codes[ws.sensed[u]]
+        times = np.int64(ws.taken[transition])
+        first = n * words
+        for w in range(words):
+            ws.fired[first + w] = np.uint64(0)
+        ws.fired[first] = sensed
+        put(ws, first, inputs, np.uint64(1))
+        put_neurons(ws, table, options, first, after if options.trace_current else before)
+        put(ws, first, inputs + 1 + hidden + outputs, np.uint64(1))
+        ws.times[n] = times
+        reach(ws, table, options, n, after, times, True, options.trace_current)
         n += 1
-        if narrow:
-            sensed = transition & 7
-            first += times * (sensed & 1)
-            second += times * ((sensed >> 1) & 1)
-            third += times * (sensed >> 2)
-            ws.columns[n] = 0
-            n += sensed & 1
-            ws.columns[n] = 1
-            n += (sensed >> 1) & 1
-            ws.columns[n] = 2
-            n += sensed >> 2
-        else:
-            bits = table.codes[ws.sensed[u]]
-            while bits != np.uint64(0):
-                ws.columns[n] = lowest_bit(bits)
-                ws.pre[ws.columns[n]] += np.int16(times)
-                n += 1
-                bits &= bits - np.uint64(1)
-        bits = ws.active_outputs[pre_state]
-        while bits != np.uint64(0):
-            ws.columns[n] = feed + hidden + lowest_bit(bits)
-            n += 1
-            bits &= bits - np.uint64(1)
-        # ... and add the active post-synaptic neurons to each of them.
-        many = splat32(np.int16(times))
-        for g in range(0, stride, GROUP):
-            post = select(bits_mask32(ws.masks[after * words + (g >> 6)] >> np.uint64(g & 63)), many, none)
-            for k in range(n):
-                at = ws.columns[k] * stride + g
-                store(ws.both, at, load32(ws.both, at) + post)
-        if lanes == 4:
-            packed = np.uint64(0)
-            bits = ws.active_outputs[after]
-            while bits != np.uint64(0):
-                packed += np.uint64(times) << np.uint64(16 * lowest_bit(bits))
-                bits &= bits - np.uint64(1)
-            for w in range(words):
-                bits = ws.masks[after * words + w]
-                while bits != np.uint64(0):
-                    ws.both_output_packed[64 * w + lowest_bit(bits)] += packed
-                    bits &= bits - np.uint64(1)
-            ws.both_output_packed[hidden] += packed
-        else:
-            acting = select(
-                bits_mask16(ws.active_outputs[after]), splat16(np.int16(times)), splat16(np.int16(0))
-            )
-            for w in range(words):
-                bits = ws.masks[after * words + w]
-                while bits != np.uint64(0):
-                    at = (64 * w + lowest_bit(bits)) * lanes
-                    store(ws.both_output, at, load16(ws.both_output, at) + acting)
-                    bits &= bits - np.uint64(1)
-            store(ws.both_output, hidden * lanes, load16(ws.both_output, hidden * lanes) + acting)
+    if options.trace_current:
+        return n
+    for u in range(n_used):
+        transition = ws.used[u] if narrow else np.int64(u)
+        after = np.int64(ws.follow[transition]) >> 4
+        times = np.int64(ws.taken[transition])
+        first = n * words
+        for w in range(words):
+            ws.fired[first + w] = np.uint64(0)
+        put_neurons(ws, table, options, first, after)
+        put(ws, first, inputs + 1 + hidden + outputs, np.uint64(1))
+        ws.times[n] = times
+        reach(ws, table, options, n, after, times, False, True)
+        n += 1
+    return n
 
-    # The bias is always active, so its row counts the post-synaptic neurons. What was active
-    # before a step is what was active after one, but for the last step.
-    if narrow:
-        ws.pre[0], ws.pre[1], ws.pre[2] = first, second, third
-    ws.pre[inputs] = steps
-    for g in range(0, stride, GROUP):
-        active = load32(ws.both, inputs * stride + g)
-        if not options.trace_current:
-            final = bits_mask32(ws.masks[last * words + (g >> 6)] >> np.uint64(g & 63))
-            active = active - select(final, one, none)
-        store(ws.pre, feed + g, active)
-    for k in range(outputs):
-        active_output = ws.both_output[hidden * lanes + k]
-        if not options.trace_current:
-            active_output -= np.int16((ws.active_outputs[last] >> np.uint64(k)) & np.uint64(1))
-        ws.pre[feed + hidden + k] = active_output
+
+@inlined
+def source_words(table, hidden):
+    """Return how many words have a bit for every source."""
+    _, inputs, outputs = shape_of(table)
+    return (inputs + 1 + hidden + outputs + 1 + 63) // 64
+
+
+@inlined
+def firing(ws, f, words, word, bit):
+    """Return -1, all bits, if a source fired in a firing, else 0."""
+    return -(np.int64(ws.fired[f * words + word] >> bit) & 1)
+
+
+@inlined
+def counted(ws, begin, end, words, word, bit, at, stride):
+    """Count the steps in which a source, and each of 32 neurons with it, were active, over some firings."""
+    together, alone = splat32(np.int16(0)), np.int64(0)
+    for f in range(begin, end):
+        fired = firing(ws, f, words, word, bit)
+        together = together + (load32(ws.reached, f * stride + at) & splat32(np.int16(fired)))
+        alone += ws.times[f] & fired
+    return together, alone
+
+
+@inlined
+def sort_sources(ws, table, options, firings, steps, bound):
+    """Find the kinds of sources, and which rows of a rule their synapses select; return how many there are.
+
+    `bound` is the count above which a trace counts.
+    """
+    _, inputs, outputs = shape_of(table)
+    hidden = options.hidden
+    sources = inputs + 1 + hidden + outputs + 1
+    stride, words = stride_of(table, hidden), source_words(table, hidden)
+    half = firings if options.trace_current else firings // 2
+    for g in range(0, hidden + outputs, GROUP):
+        active = splat32(np.int16(0))
+        for f in range(firings):
+            active = active + load32(ws.reached, f * stride + g)
+        store(ws.active, g, active)
+    for w in range(words):
+        ws.left[w] = ~np.uint64(0) if sources - 64 * w >= 64 else (np.uint64(1) << np.uint64(sources - 64 * w)) - np.uint64(1)
+    kinds = 0
+    for word in range(words):
+        while ws.left[word] != np.uint64(0):
+            bit = np.uint64(lowest_bit(ws.left[word]))
+            for w in range(word, words):
+                alike = ws.left[w]
+                for f in range(firings):
+                    alike &= ~(ws.fired[f * words + w] ^ np.uint64(firing(ws, f, words, word, bit)))
+                ws.left[w] &= ~alike
+                for at in range(64 * w, min(64 * w + 64, sources), GROUP):
+                    members = bits_mask32(alike >> np.uint64(at & 63))
+                    store(ws.kind, at, select(members, splat32(np.int16(kinds)), load32(ws.kind, at)))
+            for g in range(0, hidden + outputs, GROUP):
+                both, pre = counted(ws, 0, half, words, word, bit, g, stride)
+                sources_active = splat32(np.int16(pre))
+                if not options.trace_current:
+                    more, pre_outputs = counted(ws, half, firings, words, word, bit, g, stride)
+                    both = both + more
+                    to_hidden = bits_mask32(~np.uint64(0) if hidden - g >= GROUP else ((np.uint64(1) << np.uint64(max(hidden - g, 0))) - np.uint64(1)))
+                    sources_active = select(to_hidden, sources_active, splat32(np.int16(pre_outputs)))
+                post = load32(ws.active, g)
+                silent_post = splat32(np.int16(steps)) - post
+                chosen = rows_of(both, sources_active, post, silent_post, splat32(np.int16(bound)))
+                store(ws.chosen, kinds * stride + g, chosen)
+            kinds += 1
+    return kinds
 
 
 @inlined
@@ -924,82 +986,84 @@ def threshold(theta, steps):
 
 
 @inlined
-def change_of(both, pre, post, silent_post, limit, changes, eta):
-    """Return η Δw of synapses, one a lane, from their counts.
-
-    `changes` holds the sixteen changes for this m as signed numbers of two bits, the
-    first at the top; a trace bit shifts it by twice its weight in the row's number,
-    and a shift back leaves the change, with its sign.
-    """
+def rows_of(both, pre, post, silent_post, limit):
+    """Return the rows of a rule that synapses select, times two, one a lane, from their counts."""
     none = splat_like(np.int16(0), both)
     pre_alone = pre - both
-    shift = select(silent_post - pre_alone > limit, splat_like(np.int16(16), both), none)  # 00
-    shift = shift | select(post - both > limit, splat_like(np.int16(8), both), none)  # 01
-    shift = shift | select(pre_alone > limit, splat_like(np.int16(4), both), none)  # 10
-    shift = shift | select(both > limit, splat_like(np.int16(2), both), none)  # 11
-    change = (changes << convert(shift, np.int32)) >> splat_like(np.int32(30), both)
-    return convert(change, np.float32) * eta
+    row = select(silent_post - pre_alone > limit, splat_like(np.int16(16), both), none)  # 00
+    row = row | select(post - both > limit, splat_like(np.int16(8), both), none)  # 01
+    row = row | select(pre_alone > limit, splat_like(np.int16(4), both), none)  # 10
+    return row | select(both > limit, splat_like(np.int16(2), both), none)  # 11
 
 
 @inlined
-def update(ws, table, options, steps, theta, eta, changes):
-    """Change all weights by the rule, then normalise each neuron's incoming ones."""
+def decide(ws, table, hidden, kinds, changes, eta):
+    """Note how much the synapses of each kind of source change.
+
+    `changes` holds the sixteen changes for this m as signed numbers of two bits, the
+    first at the top: a shift by twice the row and a shift back leave the change, with its sign.
+    """
+    _, _, outputs = shape_of(table)
+    stride = stride_of(table, hidden)
+    for kind in range(kinds):
+        for at in range(kind * stride, kind * stride + hidden + outputs, GROUP):
+            shift = convert(load32(ws.chosen, at), np.int32)
+            change = (splat32(changes) << shift) >> splat32(np.int32(30))
+            store(ws.change, at, convert(change, np.float32) * splat32(eta))
+
+
+@inlined
+def divide(ws, begin, end, c, stride, divisor):
+    """Divide the weights of eight neurons from some sources."""
+    for at in range(begin * stride + c, end * stride + c, stride):
+        store(ws.weights, at, load8(ws.weights, at) / divisor)
+
+
+@inlined
+def update(ws, table, options):
+    """Change all weights, then normalise each neuron's incoming ones."""
     hidden = options.hidden
-    stride = -(-hidden // GROUP) * GROUP
+    stride = stride_of(table, hidden)
     _, inputs, outputs = shape_of(table)
     feed = inputs + 1
-    bound = np.int16(threshold(theta, steps))
+    last = feed + hidden + outputs  # the bias of the outputs
     one, zero = splat8(F1), splat8(F0)
-    limit, changes8, eta8 = splat8(bound), splat8(changes), splat8(eta)
-    for c in range(0, hidden, 8):
-        post = load8(ws.both, inputs * stride + c)
-        silent_post = splat8(np.int16(steps)) - post
-        squares = zero
-        first = 0  # the first row whose squares are in the sum
-        for block in range(3):
-            begin = 0 if block == 0 else (feed if block == 1 else feed + hidden)
-            end = feed if block == 0 else (feed + hidden if block == 1 else feed + hidden + outputs)
+    for c in range(0, hidden + outputs, 8):
+        neurons = iota8() + splat8(np.uint32(c))
+        is_hidden = splat8(np.uint32(hidden)) > neurons
+        is_any = splat8(np.uint32(hidden + outputs)) > neurons
+        norm, squares = one, zero
+        first = 0  # the first source whose squares are in the sum
+        for layer in range(3):
+            begin = 0 if layer == 0 else (feed if layer == 1 else feed + hidden)
+            end = feed if layer == 0 else (feed + hidden if layer == 1 else last)
+            reached = is_any if layer == 1 else is_hidden
             for p in range(begin, end):
                 at = p * stride + c
-                pre = splat8(ws.pre[p])
-                w = load8(ws.hidden, at) + change_of(
-                    load8(ws.both, at), pre, post, silent_post, limit, changes8, eta8
-                )
-                if block == 1 and (p - feed) >> 3 == c >> 3:  # no synapse from itself
+                w = load8(ws.weights, at) + load8(ws.change, ws.kind[p] * stride + c)
+                w = select(reached, w, zero)
+                if layer == 1 and (p - feed) >> 3 == c >> 3:  # no synapse from itself
                     w = select(bits_mask8(np.uint64(1) << np.uint64((p - feed) & 7)), zero, w)
-                store(ws.hidden, at, w)
+                store(ws.weights, at, w)
                 squares = squares + w * w
-            if options.normalise and (options.by_layer or block == 2):
+            if layer == 2:
+                at = last * stride + c
+                w = load8(ws.weights, at) + load8(ws.change, ws.kind[last] * stride + c)
+                w = select(is_hidden, zero, select(is_any, w, zero))
+                store(ws.weights, at, w)
+                squares = squares + w * w
+                end = last + 1
+            if options.normalise and (options.by_layer or layer == 2):
                 norm = root(squares)
                 norm = select(norm == zero, one, norm)
-                for p in range(first, end):
-                    store(ws.hidden, p * stride + c, load8(ws.hidden, p * stride + c) / norm)
-                first, squares = end, zero
-
-    row, lanes = table.row, len(table.row)
-    limit_out, changes_out = splat_like(bound, row), splat_like(changes, row)
-    eta_out, none_out = splat_like(eta, row), splat_like(F0, row)
-    post_out = load_row(ws.both_output, hidden * lanes, row)
-    silent_out = splat_like(np.int16(steps), row) - post_out
-    squares_out = none_out
-    for p in range(hidden + 1):
-        active = ws.both[inputs * stride + p] if p < hidden else np.int16(steps)
-        w_out = load_row(ws.output, p * lanes, row) + change_of(
-            load_row(ws.both_output, p * lanes, row),
-            splat_like(active, row),
-            post_out,
-            silent_out,
-            limit_out,
-            changes_out,
-            eta_out,
-        )
-        store(ws.output, p * lanes, w_out)
-        squares_out = squares_out + w_out * w_out
-    if options.normalise:
-        norm_out = root(squares_out)
-        norm_out = select(norm_out == none_out, splat_like(F1, row), norm_out)
-        for p in range(hidden + 1):
-            store(ws.output, p * lanes, load_row(ws.output, p * lanes, row) / norm_out)
+                if layer == 2:
+                    divide(ws, first, end, c, stride, norm)
+                else:  # all weights of an output belong to one layer, whose norm is not known yet
+                    divide(ws, first, end, c, stride, select(is_hidden, norm, one))
+                    squares = select(is_hidden, zero, squares)
+                first = end
+        if options.by_layer and c + 8 > hidden:
+            divide(ws, feed, feed + hidden, c, stride, select(is_hidden, one, norm))
 
 
 # ---------------------------------------------------------------- trials
@@ -1008,14 +1072,16 @@ def update(ws, table, options, steps, theta, eta, changes):
 @inlined
 def keep(ws, table, hidden, trial, hidden_out, output_out):
     """Copy the running weights into the result, one row per post-synaptic neuron."""
-    stride = -(-hidden // GROUP) * GROUP
+    stride = stride_of(table, hidden)
     _, inputs, outputs = shape_of(table)
+    feed = inputs + 1
     for j in range(hidden):
-        for p in range(inputs + 1 + hidden + outputs):
-            hidden_out[trial, j, p] = ws.hidden[p * stride + j]
+        for p in range(feed + hidden + outputs):
+            hidden_out[trial, j, p] = ws.weights[p * stride + j]
     for k in range(outputs):
-        for p in range(hidden + 1):
-            output_out[trial, k, p] = ws.output[p * len(table.row) + k]
+        for p in range(hidden):
+            output_out[trial, k, p] = ws.weights[(feed + p) * stride + hidden + k]
+        output_out[trial, k, hidden] = ws.weights[(feed + hidden + outputs) * stride + hidden + k]
 
 
 def dsp_trials(
@@ -1042,9 +1108,9 @@ def dsp_trials(
     numbers (rules, 4): η, θ, α_h, α_o; changes (rules, 2): the changes for m = −1
     and +1. done[0] counts episodes, done[1] is the trial at work.
     """
-    stride = -(-options.hidden // GROUP) * GROUP
     ws = pointers(space)
     table = pointed(task)
+    stride = stride_of(table, options.hidden)
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
@@ -1080,8 +1146,10 @@ def dsp_trials(
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
             previous = ep
             if until_fresh != 0:
-                count_traces(ws, table, options, n_used, steps, last_state)
-                update(ws, table, options, steps, theta, eta, changes[rule, 1 if rewarded else 0])
+                firings = list_firings(ws, table, options, n_used)
+                kinds = sort_sources(ws, table, options, firings, steps, threshold(theta, steps))
+                decide(ws, table, options.hidden, kinds, changes[rule, 1 if rewarded else 0], eta)
+                update(ws, table, options)
             done[0] += 1
 
 
@@ -1105,9 +1173,9 @@ def climbing_trials(
     done,
 ):
     """Run trials first … last − 1 by hill climbing; numbers (climbers, 3): σ, α_h, α_o."""
-    stride = -(-options.hidden // GROUP) * GROUP
     ws = pointers(space)
     table = pointed(task)
+    stride = stride_of(table, options.hidden)
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
@@ -1126,8 +1194,7 @@ def climbing_trials(
                 top = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
             elif until_moved == 0:  # the best weights are measured anew
-                space.hidden[:] = space.best_hidden
-                space.output[:] = space.best_output
+                space.weights[:] = space.best
                 top = np.int64(2**62)
             else:
                 draw(ws, table, options.hidden, stride, key, episode, NOISE, sigma)
@@ -1139,8 +1206,7 @@ def climbing_trials(
             if ep < top:
                 top = ep
                 if until_fresh != 0:  # else the climb starts over, as chance does in every episode
-                    space.best_hidden[:] = space.hidden
-                    space.best_output[:] = space.output
+                    space.best[:] = space.weights
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
