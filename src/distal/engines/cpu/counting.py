@@ -79,7 +79,7 @@ def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, s
         previous = ep
         if until_fresh != 0:
             firings = list_firings(ws, table, options, n_used)
-            kinds = sort_sources(ws, table, options, firings, steps, threshold(theta, steps))
+            kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
             tally(ws, table, options.hidden, m, counts[episode * len(counts) // updates])
             decide(ws, table, options.hidden, kinds, changes[rule, m], eta)
             update(ws, table, options)

@@ -135,11 +135,12 @@ class Workspace(NamedTuple):
     words: Any  # uint32 (32): random words for actions
     # Traces, by firing: which sources were active, and which neurons after them, how many times.
     fired: Any  # uint64 (firings · source words)
-    reached: Any  # int16 (firings · stride): the times, at the neurons that were active
-    times: Any  # int64 (firings)
+    reached: Any  # int16 (firings · 4 · stride): the times, at the neurons that were active
     active: Any  # int16 (stride): steps with the neuron active
+    both: Any  # int16 (stride): of a source, steps with the neuron active and the source
     # Sources that fired alike are of one kind.
-    left: Any  # uint64 (source words): sources whose kind is not known yet
+    pattern: Any  # int16 (firings / 16 · sources): in which of sixteen firings a source fired, a bit each
+    left: Any  # uint64 (sources / GROUP): sources whose kind is not known yet
     kind: Any  # int16 (sources)
     chosen: Any  # int16 (kinds · stride): the row of the rule, times two, that a synapse selects
     change: Any  # float32 (kinds · stride): η Δw
@@ -148,7 +149,7 @@ class Workspace(NamedTuple):
 def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
     """Allocate the scratch memory of one worker."""
     narrow = len(table.form) == NARROW
-    stride = -(-(hidden + len(table.row)) // GROUP) * GROUP
+    stride = -(-(hidden + len(table.row) + 2) // GROUP) * GROUP
     sources = -(-(table.inputs + 1 + hidden + table.outputs + 1) // 64) * 64
     states = steps + 1
     transitions = states * 8 if narrow else steps
@@ -177,10 +178,11 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
         last_visit=np.full(table.states, -1, np.int64),
         words=np.zeros(32, np.uint32),
         fired=np.zeros(2 * steps * (sources // 64) + 2, np.uint64),
-        reached=np.zeros(2 * steps * stride, np.int16),
-        times=np.zeros(2 * steps, np.int64),
+        reached=np.zeros((2 * steps + 15) * 4 * stride, np.int16),
         active=np.zeros(stride, np.int16),
-        left=np.zeros(sources // 64, np.uint64),
+        both=np.zeros(stride, np.int16),
+        pattern=np.zeros(-(-2 * steps // 16) * sources, np.int16),
+        left=np.zeros(sources // GROUP, np.uint64),
         kind=np.zeros(sources, np.int16),
         chosen=np.zeros(sources * stride, np.int16),
         change=np.zeros(sources * stride, np.float32),
@@ -196,8 +198,8 @@ def pointers(ws):
         pointer(ws.felt), pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed),
         pointer(ws.link), pointer(ws.last_sensed), pointer(ws.activity), pointer(ws.trail),
         pointer(ws.spots), pointer(ws.states), pointer(ws.extra), pointer(ws.earlier), pointer(ws.last_visit),
-        pointer(ws.words), pointer(ws.fired), pointer(ws.reached), pointer(ws.times), pointer(ws.active),
-        pointer(ws.left), pointer(ws.kind), pointer(ws.chosen), pointer(ws.change),
+        pointer(ws.words), pointer(ws.fired), pointer(ws.reached), pointer(ws.active), pointer(ws.both),
+        pointer(ws.pattern), pointer(ws.left), pointer(ws.kind), pointer(ws.chosen), pointer(ws.change),
     )  # fmt: skip
 
 
@@ -222,7 +224,7 @@ def shape_of(table):
 @inlined
 def stride_of(table, hidden):
     """Return how far apart the weights from two sources lie."""
-    return -(-(hidden + len(table.row)) // GROUP) * GROUP
+    return -(-(hidden + len(table.row) + 2) // GROUP) * GROUP
 
 
 # ---------------------------------------------------------------- random numbers (distal.draws)
@@ -395,18 +397,18 @@ def half_rows(weights, best, spare, at, further, drawn, climbing, both):
 def feel(ws, table, hidden):
     """Sum up inputs and bias of a narrow table, for each of the eight things to sense."""
     stride = stride_of(table, hidden)
-    for c in range(0, hidden, 8):
-        first, second = load8(ws.weights, c), load8(ws.weights, stride + c)
-        third, bias = load8(ws.weights, 2 * stride + c), load8(ws.weights, 3 * stride + c)
+    for g in range(0, hidden, GROUP):
+        first, second = load32(ws.weights, g), load32(ws.weights, stride + g)
+        third, bias = load32(ws.weights, 2 * stride + g), load32(ws.weights, 3 * stride + g)
         both = first + second
-        store(ws.felt, c, bias)
-        store(ws.felt, stride + c, first + bias)
-        store(ws.felt, 2 * stride + c, second + bias)
-        store(ws.felt, 3 * stride + c, both + bias)
-        store(ws.felt, 4 * stride + c, third + bias)
-        store(ws.felt, 5 * stride + c, (first + third) + bias)
-        store(ws.felt, 6 * stride + c, (second + third) + bias)
-        store(ws.felt, 7 * stride + c, (both + third) + bias)
+        store(ws.felt, g, bias)
+        store(ws.felt, stride + g, first + bias)
+        store(ws.felt, 2 * stride + g, second + bias)
+        store(ws.felt, 3 * stride + g, both + bias)
+        store(ws.felt, 4 * stride + g, third + bias)
+        store(ws.felt, 5 * stride + g, (first + third) + bias)
+        store(ws.felt, 6 * stride + g, (second + third) + bias)
+        store(ws.felt, 7 * stride + g, (both + third) + bias)
 
 
 @inlined
@@ -823,6 +825,13 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
 
 
 @inlined
+def sources_of(table, hidden):
+    """Return how many sources there are: inputs, bias, hidden neurons, outputs, and the bias of the outputs."""
+    _, inputs, outputs = shape_of(table)
+    return inputs + 1 + hidden + outputs + 1
+
+
+@inlined
 def put(ws, first, at, bits):
     """Put bits into the words that begin with `first`, from bit `at` on."""
     word, shift = first + (at >> 6), np.uint64(at & 63)
@@ -832,146 +841,193 @@ def put(ws, first, at, bits):
 
 
 @inlined
-def put_neurons(ws, table, options, first, state):
-    """Put the active neurons of a state among the sources, in the words that begin with `first`."""
-    _, inputs, _ = shape_of(table)
-    hidden, words = options.hidden, -(-options.hidden // 64)
+def fire(ws, table, hidden, firing, sensed, bias, state):
+    """Note which sources fired: what was sensed, the bias, the active neurons of a state, the outputs' bias."""
+    _, inputs, outputs = shape_of(table)
+    words, feed = -(-hidden // 64), inputs + 1
+    size = (sources_of(table, hidden) + 63) >> 6
+    first, one = firing * size, np.uint64(1)
+    if size == 1:  # all fit into a register
+        bits = sensed | bias << np.uint64(inputs) | ws.masks[state] << np.uint64(feed)
+        bits |= (ws.active_outputs[state] | one << np.uint64(outputs)) << np.uint64(feed + hidden)
+        ws.fired[first] = bits
+        return
+    for w in range(size):
+        ws.fired[first + w] = np.uint64(0)
+    put(ws, first, 0, sensed)
+    put(ws, first, inputs, bias)
     for w in range(words):
-        put(ws, first, inputs + 1 + 64 * w, ws.masks[state * words + w])
-    put(ws, first, inputs + 1 + hidden, ws.active_outputs[state])
+        put(ws, first, feed + 64 * w, ws.masks[state * words + w])
+    put(ws, first, feed + hidden, ws.active_outputs[state] | one << np.uint64(outputs))
 
 
 @inlined
-def reach(ws, table, options, firing, state, times, to_hidden, to_outputs):
-    """Note how often each neuron that is active in a state was, in a firing."""
+def reached_at(firing):
+    """Return where the counts of a firing lie: among the sixteen subsets of four firings, alone."""
+    return (firing >> 2) * 16 + (1 << (firing & 3))
+
+
+@inlined
+def reach(ws, table, hidden, firing, state, times, to_hidden, to_outputs):
+    """Note how often the neurons that are active in a state were, in a firing.
+
+    Two lanes more say how often the sources were that hidden neurons, and that outputs, have.
+    """
     _, _, outputs = shape_of(table)
-    hidden, words = options.hidden, -(-options.hidden // 64)
-    stride = stride_of(table, hidden)
+    stride, words = stride_of(table, hidden), -(-hidden // 64)
     many, none = splat32(np.int16(times)), splat32(np.int16(0))
-    for g in range(0, hidden + outputs, GROUP):
+    last = (ws.active_outputs[state] | np.uint64(2) << np.uint64(outputs)) if to_outputs else np.uint64(0)
+    if to_hidden:
+        last |= np.uint64(1) << np.uint64(outputs)
+    for g in range(0, hidden + outputs + 2, GROUP):
         bits = np.uint64(0)
         if to_hidden and g < hidden:
             bits = ws.masks[state * words + (g >> 6)] >> np.uint64(g & 63)
-        if to_outputs:
-            at = hidden - g
-            if at >= 0:
-                bits |= ws.active_outputs[state] << np.uint64(at) if at < 64 else np.uint64(0)
-            else:
-                bits |= ws.active_outputs[state] >> np.uint64(-at)
-        store(ws.reached, firing * stride + g, select(bits_mask32(bits), many, none))
+        if hidden - g < GROUP:
+            bits |= last << np.uint64(hidden - g) if hidden >= g else last >> np.uint64(g - hidden)
+        store(ws.reached, reached_at(firing) * stride + g, select(bits_mask32(bits), many, none))
 
 
 @inlined
 def list_firings(ws, table, options, n_used):
     """List which sources fired, and which neurons with them; return the number of firings.
 
-    Two with the reading that a hidden neuron's sources are those of the step before: an
-    output's are of this step in any case.
+    With the reading that a hidden neuron's sources are those of the step before there are as
+    many again for the outputs, whose sources are of the same step in any case.
     """
-    narrow, inputs, outputs = shape_of(table)
-    hidden = options.hidden
-    words = source_words(table, hidden)
-    n = 0
+    narrow, _, _ = shape_of(table)
+    hidden, none = options.hidden, np.uint64(0)
     for u in range(n_used):
         transition = ws.used[u] if narrow else np.int64(u)
         before = transition >> 3 if narrow else ws.used[u]
         after = np.int64(ws.follow[transition]) >> 4
         sensed = np.uint64(transition & 7) if narrow else table.codes[ws.sensed[u]]
         times = np.int64(ws.taken[transition])
-        first = n * words
-        for w in range(words):
-            ws.fired[first + w] = np.uint64(0)
-        ws.fired[first] = sensed
-        put(ws, first, inputs, np.uint64(1))
-        put_neurons(ws, table, options, first, after if options.trace_current else before)
-        put(ws, first, inputs + 1 + hidden + outputs, np.uint64(1))
-        ws.times[n] = times
-        reach(ws, table, options, n, after, times, True, options.trace_current)
-        n += 1
-    if options.trace_current:
-        return n
-    for u in range(n_used):
-        transition = ws.used[u] if narrow else np.int64(u)
-        after = np.int64(ws.follow[transition]) >> 4
-        times = np.int64(ws.taken[transition])
-        first = n * words
-        for w in range(words):
-            ws.fired[first + w] = np.uint64(0)
-        put_neurons(ws, table, options, first, after)
-        put(ws, first, inputs + 1 + hidden + outputs, np.uint64(1))
-        ws.times[n] = times
-        reach(ws, table, options, n, after, times, False, True)
-        n += 1
-    return n
+        fire(ws, table, hidden, u, sensed, np.uint64(1), after if options.trace_current else before)
+        reach(ws, table, hidden, u, after, times, True, options.trace_current)
+        if not options.trace_current:
+            fire(ws, table, hidden, n_used + u, none, none, after)
+            reach(ws, table, hidden, n_used + u, after, times, False, True)
+    return n_used if options.trace_current else 2 * n_used
 
 
 @inlined
-def source_words(table, hidden):
-    """Return how many words have a bit for every source."""
-    _, inputs, outputs = shape_of(table)
-    return (inputs + 1 + hidden + outputs + 1 + 63) // 64
+def add_up(ws, table, hidden, firings):
+    """Add up the counts of every four firings for each subset of them, and of all."""
+    _, _, outputs = shape_of(table)
+    stride = stride_of(table, hidden)
+    none = splat32(np.int16(0))
+    for g in range(0, hidden + outputs + 2, GROUP):
+        for f in range(firings, (firings + 3) >> 2 << 2):
+            store(ws.reached, reached_at(f) * stride + g, none)
+        active = none
+        for quad in range((firings + 3) >> 2):
+            at = quad * 16 * stride + g
+            a, b = load32(ws.reached, at + stride), load32(ws.reached, at + 2 * stride)
+            c, d = load32(ws.reached, at + 4 * stride), load32(ws.reached, at + 8 * stride)
+            ab, ac, bc = a + b, a + c, b + c
+            abc = ab + c
+            store(ws.reached, at + 3 * stride, ab)
+            store(ws.reached, at + 5 * stride, ac)
+            store(ws.reached, at + 6 * stride, bc)
+            store(ws.reached, at + 7 * stride, abc)
+            store(ws.reached, at + 9 * stride, a + d)
+            store(ws.reached, at + 10 * stride, b + d)
+            store(ws.reached, at + 11 * stride, ab + d)
+            store(ws.reached, at + 12 * stride, c + d)
+            store(ws.reached, at + 13 * stride, ac + d)
+            store(ws.reached, at + 14 * stride, bc + d)
+            store(ws.reached, at + 15 * stride, abc + d)
+            active = active + (abc + d)
+        store(ws.active, g, active)
 
 
 @inlined
-def firing(ws, f, words, word, bit):
-    """Return -1, all bits, if a source fired in a firing, else 0."""
-    return -(np.int64(ws.fired[f * words + word] >> bit) & 1)
+def list_patterns(ws, table, hidden, firings):
+    """Note for each source in which firings it fired, a bit each, in numbers of sixteen bits."""
+    sources = sources_of(table, hidden)
+    size, room = (sources + 63) >> 6, (sources + GROUP - 1) // GROUP * GROUP
+    for part in range(0, firings, 16):
+        for first in range(0, sources, GROUP):
+            pattern, bit = splat32(np.int16(0)), np.int16(1)
+            for f in range(part, min(part + 16, firings)):
+                fired = bits_mask32(ws.fired[f * size + (first >> 6)] >> np.uint64(first & 63))
+                pattern = select(fired, pattern | splat32(bit), pattern)
+                bit = np.int16(bit << 1)
+            store(ws.pattern, (part >> 4) * room + first, pattern)
 
 
 @inlined
-def counted(ws, begin, end, words, word, bit, at, stride):
-    """Count the steps in which a source, and each of 32 neurons with it, were active, over some firings."""
-    together, alone = splat32(np.int16(0)), np.int64(0)
-    for f in range(begin, end):
-        fired = firing(ws, f, words, word, bit)
-        together = together + (load32(ws.reached, f * stride + at) & splat32(np.int16(fired)))
-        alone += ws.times[f] & fired
-    return together, alone
+def alike(ws, parts, room, source, first):
+    """Return a bit for each of 32 sources, from `first` on, that fired whenever a source did."""
+    same = mask_bits(load32(ws.pattern, first) == splat32(ws.pattern[source]))
+    for part in range(1, parts):
+        pattern = splat32(ws.pattern[part * room + source])
+        same &= mask_bits(load32(ws.pattern, part * room + first) == pattern)
+    return same
 
 
 @inlined
-def sort_sources(ws, table, options, firings, steps, bound):
+def counted(ws, part, pattern, at, stride):
+    """Count the steps in which a source and 32 neurons were active in sixteen firings, by their pattern."""
+    pattern, first = np.int64(pattern), 64 * part
+    both = load32(ws.reached, (first + (pattern & 15)) * stride + at)
+    both = both + load32(ws.reached, (first + 16 + (pattern >> 4 & 15)) * stride + at)
+    both = both + load32(ws.reached, (first + 32 + (pattern >> 8 & 15)) * stride + at)
+    return both + load32(ws.reached, (first + 48 + (pattern >> 12 & 15)) * stride + at)
+
+
+@inlined
+def choose(ws, table, options, kind, source, firings, limit):
+    """Note which rows of a rule the synapses of a kind of source select; a source stands for its kind."""
+    _, _, outputs = shape_of(table)
+    hidden, stride = options.hidden, stride_of(table, options.hidden)
+    room = (sources_of(table, hidden) + GROUP - 1) // GROUP * GROUP
+    for g in range(0, hidden + outputs + 2, GROUP):
+        both = counted(ws, 0, ws.pattern[source], g, stride)
+        for part in range(1, (firings + 15) >> 4):
+            both = both + counted(ws, part, ws.pattern[part * room + source], g, stride)
+        store(ws.both, g, both)
+    pre, pre_outputs = splat32(ws.both[hidden + outputs]), splat32(ws.both[hidden + outputs + 1])
+    steps = splat32(ws.active[hidden + outputs])
+    for g in range(0, hidden + outputs, GROUP):
+        active = pre
+        if not options.trace_current and hidden - g < GROUP:
+            is_hidden = bits_mask32((np.uint64(1) << np.uint64(max(hidden - g, 0))) - np.uint64(1))
+            active = select(is_hidden, pre, pre_outputs)
+        rows = rows_of(load32(ws.both, g), active, load32(ws.active, g), steps, limit)
+        store(ws.chosen, kind * stride + g, rows)
+
+
+@inlined
+def sort_sources(ws, table, options, firings, bound):
     """Find the kinds of sources, and which rows of a rule their synapses select; return how many there are.
 
-    `bound` is the count above which a trace counts.
+    `bound` is the largest count that makes no trace active.
     """
-    _, inputs, outputs = shape_of(table)
     hidden = options.hidden
-    sources = inputs + 1 + hidden + outputs + 1
-    stride, words = stride_of(table, hidden), source_words(table, hidden)
-    half = firings if options.trace_current else firings // 2
-    for g in range(0, hidden + outputs, GROUP):
-        active = splat32(np.int16(0))
-        for f in range(firings):
-            active = active + load32(ws.reached, f * stride + g)
-        store(ws.active, g, active)
-    for w in range(words):
-        ws.left[w] = ~np.uint64(0) if sources - 64 * w >= 64 else (np.uint64(1) << np.uint64(sources - 64 * w)) - np.uint64(1)
+    add_up(ws, table, hidden, firings)
+    list_patterns(ws, table, hidden, firings)
+    sources = sources_of(table, hidden)
+    room, parts = (sources + GROUP - 1) // GROUP * GROUP, (firings + 15) >> 4
+    limit = splat32(np.int16(bound))
+    for first in range(0, sources, GROUP):
+        ws.left[first // GROUP] = (np.uint64(1) << np.uint64(min(sources - first, GROUP))) - np.uint64(1)
     kinds = 0
-    for word in range(words):
-        while ws.left[word] != np.uint64(0):
-            bit = np.uint64(lowest_bit(ws.left[word]))
-            for w in range(word, words):
-                alike = ws.left[w]
-                for f in range(firings):
-                    alike &= ~(ws.fired[f * words + w] ^ np.uint64(firing(ws, f, words, word, bit)))
-                ws.left[w] &= ~alike
-                for at in range(64 * w, min(64 * w + 64, sources), GROUP):
-                    members = bits_mask32(alike >> np.uint64(at & 63))
-                    store(ws.kind, at, select(members, splat32(np.int16(kinds)), load32(ws.kind, at)))
-            for g in range(0, hidden + outputs, GROUP):
-                both, pre = counted(ws, 0, half, words, word, bit, g, stride)
-                sources_active = splat32(np.int16(pre))
-                if not options.trace_current:
-                    more, pre_outputs = counted(ws, half, firings, words, word, bit, g, stride)
-                    both = both + more
-                    to_hidden = bits_mask32(~np.uint64(0) if hidden - g >= GROUP else ((np.uint64(1) << np.uint64(max(hidden - g, 0))) - np.uint64(1)))
-                    sources_active = select(to_hidden, sources_active, splat32(np.int16(pre_outputs)))
-                post = load32(ws.active, g)
-                silent_post = splat32(np.int16(steps)) - post
-                chosen = rows_of(both, sources_active, post, silent_post, splat32(np.int16(bound)))
-                store(ws.chosen, kinds * stride + g, chosen)
+    for first in range(0, sources, GROUP):
+        left, number = ws.left[first // GROUP], load32(ws.kind, first)
+        while left != np.uint64(0):
+            source = first + lowest_bit(left)
+            same = alike(ws, parts, room, source, first)
+            number = select(bits_mask32(same & left), splat32(np.int16(kinds)), number)
+            left &= ~same
+            for other in range(first + GROUP, sources, GROUP):
+                same = alike(ws, parts, room, source, other) & ws.left[other // GROUP]
+                store(ws.kind, other, select(bits_mask32(same), splat32(np.int16(kinds)), load32(ws.kind, other)))
+                ws.left[other // GROUP] &= ~same
+            choose(ws, table, options, kinds, source, firings, limit)
             kinds += 1
+        store(ws.kind, first, number)
     return kinds
 
 
@@ -986,11 +1042,11 @@ def threshold(theta, steps):
 
 
 @inlined
-def rows_of(both, pre, post, silent_post, limit):
+def rows_of(both, pre, post, steps, limit):
     """Return the rows of a rule that synapses select, times two, one a lane, from their counts."""
     none = splat_like(np.int16(0), both)
     pre_alone = pre - both
-    row = select(silent_post - pre_alone > limit, splat_like(np.int16(16), both), none)  # 00
+    row = select(steps - post - pre_alone > limit, splat_like(np.int16(16), both), none)  # 00
     row = row | select(post - both > limit, splat_like(np.int16(8), both), none)  # 01
     row = row | select(pre_alone > limit, splat_like(np.int16(4), both), none)  # 10
     return row | select(both > limit, splat_like(np.int16(2), both), none)  # 11
@@ -1147,7 +1203,7 @@ def dsp_trials(
             previous = ep
             if until_fresh != 0:
                 firings = list_firings(ws, table, options, n_used)
-                kinds = sort_sources(ws, table, options, firings, steps, threshold(theta, steps))
+                kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
                 decide(ws, table, options.hidden, kinds, changes[rule, 1 if rewarded else 0], eta)
                 update(ws, table, options)
             done[0] += 1
