@@ -14,6 +14,7 @@ from distal.engines.batch import Batch, Progress, check_supported, named_in_erro
 from distal.engines.cpu import Announcement, Job, supports
 from distal.engines.cpu.kernels import (
     F1,
+    begin_automaton,
     compiled,
     decide,
     draw,
@@ -72,9 +73,11 @@ def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, s
             previous = np.int64(2**62)
             until_fresh = options.resample if options.resample > 0 else options.episodes
         until_fresh -= 1
-        ep, steps, last_state, n_used = run_episode(
-            ws, table, options, goal[trial, episode // options.phase], alpha_h, alpha_o, key, episode
-        )
+        begin_automaton(ws, table, options)
+        ep, steps, n_used = run_episode(
+            ws, table, options, goal[trial, episode // options.phase], alpha_h, alpha_o, key, episode,
+            0, np.int64(1), 0,
+        )  # fmt: skip
         m = 1 if ep < previous or (ep == previous and not options.punish_ties) else 0
         previous = ep
         if until_fresh != 0:

@@ -151,7 +151,7 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
     narrow = len(table.form) == NARROW
     stride = -(-(hidden + len(table.row) + 2) // GROUP) * GROUP
     sources = -(-(table.inputs + 1 + hidden + table.outputs + 1) // 64) * 64
-    states = steps + 1
+    states = steps + 2  # the silence, one a step, and one to compare with
     transitions = states * 8 if narrow else steps
     return Workspace(
         weights=np.zeros((sources + 8) * stride, np.float32),
@@ -472,9 +472,14 @@ def next_hidden(ws, table, state, sensed, new, hidden, words, alpha_h, alpha_o):
 def outputs_of(ws, table, state, hidden, words, winner_alone):
     """Compute the outputs of a state from its hidden activations."""
     sum_up(ws, table, state, hidden, words)
-    stride = stride_of(table, hidden)
-    sums = load_row(ws.sums, (state & (REMEMBERED - 1)) * stride + hidden, table.row)
-    act(ws, table, state, sums + output_bias(ws, table, hidden), winner_alone)
+    act(ws, table, state, output_sums(ws, table, state, hidden), winner_alone)
+
+
+@inlined
+def output_sums(ws, table, state, hidden):
+    """Return the sums of the outputs in a state whose sums are known."""
+    sums = load_row(ws.sums, (state & (REMEMBERED - 1)) * stride_of(table, hidden) + hidden, table.row)
+    return sums + output_bias(ws, table, hidden)
 
 
 @inlined
@@ -673,7 +678,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
                 extra += rounds * (extra - ws.extra[mark]) + ws.extra[mark + rest] - ws.extra[mark]
                 place = place_of(table, ws.spots[mark + rest])
                 left_over = table.left[goal * table.states + place]
-                return steps * table.step_cost + left_over + extra, steps, np.int64(mark + rest), step
+                return steps * table.step_cost + left_over + extra, steps, step
             if step == next_mark:
                 mark, next_mark = step, 2 * step
                 for at in range(0, stride, 8):
@@ -693,9 +698,9 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
             outcome = np.int64(table.outcomes[goal * EVENTS + event])
             extra += outcome >> 1
             if outcome & 1:
-                return step * table.step_cost + extra, step, np.int64(step), step
+                return step * table.step_cost + extra, step, step
     left_over = table.left[goal * table.states + place_of(table, spot)]
-    return steps * table.step_cost + left_over + extra, step, np.int64(step), step
+    return steps * table.step_cost + left_over + extra, step, step
 
 
 # ---------------------------------------------------------------- an episode (distal.episode)
@@ -741,30 +746,92 @@ def new_transition(ws, table, state, spot, base, n_used):
 
 
 @inlined
+def transition_at(ws, table, u):
+    """Return the number of the transition that was discovered as number u, its state, and the bits sensed."""
+    if len(table.form) == NARROW:
+        transition = ws.used[u]
+        return transition, transition >> 3, np.uint64(transition & 7)
+    return np.int64(u), ws.used[u], table.codes[ws.sensed[u]]
+
+
+@inlined
 def sensed_at(table, spot):
     """Return the bits that are sensed at a spot."""
     return np.uint64(spot & 7) if len(table.form) == NARROW else table.codes[spot >> NUMBER_AT]
 
 
 @inlined
-def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
-    """Walk the table; return EP, the steps taken, the last state and the number of transitions in use."""
+def begin_automaton(ws, table, options):
+    """Compute what is known before the first step of binary neurons."""
+    if len(options.neurons) == CONTINUOUS:
+        return
+    hidden, words = options.hidden, -(-options.hidden // 64)
+    for w in range(words):
+        ws.masks[w] = np.uint64(0)
+    ws.active_outputs[0] = np.uint64(0)
+    sum_up(ws, table, np.int64(0), hidden, words)
+    if len(table.form) == NARROW:
+        feel(ws, table, hidden)
+
+
+@inlined
+def still_true(ws, table, options, n_used, alpha_h, alpha_o):
+    """Compute the transitions of the episode before with the new weights, in the order of their discovery.
+
+    Returns how many come out as before until one does not, and how many states there are by then.
+    """
+    hidden, words = options.hidden, -(-options.hidden // 64)
+    now = options.steps + 1  # the state to compare with
+    n_states = np.int64(1)
+    for u in range(n_used):
+        transition, before, sensed = transition_at(ws, table, u)
+        after = np.int64(ws.follow[transition]) >> 4
+        next_hidden(ws, table, before, sensed, now, hidden, words, alpha_h, alpha_o)
+        if not same_masks(ws, words, now, after):
+            return u, n_states
+        if after == n_states:
+            sum_up(ws, table, after, hidden, words)
+            act(ws, table, now, output_sums(ws, table, after, hidden), options.winner_alone)
+            same = ws.action[now] == ws.action[after]
+            if not same or ws.active_outputs[now] != ws.active_outputs[after]:
+                return u, n_states
+            n_states += 1
+    return n_used, n_states
+
+
+@inlined
+def keep_transitions(ws, table, kept, n_used, base):
+    """Keep the first transitions of the episode before, which are still true, and forget the others."""
+    narrow, _, _ = shape_of(table)
+    for u in range(kept):
+        if narrow:
+            ws.taken[ws.used[u]] = 0
+        else:
+            ws.taken[u] = 0
+            number = ws.sensed[u]
+            ws.link[u], ws.last_sensed[number] = ws.last_sensed[number], base + u
+    if narrow and kept == 0:
+        for k in range(8):
+            ws.follow[k] = -1
+    elif narrow:
+        for u in range(kept, n_used):
+            ws.follow[ws.used[u]] = -1
+
+
+@inlined
+def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    """Walk the table; return EP, the steps taken and the number of transitions in use.
+
+    Of the `n_used` transitions of the episode before, the first `kept` and their states are still true.
+    """
     if len(options.neurons) == CONTINUOUS:
         return run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode)
     hidden, steps = options.hidden, options.steps
     narrow, _, outputs = shape_of(table)
     words = -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
-    for w in range(words):
-        ws.masks[w] = np.uint64(0)
-    ws.active_outputs[0] = np.uint64(0)
-    sum_up(ws, table, np.int64(0), hidden, words)
-    if narrow:
-        feel(ws, table, hidden)
-        for k in range(8):
-            ws.follow[k] = -1
-    n_states, n_used = 1, 0
-
+    keep_transitions(ws, table, kept, n_used, base)
+    n_used = kept
     spot, state, extra, step = np.int64(table.start[goal]), np.int64(0), 0, 0
     while step < steps:
         place = place_of(table, spot)
@@ -816,9 +883,9 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
             outcome = np.int64(table.outcomes[goal * EVENTS + event])
             extra += outcome >> 1
             if outcome & 1:
-                return step * table.step_cost + extra, step, state, n_used
+                return step * table.step_cost + extra, step, n_used
     left_over = table.left[goal * table.states + place_of(table, spot)]
-    return steps * table.step_cost + left_over + extra, step, state, n_used
+    return steps * table.step_cost + left_over + extra, step, n_used
 
 
 # ---------------------------------------------------------------- the DSP update (distal.learners.dsp)
@@ -895,13 +962,10 @@ def list_firings(ws, table, options, n_used):
     With the reading that a hidden neuron's sources are those of the step before there are as
     many again for the outputs, whose sources are of the same step in any case.
     """
-    narrow, _, _ = shape_of(table)
     hidden, none = options.hidden, np.uint64(0)
     for u in range(n_used):
-        transition = ws.used[u] if narrow else np.int64(u)
-        before = transition >> 3 if narrow else ws.used[u]
+        transition, before, sensed = transition_at(ws, table, u)
         after = np.int64(ws.follow[transition]) >> 4
-        sensed = np.uint64(transition & 7) if narrow else table.codes[ws.sensed[u]]
         times = np.int64(ws.taken[transition])
         fire(ws, table, hidden, u, sensed, np.uint64(1), after if options.trace_current else before)
         reach(ws, table, hidden, u, after, times, True, options.trace_current)
@@ -1168,6 +1232,8 @@ def dsp_trials(
     table = pointed(task)
     stride = stride_of(table, options.hidden)
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
+    # Actions that are drawn do not repeat themselves, and continuous neurons hardly do.
+    repeatable = len(options.neurons) != CONTINUOUS and not options.random_action
     for trial in range(first, last):
         done[1] = trial
         space.last_visit[:] = -1
@@ -1177,6 +1243,8 @@ def dsp_trials(
         lowest = np.int64(2**62)
         previous = np.int64(2**62)
         until_fresh, until_moved, phase = 0, options.phase, 0
+        ep, steps, n_used, kinds, was_rewarded = np.int64(0), 0, 0, 0, False
+        steady = False  # whether this episode may repeat the one before
         for episode in range(options.episodes):
             if read_now(running) != 0:
                 return
@@ -1184,13 +1252,21 @@ def dsp_trials(
                 draw(ws, table, options.hidden, stride, key, episode, WEIGHTS, F1)
                 previous = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
+                steady = False
             if until_moved == 0:
                 phase, until_moved, lowest = phase + 1, options.phase, np.int64(2**62)
+                steady = False
             until_fresh -= 1
             until_moved -= 1
-            ep, steps, last_state, n_used = run_episode(
-                ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode
-            )
+            begin_automaton(ws, table, options)
+            kept, n_states, same = 0, np.int64(1), False
+            if steady and repeatable:
+                kept, n_states = still_true(ws, table, options, n_used, alpha_h, alpha_o)
+                same = kept == n_used
+            if not same:
+                ep, steps, n_used = run_episode(
+                    ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode, kept, n_states, n_used
+                )
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
@@ -1200,11 +1276,14 @@ def dsp_trials(
             if options.keep_ep:
                 eps[trial * options.episodes + episode] = ep
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
-            previous = ep
+            steady, previous = ep == previous, ep
             if until_fresh != 0:
-                firings = list_firings(ws, table, options, n_used)
-                kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
-                decide(ws, table, options.hidden, kinds, changes[rule, 1 if rewarded else 0], eta)
+                if not same:
+                    firings = list_firings(ws, table, options, n_used)
+                    kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
+                if not same or rewarded != was_rewarded:
+                    decide(ws, table, options.hidden, kinds, changes[rule, 1 if rewarded else 0], eta)
+                was_rewarded = rewarded
                 update(ws, table, options)
             done[0] += 1
 
@@ -1258,7 +1337,10 @@ def climbing_trials(
                 phase, until_moved, lowest = phase + 1, options.phase, np.int64(2**62)
             until_fresh -= 1
             until_moved -= 1
-            ep, _, _, _ = run_episode(ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode)
+            begin_automaton(ws, table, options)
+            ep, _, _ = run_episode(
+                ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode, 0, np.int64(1), 0
+            )
             if ep < top:
                 top = ep
                 if until_fresh != 0:  # else the climb starts over, as chance does in every episode
