@@ -157,7 +157,7 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
         weights=np.zeros((sources + 8) * stride, np.float32),
         best=np.zeros((sources + 8) * stride, np.float32),
         spare=np.zeros(8, np.float32),
-        masks=np.zeros(states * -(-hidden // 64), np.uint64),
+        masks=np.zeros(states * -(-hidden // 64) + 8, np.uint64),
         active_outputs=np.zeros(states, np.uint64),
         action=np.zeros(states, np.int64),
         sums=np.zeros(REMEMBERED * stride, np.float32),
@@ -425,61 +425,68 @@ def felt32(ws, table, sensed, at, stride):
 
 
 @inlined
-def sum_up(ws, table, state, hidden, words):
-    """Sum up what the active hidden neurons of a state pass on to every neuron, in ascending order."""
-    _, inputs, outputs = shape_of(table)
-    feed, stride = inputs + 1, stride_of(table, hidden)
+def sum_up(ws, table, state, mask, hidden, words):
+    """Sum up what the active hidden neurons of a state pass on to every neuron, in ascending order.
+
+    `mask` is the first word of the state's mask. The sums of the hidden neurons are remembered,
+    those of the outputs returned.
+    """
+    _, inputs, _ = shape_of(table)
+    row, stride = table.row, stride_of(table, hidden)
     place = state & (REMEMBERED - 1)
     ws.summed[place] = state
-    for g in range(0, hidden + outputs, GROUP):
+    total, outputs = splat32(F0), splat_like(F0, row)
+    for w in range(words):
+        bits = mask if w == 0 else ws.masks[state * words + w]
+        while bits != np.uint64(0):
+            at = (inputs + 1 + 64 * w + lowest_bit(bits)) * stride
+            total = total + load32(ws.weights, at)
+            outputs = outputs + load_row(ws.weights, at + hidden, row)
+            bits &= bits - np.uint64(1)
+    store(ws.sums, place * stride, total)
+    for g in range(GROUP, hidden, GROUP):
         total = splat32(F0)
         for w in range(words):
-            bits = ws.masks[state * words + w]
+            bits = mask if w == 0 else ws.masks[state * words + w]
             while bits != np.uint64(0):
-                total = total + load32(ws.weights, (feed + 64 * w + lowest_bit(bits)) * stride + g)
+                total = total + load32(ws.weights, (inputs + 1 + 64 * w + lowest_bit(bits)) * stride + g)
                 bits &= bits - np.uint64(1)
         store(ws.sums, place * stride + g, total)
+    return outputs + output_bias(ws, table, hidden)
 
 
 @inlined
 def next_hidden(ws, table, state, sensed, new, hidden, words, alpha_h, alpha_o):
-    """Compute the hidden activations that follow a state and write them into state `new`.
+    """Compute the hidden activations that follow a state; return the first word of their mask.
 
-    `sensed` are the bits that are sensed.
+    `sensed` are the bits that are sensed. The other words are written into state `new`.
     """
     _, inputs, _ = shape_of(table)
     stride = stride_of(table, hidden)
     place = state & (REMEMBERED - 1)
     if ws.summed[place] != state:
-        sum_up(ws, table, state, hidden, words)
+        sum_up(ws, table, state, ws.masks[state * words], hidden, words)
+    first = np.uint64(0)
     for w in range(words):
-        ws.masks[new * words + w] = np.uint64(0)
-    for g in range(0, hidden, GROUP):
-        from_outputs = splat32(F0)
-        bits = ws.active_outputs[state]
-        while bits != np.uint64(0):
-            at = (inputs + 1 + hidden + lowest_bit(bits)) * stride + g
-            from_outputs = from_outputs + load32(ws.weights, at)
-            bits &= bits - np.uint64(1)
-        total = felt32(ws, table, sensed, g, stride) + splat32(alpha_h) * load32(ws.sums, place * stride + g)
-        found = mask_bits(total + splat32(alpha_o) * from_outputs > splat32(F0))
-        if hidden - g < GROUP:
-            found &= (np.uint64(1) << np.uint64(hidden - g)) - np.uint64(1)
-        ws.masks[new * words + (g >> 6)] |= found << np.uint64(g & 63)
-
-
-@inlined
-def outputs_of(ws, table, state, hidden, words, winner_alone):
-    """Compute the outputs of a state from its hidden activations."""
-    sum_up(ws, table, state, hidden, words)
-    act(ws, table, state, output_sums(ws, table, state, hidden), winner_alone)
-
-
-@inlined
-def output_sums(ws, table, state, hidden):
-    """Return the sums of the outputs in a state whose sums are known."""
-    sums = load_row(ws.sums, (state & (REMEMBERED - 1)) * stride_of(table, hidden) + hidden, table.row)
-    return sums + output_bias(ws, table, hidden)
+        mask = np.uint64(0)
+        for g in range(64 * w, min(64 * w + 64, hidden), GROUP):
+            from_outputs = splat32(F0)
+            bits = ws.active_outputs[state]
+            while bits != np.uint64(0):
+                at = (inputs + 1 + hidden + lowest_bit(bits)) * stride + g
+                from_outputs = from_outputs + load32(ws.weights, at)
+                bits &= bits - np.uint64(1)
+            total = felt32(ws, table, sensed, g, stride)
+            total = total + splat32(alpha_h) * load32(ws.sums, place * stride + g)
+            found = mask_bits(total + splat32(alpha_o) * from_outputs > splat32(F0))
+            if hidden - g < GROUP:
+                found &= (np.uint64(1) << np.uint64(hidden - g)) - np.uint64(1)
+            mask |= found << np.uint64(g & 63)
+        if w == 0:
+            first = mask
+        else:
+            ws.masks[new * words + w] = mask
+    return first
 
 
 @inlined
@@ -491,19 +498,33 @@ def output_bias(ws, table, hidden):
 
 
 @inlined
-def act(ws, table, state, sums, winner_alone):
-    """Turn the sums of the outputs in a state into its action and active outputs."""
-    _, _, outputs = shape_of(table)
-    row = table.row
-    best, action = lane(sums, 0), 0
+def winner(table, sums):
+    """Return the first output with the largest sum."""
+    narrow, _, outputs = shape_of(table)
+    if narrow:  # the final of two matches
+        one, two = lane(sums, 0), lane(sums, 2)
+        second, fourth = lane(sums, 1) > one, lane(sums, 3) > two
+        one, two = lane(sums, 1) if second else one, lane(sums, 3) if fourth else two
+        left, right = np.int64(second), 2 + np.int64(fourth)
+        return right if two > one else left
+    best, action = lane(sums, 0), np.int64(0)
     for k in range(1, outputs):
         if lane(sums, k) > best:
-            best, action = lane(sums, k), k
+            best, action = lane(sums, k), np.int64(k)
+    return action
+
+
+@inlined
+def act(ws, table, state, sums, winner_alone):
+    """Turn the sums of the outputs in a state into its active outputs and its action; return this."""
+    _, _, outputs = shape_of(table)
+    action = winner(table, sums)
     ws.action[state] = action
     if winner_alone:
         ws.active_outputs[state] = np.uint64(1) << np.uint64(action)
     else:
-        ws.active_outputs[state] = mask_bits(sums > splat_like(F0, row)) & all_of(outputs)
+        ws.active_outputs[state] = mask_bits(sums > splat_like(F0, table.row)) & all_of(outputs)
+    return action
 
 
 @inlined
@@ -513,15 +534,31 @@ def all_of(outputs):
 
 
 @inlined
-def known_state(ws, state, words):
-    """Return the number of an earlier state with the same hidden activations, or `state` itself."""
+def known_state(ws, state, mask, words):
+    """Return the number of an earlier state with the same hidden activations, or `state` itself.
+
+    `mask` is the first word of its mask.
+    """
+    if words == 1:
+        for first in range(1, state, 8):
+            same = mask_bits(load8(ws.masks, first) == splat8(mask))
+            if same != np.uint64(0):
+                return min(first + lowest_bit(same), state)  # what lies beyond is of another episode
+        return state
+    ws.masks[state * words] = mask
     for other in range(1, state):
-        same = True
-        for w in range(words):
-            same = same and ws.masks[other * words + w] == ws.masks[state * words + w]
-        if same:
-            return other
+        if same_masks(ws, words, other, state):
+            return np.int64(other)
     return state
+
+
+@inlined
+def same_masks(ws, words, one, other):
+    """Say whether the same neurons are active in two states."""
+    same = True
+    for w in range(words):
+        same = same and ws.masks[one * words + w] == ws.masks[other * words + w]
+    return same
 
 
 @inlined
@@ -615,15 +652,6 @@ def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o)
 
 
 @inlined
-def same_masks(ws, words, one, other):
-    """Say whether the same neurons count as active in two states; sums about 0 may pass on the same."""
-    same = True
-    for w in range(words):
-        same = same and ws.masks[one * words + w] == ws.masks[other * words + w]
-    return same
-
-
-@inlined
 def same_activity(ws, hidden, one, other):
     """Say whether two activities are equal."""
     for at in range(0, hidden, 8):
@@ -666,7 +694,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
                 mark >= 0
                 and place_of(table, ws.spots[mark]) == place
                 and ws.active_outputs[mark] == ws.active_outputs[step]
-                and same_masks(ws, words, mark, step)
+                and same_masks(ws, words, mark, step)  # sums about 0 may pass on the same
                 and same_activity(ws, hidden, now, kept)
             ):
                 period, left = step - mark, steps - step
@@ -769,7 +797,7 @@ def begin_automaton(ws, table, options):
     for w in range(words):
         ws.masks[w] = np.uint64(0)
     ws.active_outputs[0] = np.uint64(0)
-    sum_up(ws, table, np.int64(0), hidden, words)
+    sum_up(ws, table, np.int64(0), np.uint64(0), hidden, words)
     if len(table.form) == NARROW:
         feel(ws, table, hidden)
 
@@ -786,13 +814,13 @@ def still_true(ws, table, options, n_used, alpha_h, alpha_o):
     for u in range(n_used):
         transition, before, sensed = transition_at(ws, table, u)
         after = np.int64(ws.follow[transition]) >> 4
-        next_hidden(ws, table, before, sensed, now, hidden, words, alpha_h, alpha_o)
+        mask = next_hidden(ws, table, before, sensed, now, hidden, words, alpha_h, alpha_o)
+        ws.masks[now * words] = mask
         if not same_masks(ws, words, now, after):
             return u, n_states
         if after == n_states:
-            sum_up(ws, table, after, hidden, words)
-            act(ws, table, now, output_sums(ws, table, after, hidden), options.winner_alone)
-            same = ws.action[now] == ws.action[after]
+            sums = sum_up(ws, table, after, mask, hidden, words)
+            same = act(ws, table, now, sums, options.winner_alone) == ws.action[after]
             if not same or ws.active_outputs[now] != ws.active_outputs[after]:
                 return u, n_states
             n_states += 1
@@ -857,15 +885,19 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept,
         transition, following = found_transition(ws, table, state, spot, base)
         if following < 0:
             sensed = sensed_at(table, spot)
-            next_hidden(ws, table, state, sensed, n_states, hidden, words, alpha_h, alpha_o)
-            new = known_state(ws, n_states, words)
+            mask = next_hidden(ws, table, state, sensed, n_states, hidden, words, alpha_h, alpha_o)
+            new = known_state(ws, n_states, mask, words)
             if new == n_states:
-                outputs_of(ws, table, new, hidden, words, options.winner_alone)
+                ws.masks[new * words] = mask
+                sums = sum_up(ws, table, new, mask, hidden, words)
+                action = act(ws, table, new, sums, options.winner_alone)
                 if narrow:
                     for k in range(8):
                         ws.follow[new * 8 + k] = -1
                 n_states += 1
-            following = np.int32(new << 4 | ws.action[new])
+            else:
+                action = ws.action[new]
+            following = np.int32(new << 4 | action)
             transition = new_transition(ws, table, state, spot, base, n_used)
             ws.follow[transition] = following
             ws.taken[transition] = 0
