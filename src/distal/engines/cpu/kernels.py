@@ -73,7 +73,6 @@ KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
 FAR, LOG2E, SHIFTED, LN2_HIGH, LN2_LOW = map(np.float32, (FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW))
 E6, E5, E4, E3, E2, E1, E0 = map(np.float32, SERIES)  # of e^u
 CACHE_LINE = 64  # bytes
-REMEMBERED = 64  # states whose sums are remembered, a power of two; few episodes have more
 # The tuple `Options.neurons` has as many entries as this for continuous neurons, else one.
 CONTINUOUS = 2
 
@@ -116,8 +115,7 @@ class Workspace(NamedTuple):
     masks: Any  # uint64 (states · words): active hidden neurons
     active_outputs: Any  # uint64 (states)
     action: Any  # int64 (states)
-    sums: Any  # float32 (REMEMBERED · stride): over the active hidden neurons of a state, for every neuron
-    summed: Any  # int64 (REMEMBERED): whose sums they are
+    sums: Any  # float32 (states · stride): what the active hidden neurons pass on to the hidden neurons
     felt: Any  # float32 (8 · stride): of a narrow table, the sums over inputs and bias by what is sensed
     # Transitions, by state · 8 + what was sensed in a narrow table, else in the order of their discovery.
     follow: Any  # int32: state << 4 | action, or -1 while unknown
@@ -170,8 +168,7 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
         masks=aligned(states * -(-hidden // 64) + 8, np.uint64),
         active_outputs=np.zeros(states, np.uint64),
         action=np.zeros(states, np.int64),
-        sums=aligned(REMEMBERED * stride, np.float32),
-        summed=np.zeros(REMEMBERED, np.int64),
+        sums=aligned(states * stride, np.float32),
         felt=aligned(8 * stride if narrow else 0, np.float32),
         follow=np.zeros(transitions, np.int32),
         taken=np.zeros(transitions, np.int32),
@@ -204,7 +201,7 @@ def pointers(ws):
     """Return a workspace with pointers to the arrays of one."""
     return Workspace(
         pointer(ws.weights), pointer(ws.best), pointer(ws.spare), pointer(ws.masks),
-        pointer(ws.active_outputs), pointer(ws.action), pointer(ws.sums), pointer(ws.summed),
+        pointer(ws.active_outputs), pointer(ws.action), pointer(ws.sums),
         pointer(ws.felt), pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed),
         pointer(ws.link), pointer(ws.last_sensed), pointer(ws.activity), pointer(ws.trail),
         pointer(ws.spots), pointer(ws.states), pointer(ws.extra), pointer(ws.earlier), pointer(ws.last_visit),
@@ -443,8 +440,6 @@ def sum_up(ws, table, state, mask, hidden, words):
     """
     _, inputs, _ = shape_of(table)
     row, stride = table.row, stride_of(table, hidden)
-    place = state & (REMEMBERED - 1)
-    ws.summed[place] = state
     total, outputs = splat32(F0), splat_like(F0, row)
     for w in range(words):
         bits = mask if w == 0 else ws.masks[state * words + w]
@@ -453,7 +448,7 @@ def sum_up(ws, table, state, mask, hidden, words):
             total = total + load32(ws.weights, at)
             outputs = outputs + load_row(ws.weights, at + hidden, row)
             bits &= bits - np.uint64(1)
-    store(ws.sums, place * stride, total)
+    store(ws.sums, state * stride, total)
     for g in range(GROUP, hidden, GROUP):
         total = splat32(F0)
         for w in range(words):
@@ -461,7 +456,7 @@ def sum_up(ws, table, state, mask, hidden, words):
             while bits != np.uint64(0):
                 total = total + load32(ws.weights, (inputs + 1 + 64 * w + lowest_bit(bits)) * stride + g)
                 bits &= bits - np.uint64(1)
-        store(ws.sums, place * stride + g, total)
+        store(ws.sums, state * stride + g, total)
     return outputs + output_bias(ws, table, hidden)
 
 
@@ -473,9 +468,6 @@ def next_hidden(ws, table, state, sensed, new, hidden, words, alpha_h, alpha_o):
     """
     _, inputs, _ = shape_of(table)
     stride = stride_of(table, hidden)
-    place = state & (REMEMBERED - 1)
-    if ws.summed[place] != state:
-        sum_up(ws, table, state, ws.masks[state * words], hidden, words)
     first = np.uint64(0)
     for w in range(words):
         mask = np.uint64(0)
@@ -487,7 +479,7 @@ def next_hidden(ws, table, state, sensed, new, hidden, words, alpha_h, alpha_o):
                 from_outputs = from_outputs + load32(ws.weights, at)
                 bits &= bits - np.uint64(1)
             total = felt32(ws, table, sensed, g, stride)
-            total = total + splat32(alpha_h) * load32(ws.sums, place * stride + g)
+            total = total + splat32(alpha_h) * load32(ws.sums, state * stride + g)
             found = mask_bits(total + splat32(alpha_o) * from_outputs > splat32(F0))
             if hidden - g < GROUP:
                 found &= (np.uint64(1) << np.uint64(hidden - g)) - np.uint64(1)
@@ -807,7 +799,8 @@ def begin_automaton(ws, table, options):
     for w in range(words):
         ws.masks[w] = np.uint64(0)
     ws.active_outputs[0] = np.uint64(0)
-    sum_up(ws, table, np.int64(0), np.uint64(0), hidden, words)
+    for g in range(0, hidden, GROUP):
+        store(ws.sums, g, splat32(F0))
     if len(table.form) == NARROW:
         feel(ws, table, hidden)
 
@@ -1004,17 +997,20 @@ def list_firings(ws, table, options, n_used):
     With the reading that a hidden neuron's sources are those of the step before there are as
     many again for the outputs, whose sources are of the same step in any case.
     """
-    hidden, none = options.hidden, np.uint64(0)
-    for u in range(n_used):
-        transition, before, sensed = transition_at(ws, table, u)
+    firings = n_used if options.trace_current else 2 * n_used
+    for f in range(firings):
+        outputs_alone = f >= n_used
+        transition, before, sensed = transition_at(ws, table, f - n_used if outputs_alone else f)
         after = np.int64(ws.follow[transition]) >> 4
         times = np.int64(ws.taken[transition])
-        fire(ws, table, hidden, u, sensed, np.uint64(1), after if options.trace_current else before)
-        reach(ws, table, hidden, u, after, times, True, options.trace_current)
-        if not options.trace_current:
-            fire(ws, table, hidden, n_used + u, none, none, after)
-            reach(ws, table, hidden, n_used + u, after, times, False, True)
-    return n_used if options.trace_current else 2 * n_used
+        bias = np.uint64(1)
+        if outputs_alone:
+            sensed, bias = np.uint64(0), np.uint64(0)
+        source = after if outputs_alone or options.trace_current else before
+        fire(ws, table, options.hidden, f, sensed, bias, source)
+        to_outputs = outputs_alone or options.trace_current
+        reach(ws, table, options.hidden, f, after, times, not outputs_alone, to_outputs)
+    return firings
 
 
 @inlined
@@ -1218,11 +1214,9 @@ def update(ws, table, options):
             if options.normalise and (options.by_layer or layer == 2):
                 norm = root(squares)
                 norm = select(norm == zero, one, norm)
-                if layer == 2:
-                    divide(ws, first, end, c, stride, norm)
-                else:  # all weights of an output belong to one layer, whose norm is not known yet
-                    divide(ws, first, end, c, stride, select(is_hidden, norm, one))
-                    squares = select(is_hidden, zero, squares)
+                # All weights of an output belong to one layer, whose norm is known at the end.
+                divide(ws, first, end, c, stride, norm if layer == 2 else select(is_hidden, norm, one))
+                squares = select(is_hidden, zero, squares)
                 first = end
         if options.by_layer and c + 8 > hidden:
             divide(ws, feed, feed + hidden, c, stride, select(is_hidden, one, norm))
