@@ -14,6 +14,8 @@ from distal.engines.batch import Batch, Progress, check_supported, named_in_erro
 from distal.engines.cpu import Announcement, Job, supports
 from distal.engines.cpu.kernels import (
     F1,
+    GROUP,
+    ZERO,
     begin_automaton,
     compiled,
     decide,
@@ -25,7 +27,6 @@ from distal.engines.cpu.kernels import (
     run_episode,
     shape_of,
     sort_sources,
-    stride_of,
     threshold,
     update,
 )
@@ -36,9 +37,8 @@ LAYERS, ROWS = 5, 32
 
 
 @inlined
-def tally(ws, table, hidden, m, counts):
+def tally(ws, table, hidden, stride, m, counts):
     """Add the row of every synapse to counts (layers, rows); `m` is 1 for m = +1, else 0."""
-    stride = stride_of(table, hidden)
     _, inputs, outputs = shape_of(table)
     feed = inputs + 1
     for p in range(feed + hidden + outputs + 1):
@@ -59,7 +59,7 @@ def tally(ws, table, hidden, m, counts):
 def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, space, counts):
     """Run a trial with a DSP rule and add what every update selects to counts (periods, layers, rows)."""
     ws, table = pointers(space), pointed(task)
-    stride = stride_of(table, options.hidden)
+    stride, lanes = GROUP * options.groups, options.hidden + len(table.row)
     space.last_visit[:] = -1
     space.last_sensed[:] = -1
     rule, key = learner[trial], seed[trial]
@@ -76,15 +76,15 @@ def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, s
         begin_automaton(ws, table, options)
         ep, steps, n_used = run_episode(
             ws, table, options, goal[trial, episode // options.phase], alpha_h, alpha_o, key, episode,
-            0, np.int64(1), 0,
+            ZERO, np.int64(1), ZERO,
         )  # fmt: skip
         m = 1 if ep < previous or (ep == previous and not options.punish_ties) else 0
         previous = ep
         if until_fresh != 0:
             firings = list_firings(ws, table, options, n_used)
             kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
-            tally(ws, table, options.hidden, m, counts[episode * len(counts) // updates])
-            decide(ws, table, options.hidden, kinds, changes[rule, m], eta)
+            tally(ws, table, options.hidden, stride, m, counts[episode * len(counts) // updates])
+            decide(ws, lanes, stride, kinds, changes[rule, m], eta)
             update(ws, table, options)
 
 

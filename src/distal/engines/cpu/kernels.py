@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 from numpy.typing import DTypeLike, NDArray
 
 from distal.engines.cpu.cache import kept
@@ -68,6 +69,7 @@ from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NARROW, NUMBER_AT,
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
+ZERO = np.int64(0)  # for a plain 0 Numba compiles a function twice: with the constant, and for all numbers
 MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
 KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
 FAR, LOG2E, SHIFTED, LN2_HIGH, LN2_LOW = map(np.float32, (FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW))
@@ -89,6 +91,7 @@ class Options(NamedTuple):
     """What all trials of a batch share."""
 
     hidden: int
+    groups: int  # of lanes between the weights from two sources (`stride_of`)
     steps: int
     episodes: int
     recorded: int  # columns of the best-so-far curves
@@ -154,10 +157,15 @@ def aligned(size: int, dtype: DTypeLike) -> NDArray[Any]:
     return memory[first : first + size * width].view(dtype)
 
 
+def stride_of(hidden: int, table: Packed) -> int:
+    """Return how far apart the weights from two sources lie: a lane for each neuron, and two to count with."""
+    return -(-(hidden + len(table.row) + 2) // GROUP) * GROUP
+
+
 def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
     """Allocate the scratch memory of one worker."""
     narrow = len(table.form) == NARROW
-    stride = -(-(hidden + len(table.row) + 2) // GROUP) * GROUP
+    stride = stride_of(hidden, table)
     sources = -(-(table.inputs + 1 + hidden + table.outputs + 1) // 64) * 64
     states = steps + 2  # the silence, one a step, and one to compare with
     transitions = states * 8 if narrow else steps
@@ -226,12 +234,6 @@ def shape_of(table):
     if len(table.form) == NARROW:
         return True, INPUTS, OUTPUTS
     return False, table.inputs, table.outputs
-
-
-@inlined
-def stride_of(table, hidden):
-    """Return how far apart the weights from two sources lie."""
-    return -(-(hidden + len(table.row) + 2) // GROUP) * GROUP
 
 
 # ---------------------------------------------------------------- random numbers (distal.draws)
@@ -401,9 +403,8 @@ def half_rows(weights, best, spare, at, further, drawn, climbing, both):
 
 
 @inlined
-def feel(ws, table, hidden):
+def feel(ws, hidden, stride):
     """Sum up inputs and bias of a narrow table, for each of the eight things to sense."""
-    stride = stride_of(table, hidden)
     for g in range(0, hidden, GROUP):
         first, second = load32(ws.weights, g), load32(ws.weights, stride + g)
         third, bias = load32(ws.weights, 2 * stride + g), load32(ws.weights, 3 * stride + g)
@@ -432,21 +433,21 @@ def felt32(ws, table, sensed, at, stride):
 
 
 @inlined
-def sum_up(ws, table, state, mask, hidden, words):
+def sum_up(ws, table, state, mask, hidden, stride, words):
     """Sum up what the active hidden neurons of a state pass on to every neuron, in ascending order.
 
     `mask` is the first word of the state's mask. The sums of the hidden neurons are remembered,
     those of the outputs returned.
     """
-    _, inputs, _ = shape_of(table)
-    row, stride = table.row, stride_of(table, hidden)
-    total, outputs = splat32(F0), splat_like(F0, row)
+    _, inputs, outputs = shape_of(table)
+    row = table.row
+    total, from_hidden = splat32(F0), splat_like(F0, row)
     for w in range(words):
         bits = mask if w == 0 else ws.masks[state * words + w]
         while bits != np.uint64(0):
             at = (inputs + 1 + 64 * w + lowest_bit(bits)) * stride
             total = total + load32(ws.weights, at)
-            outputs = outputs + load_row(ws.weights, at + hidden, row)
+            from_hidden = from_hidden + load_row(ws.weights, at + hidden, row)
             bits &= bits - np.uint64(1)
     store(ws.sums, state * stride, total)
     for g in range(GROUP, hidden, GROUP):
@@ -457,17 +458,16 @@ def sum_up(ws, table, state, mask, hidden, words):
                 total = total + load32(ws.weights, (inputs + 1 + 64 * w + lowest_bit(bits)) * stride + g)
                 bits &= bits - np.uint64(1)
         store(ws.sums, state * stride + g, total)
-    return outputs + output_bias(ws, table, hidden)
+    return from_hidden + load_row(ws.weights, (inputs + 1 + hidden + outputs) * stride + hidden, row)
 
 
 @inlined
-def next_hidden(ws, table, state, sensed, new, hidden, words, alpha_h, alpha_o):
+def next_hidden(ws, table, state, sensed, new, hidden, stride, words, alpha_h, alpha_o):
     """Compute the hidden activations that follow a state; return the first word of their mask.
 
     `sensed` are the bits that are sensed. The other words are written into state `new`.
     """
     _, inputs, _ = shape_of(table)
-    stride = stride_of(table, hidden)
     first = np.uint64(0)
     for w in range(words):
         mask = np.uint64(0)
@@ -492,35 +492,23 @@ def next_hidden(ws, table, state, sensed, new, hidden, words, alpha_h, alpha_o):
 
 
 @inlined
-def output_bias(ws, table, hidden):
-    """Return the biases of the outputs."""
-    _, inputs, outputs = shape_of(table)
-    at = (inputs + 1 + hidden + outputs) * stride_of(table, hidden) + hidden
-    return load_row(ws.weights, at, table.row)
-
-
-@inlined
-def winner(table, sums):
-    """Return the first output with the largest sum."""
-    narrow, _, outputs = shape_of(table)
-    if narrow:  # the final of two matches
-        one, two = lane(sums, 0), lane(sums, 2)
-        second, fourth = lane(sums, 1) > one, lane(sums, 3) > two
-        one, two = lane(sums, 1) if second else one, lane(sums, 3) if fourth else two
-        left, right = np.int64(second), 2 + np.int64(fourth)
-        return right if two > one else left
-    best, action = lane(sums, 0), np.int64(0)
-    for k in range(1, outputs):
-        if lane(sums, k) > best:
-            best, action = lane(sums, k), np.int64(k)
-    return action
-
-
-@inlined
 def act(ws, table, state, sums, winner_alone):
-    """Turn the sums of the outputs in a state into its active outputs and its action; return this."""
-    _, _, outputs = shape_of(table)
-    action = winner(table, sums)
+    """Turn the sums of the outputs in a state into its active outputs and its action; return this.
+
+    It is the first of those with the largest sum.
+    """
+    narrow, _, outputs = shape_of(table)
+    best, action = lane(sums, 0), np.int64(0)
+    if narrow:  # the final of two matches, which do not wait for each other, and no jump to guess
+        other = lane(sums, 2)
+        second, fourth = lane(sums, 1) > best, lane(sums, 3) > other
+        best, other = lane(sums, 1) if second else best, lane(sums, 3) if fourth else other
+        one, two = np.int64(second), 2 + np.int64(fourth)
+        action = two if other > best else one
+    else:
+        for k in range(1, outputs):
+            if lane(sums, k) > best:
+                best, action = lane(sums, k), np.int64(k)
     ws.action[state] = action
     if winner_alone:
         ws.active_outputs[state] = np.uint64(1) << np.uint64(action)
@@ -536,30 +524,30 @@ def all_of(outputs):
 
 
 @inlined
-def known_state(ws, state, mask, words):
+def known_state(masks, state, mask, words):
     """Return the number of an earlier state with the same hidden activations, or `state` itself.
 
     `mask` is the first word of its mask.
     """
     if words == 1:
         for first in range(1, state, 8):
-            same = mask_bits(load8(ws.masks, first) == splat8(mask))
+            same = mask_bits(load8(masks, first) == splat8(mask))
             if same != np.uint64(0):
                 return min(first + lowest_bit(same), state)  # what lies beyond is of another episode
         return state
-    ws.masks[state * words] = mask
+    masks[state * words] = mask
     for other in range(1, state):
-        if same_masks(ws, words, other, state):
+        if same_masks(masks, words, other, state):
             return np.int64(other)
     return state
 
 
 @inlined
-def same_masks(ws, words, one, other):
+def same_masks(masks, words, one, other):
     """Say whether the same neurons are active in two states."""
     same = True
     for w in range(words):
-        same = same and ws.masks[one * words + w] == ws.masks[other * words + w]
+        same = same and masks[one * words + w] == masks[other * words + w]
     return same
 
 
@@ -634,7 +622,7 @@ def activate8(ws, table, sensed, at, now, state, hidden, stride, scale_h, scale_
 def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o):
     """Compute what follows `state`, whose activity is at `now`: state + 1, its activity at `new`."""
     hidden = options.hidden
-    stride, words = stride_of(table, hidden), -(-hidden // 64)
+    stride, words = GROUP * options.groups, -(-hidden // 64)
     scale_h, scale_o = splat8(alpha_h), splat8(alpha_o)
     for w in range(words):
         ws.masks[(state + 1) * words + w] = np.uint64(0)
@@ -644,13 +632,14 @@ def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o)
         if hidden - at < 8:
             found &= (np.uint64(1) << np.uint64(hidden - at)) - np.uint64(1)
         ws.masks[(state + 1) * words + (at >> 6)] |= found << np.uint64(at & 63)
-    _, inputs, _ = shape_of(table)
+    _, inputs, outputs = shape_of(table)
     row = table.row
     sums = splat_like(F0, row)
     for k in range(hidden):
         weights = load_row(ws.weights, (inputs + 1 + k) * stride + hidden, row)
         sums = sums + weights * splat_like(ws.activity[new + k], row)
-    act(ws, table, state + 1, sums + output_bias(ws, table, hidden), options.winner_alone)
+    bias = load_row(ws.weights, (inputs + 1 + hidden + outputs) * stride + hidden, row)
+    act(ws, table, state + 1, sums + bias, options.winner_alone)
 
 
 @inlined
@@ -666,8 +655,8 @@ def same_activity(ws, hidden, one, other):
 
 
 @inlined
-def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
-    """Walk the table with continuous neurons; return what `run_episode` does.
+def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    """Walk the table with continuous neurons; return what `run_binary` does. Nothing is kept.
 
     Every step has a state and a transition of its own. What came before is not known again
     by a number, but an agent that is at a place where it has been, with the same activity to
@@ -676,7 +665,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
     """
     hidden, steps = options.hidden, options.steps
     _, _, outputs = shape_of(table)
-    stride, words = stride_of(table, hidden), -(-hidden // 64)
+    stride, words = GROUP * options.groups, -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)
     for w in range(words):
         ws.masks[w] = np.uint64(0)
@@ -685,7 +674,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
         ws.activity[k] = F0
     kept = 2 * stride
 
-    spot, extra, step = np.int64(table.start[goal]), 0, 0
+    spot, extra, step = np.int64(table.start[goal]), ZERO, ZERO
     mark, next_mark = -1, 1
     while step < steps:
         place = place_of(table, spot)
@@ -696,7 +685,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
                 mark >= 0
                 and place_of(table, ws.spots[mark]) == place
                 and ws.active_outputs[mark] == ws.active_outputs[step]
-                and same_masks(ws, words, mark, step)  # sums about 0 may pass on the same
+                and same_masks(ws.masks, words, mark, step)  # sums about 0 may pass on the same
                 and same_activity(ws, hidden, now, kept)
             ):
                 period, left = step - mark, steps - step
@@ -802,7 +791,7 @@ def begin_automaton(ws, table, options):
     for g in range(0, hidden, GROUP):
         store(ws.sums, g, splat32(F0))
     if len(table.form) == NARROW:
-        feel(ws, table, hidden)
+        feel(ws, hidden, GROUP * options.groups)
 
 
 @inlined
@@ -811,18 +800,18 @@ def still_true(ws, table, options, n_used, alpha_h, alpha_o):
 
     Returns how many come out as before until one does not, and how many states there are by then.
     """
-    hidden, words = options.hidden, -(-options.hidden // 64)
+    hidden, stride, words = options.hidden, GROUP * options.groups, -(-options.hidden // 64)
     now = options.steps + 1  # the state to compare with
     n_states = np.int64(1)
     for u in range(n_used):
         transition, before, sensed = transition_at(ws, table, u)
         after = np.int64(ws.follow[transition]) >> 4
-        mask = next_hidden(ws, table, before, sensed, now, hidden, words, alpha_h, alpha_o)
+        mask = next_hidden(ws, table, before, sensed, now, hidden, stride, words, alpha_h, alpha_o)
         ws.masks[now * words] = mask
-        if not same_masks(ws, words, now, after):
+        if not same_masks(ws.masks, words, now, after):
             return u, n_states
         if after == n_states:
-            sums = sum_up(ws, table, after, mask, hidden, words)
+            sums = sum_up(ws, table, after, mask, hidden, stride, words)
             same = act(ws, table, now, sums, options.winner_alone) == ws.action[after]
             if not same or ws.active_outputs[now] != ws.active_outputs[after]:
                 return u, n_states
@@ -850,20 +839,18 @@ def keep_transitions(ws, table, kept, n_used, base):
 
 
 @inlined
-def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
-    """Walk the table; return EP, the steps taken and the number of transitions in use.
+def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    """Walk the table with binary neurons; return EP, the steps taken and the number of transitions in use.
 
     Of the `n_used` transitions of the episode before, the first `kept` and their states are still true.
     """
-    if len(options.neurons) == CONTINUOUS:
-        return run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode)
     hidden, steps = options.hidden, options.steps
     narrow, _, outputs = shape_of(table)
-    words = -(-hidden // 64)
+    stride, words = GROUP * options.groups, -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
     keep_transitions(ws, table, kept, n_used, base)
     n_used = kept
-    spot, state, extra, step = np.int64(table.start[goal]), np.int64(0), 0, 0
+    spot, state, extra, step = np.int64(table.start[goal]), ZERO, ZERO, ZERO
     while step < steps:
         place = place_of(table, spot)
         ws.spots[step], ws.states[step], ws.extra[step] = spot, state, extra
@@ -888,11 +875,11 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept,
         transition, following = found_transition(ws, table, state, spot, base)
         if following < 0:
             sensed = sensed_at(table, spot)
-            mask = next_hidden(ws, table, state, sensed, n_states, hidden, words, alpha_h, alpha_o)
-            new = known_state(ws, n_states, mask, words)
+            mask = next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
+            new = known_state(ws.masks, n_states, mask, words)
             if new == n_states:
                 ws.masks[new * words] = mask
-                sums = sum_up(ws, table, new, mask, hidden, words)
+                sums = sum_up(ws, table, new, mask, hidden, stride, words)
                 action = act(ws, table, new, sums, options.winner_alone)
                 if narrow:
                     for k in range(8):
@@ -923,23 +910,32 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept,
     return steps * table.step_cost + left_over + extra, step, n_used
 
 
+def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    """Run an episode with the neurons at hand: compiled code has the other kind's nowhere in it."""
+    raise NotImplementedError
+
+
+@overload(run_episode, jit_options={"error_model": "numpy", "forceinline": True})
+def _run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    neurons = options.types[options.fields.index("neurons")]
+    run = run_continuous if len(neurons) == CONTINUOUS else run_binary
+
+    def chosen(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+        return run(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used)
+
+    return chosen
+
+
 # ---------------------------------------------------------------- the DSP update (distal.learners.dsp)
 
 
 @inlined
-def sources_of(table, hidden):
-    """Return how many sources there are: inputs, bias, hidden neurons, outputs, and the bias of the outputs."""
-    _, inputs, outputs = shape_of(table)
-    return inputs + 1 + hidden + outputs + 1
-
-
-@inlined
-def put(ws, first, at, bits):
+def put(fired, first, at, bits):
     """Put bits into the words that begin with `first`, from bit `at` on."""
     word, shift = first + (at >> 6), np.uint64(at & 63)
-    ws.fired[word] |= bits << shift
+    fired[word] |= bits << shift
     if shift != np.uint64(0):
-        ws.fired[word + 1] |= bits >> (np.uint64(64) - shift)
+        fired[word + 1] |= bits >> (np.uint64(64) - shift)
 
 
 @inlined
@@ -947,7 +943,7 @@ def fire(ws, table, hidden, firing, sensed, bias, state):
     """Note which sources fired: what was sensed, the bias, the active neurons of a state, the outputs' bias."""
     _, inputs, outputs = shape_of(table)
     words, feed = -(-hidden // 64), inputs + 1
-    size = (sources_of(table, hidden) + 63) >> 6
+    size = (feed + hidden + outputs + 64) >> 6
     first, one = firing * size, np.uint64(1)
     if size == 1:  # all fit into a register
         bits = sensed | bias << np.uint64(inputs) | ws.masks[state] << np.uint64(feed)
@@ -956,11 +952,11 @@ def fire(ws, table, hidden, firing, sensed, bias, state):
         return
     for w in range(size):
         ws.fired[first + w] = np.uint64(0)
-    put(ws, first, 0, sensed)
-    put(ws, first, inputs, bias)
+    put(ws.fired, first, ZERO, sensed)
+    put(ws.fired, first, inputs, bias)
     for w in range(words):
-        put(ws, first, feed + 64 * w, ws.masks[state * words + w])
-    put(ws, first, feed + hidden, ws.active_outputs[state] | one << np.uint64(outputs))
+        put(ws.fired, first, feed + 64 * w, ws.masks[state * words + w])
+    put(ws.fired, first, feed + hidden, ws.active_outputs[state] | one << np.uint64(outputs))
 
 
 @inlined
@@ -970,13 +966,13 @@ def reached_at(firing):
 
 
 @inlined
-def reach(ws, table, hidden, firing, state, times, to_hidden, to_outputs):
+def reach(ws, table, hidden, stride, firing, state, times, to_hidden, to_outputs):
     """Note how often the neurons that are active in a state were, in a firing.
 
     Two lanes more say how often the sources were that hidden neurons, and that outputs, have.
     """
     _, _, outputs = shape_of(table)
-    stride, words = stride_of(table, hidden), -(-hidden // 64)
+    words = -(-hidden // 64)
     many, none = splat32(np.int16(times)), splat32(np.int16(0))
     last = (ws.active_outputs[state] | np.uint64(2) << np.uint64(outputs)) if to_outputs else np.uint64(0)
     if to_hidden:
@@ -1009,17 +1005,17 @@ def list_firings(ws, table, options, n_used):
         source = after if outputs_alone or options.trace_current else before
         fire(ws, table, options.hidden, f, sensed, bias, source)
         to_outputs = outputs_alone or options.trace_current
-        reach(ws, table, options.hidden, f, after, times, not outputs_alone, to_outputs)
+        reach(
+            ws, table, options.hidden, GROUP * options.groups, f, after, times, not outputs_alone, to_outputs
+        )
     return firings
 
 
 @inlined
-def add_up(ws, table, hidden, firings):
+def add_up(ws, lanes, stride, firings):
     """Add up the counts of every four firings for each subset of them, and of all."""
-    _, _, outputs = shape_of(table)
-    stride = stride_of(table, hidden)
     none = splat32(np.int16(0))
-    for g in range(0, hidden + outputs + 2, GROUP):
+    for g in range(0, lanes, GROUP):
         for f in range(firings, (firings + 3) >> 2 << 2):
             store(ws.reached, reached_at(f) * stride + g, none)
         active = none
@@ -1045,10 +1041,9 @@ def add_up(ws, table, hidden, firings):
 
 
 @inlined
-def list_patterns(ws, table, hidden, firings):
+def list_patterns(ws, sources, room, firings):
     """Note for each source in which firings it fired, a bit each, in numbers of sixteen bits."""
-    sources = sources_of(table, hidden)
-    size, room = (sources + 63) >> 6, (sources + GROUP - 1) // GROUP * GROUP
+    size = (sources + 63) >> 6
     for part in range(0, firings, 16):
         for first in range(0, sources, GROUP):
             pattern, bit = splat32(np.int16(0)), np.int16(1)
@@ -1060,35 +1055,34 @@ def list_patterns(ws, table, hidden, firings):
 
 
 @inlined
-def alike(ws, parts, room, source, first):
+def alike(patterns, parts, room, source, first):
     """Return a bit for each of 32 sources, from `first` on, that fired whenever a source did."""
-    same = mask_bits(load32(ws.pattern, first) == splat32(ws.pattern[source]))
+    same = mask_bits(load32(patterns, first) == splat32(patterns[source]))
     for part in range(1, parts):
-        pattern = splat32(ws.pattern[part * room + source])
-        same &= mask_bits(load32(ws.pattern, part * room + first) == pattern)
+        pattern = splat32(patterns[part * room + source])
+        same &= mask_bits(load32(patterns, part * room + first) == pattern)
     return same
 
 
 @inlined
-def counted(ws, part, pattern, at, stride):
+def counted(reached, part, pattern, at, stride):
     """Count the steps in which a source and 32 neurons were active in sixteen firings, by their pattern."""
     pattern, first = np.int64(pattern), 64 * part
-    both = load32(ws.reached, (first + (pattern & 15)) * stride + at)
-    both = both + load32(ws.reached, (first + 16 + (pattern >> 4 & 15)) * stride + at)
-    both = both + load32(ws.reached, (first + 32 + (pattern >> 8 & 15)) * stride + at)
-    return both + load32(ws.reached, (first + 48 + (pattern >> 12 & 15)) * stride + at)
+    both = load32(reached, (first + (pattern & 15)) * stride + at)
+    both = both + load32(reached, (first + 16 + (pattern >> 4 & 15)) * stride + at)
+    both = both + load32(reached, (first + 32 + (pattern >> 8 & 15)) * stride + at)
+    return both + load32(reached, (first + 48 + (pattern >> 12 & 15)) * stride + at)
 
 
 @inlined
-def choose(ws, table, options, kind, source, firings, limit):
+def choose(ws, table, options, kind, source, parts, room, limit):
     """Note which rows of a rule the synapses of a kind of source select; a source stands for its kind."""
     _, _, outputs = shape_of(table)
-    hidden, stride = options.hidden, stride_of(table, options.hidden)
-    room = (sources_of(table, hidden) + GROUP - 1) // GROUP * GROUP
+    hidden, stride = options.hidden, GROUP * options.groups
     for g in range(0, hidden + outputs + 2, GROUP):
-        both = counted(ws, 0, ws.pattern[source], g, stride)
-        for part in range(1, (firings + 15) >> 4):
-            both = both + counted(ws, part, ws.pattern[part * room + source], g, stride)
+        both = counted(ws.reached, ZERO, ws.pattern[source], g, stride)
+        for part in range(1, parts):
+            both = both + counted(ws.reached, part, ws.pattern[part * room + source], g, stride)
         store(ws.both, g, both)
     pre, pre_outputs = splat32(ws.both[hidden + outputs]), splat32(ws.both[hidden + outputs + 1])
     steps = splat32(ws.active[hidden + outputs])
@@ -1107,27 +1101,28 @@ def sort_sources(ws, table, options, firings, bound):
 
     `bound` is the largest count that makes no trace active.
     """
-    hidden = options.hidden
-    add_up(ws, table, hidden, firings)
-    list_patterns(ws, table, hidden, firings)
-    sources = sources_of(table, hidden)
+    _, inputs, outputs = shape_of(table)
+    lanes = options.hidden + outputs + 2
+    sources = inputs + lanes
     room, parts = (sources + GROUP - 1) // GROUP * GROUP, (firings + 15) >> 4
     limit = splat32(np.int16(bound))
+    add_up(ws, lanes, GROUP * options.groups, firings)
+    list_patterns(ws, sources, room, firings)
     for first in range(0, sources, GROUP):
         ws.left[first // GROUP] = (np.uint64(1) << np.uint64(min(sources - first, GROUP))) - np.uint64(1)
-    kinds = 0
+    kinds = ZERO
     for first in range(0, sources, GROUP):
         left, number = ws.left[first // GROUP], load32(ws.kind, first)
         while left != np.uint64(0):
             source = first + lowest_bit(left)
-            same = alike(ws, parts, room, source, first)
+            same = alike(ws.pattern, parts, room, source, first)
             number = select(bits_mask32(same & left), splat32(np.int16(kinds)), number)
             left &= ~same
             for other in range(first + GROUP, sources, GROUP):
-                same = alike(ws, parts, room, source, other) & ws.left[other // GROUP]
+                same = alike(ws.pattern, parts, room, source, other) & ws.left[other // GROUP]
                 store(ws.kind, other, select(bits_mask32(same), splat32(np.int16(kinds)), load32(ws.kind, other)))
                 ws.left[other // GROUP] &= ~same
-            choose(ws, table, options, kinds, source, firings, limit)
+            choose(ws, table, options, kinds, source, parts, room, limit)
             kinds += 1
         store(ws.kind, first, number)
     return kinds
@@ -1155,33 +1150,30 @@ def rows_of(both, pre, post, steps, limit):
 
 
 @inlined
-def decide(ws, table, hidden, kinds, changes, eta):
+def decide(ws, lanes, stride, kinds, changes, eta):
     """Note how much the synapses of each kind of source change.
 
     `changes` holds the sixteen changes for this m as signed numbers of two bits, the
     first at the top: a shift by twice the row and a shift back leave the change, with its sign.
     """
-    _, _, outputs = shape_of(table)
-    stride = stride_of(table, hidden)
     for kind in range(kinds):
-        for at in range(kind * stride, kind * stride + hidden + outputs, GROUP):
+        for at in range(kind * stride, kind * stride + lanes, GROUP):
             shift = convert(load32(ws.chosen, at), np.int32)
             change = (splat32(changes) << shift) >> splat32(np.int32(30))
             store(ws.change, at, convert(change, np.float32) * splat32(eta))
 
 
 @inlined
-def divide(ws, begin, end, c, stride, divisor):
+def divide(weights, begin, end, c, stride, divisor):
     """Divide the weights of eight neurons from some sources."""
-    for at in range(begin * stride + c, end * stride + c, stride):
-        store(ws.weights, at, load8(ws.weights, at) / divisor)
+    for p in range(begin, end):
+        store(weights, p * stride + c, load8(weights, p * stride + c) / divisor)
 
 
 @inlined
 def update(ws, table, options):
     """Change all weights, then normalise each neuron's incoming ones."""
-    hidden = options.hidden
-    stride = stride_of(table, hidden)
+    hidden, stride = options.hidden, GROUP * options.groups
     _, inputs, outputs = shape_of(table)
     feed = inputs + 1
     last = feed + hidden + outputs  # the bias of the outputs
@@ -1191,7 +1183,7 @@ def update(ws, table, options):
         is_hidden = splat8(np.uint32(hidden)) > neurons
         is_any = splat8(np.uint32(hidden + outputs)) > neurons
         norm, squares = one, zero
-        first = 0  # the first source whose squares are in the sum
+        first = ZERO  # the first source whose squares are in the sum
         for layer in range(3):
             begin = 0 if layer == 0 else (feed if layer == 1 else feed + hidden)
             end = feed if layer == 0 else (feed + hidden if layer == 1 else last)
@@ -1215,20 +1207,19 @@ def update(ws, table, options):
                 norm = root(squares)
                 norm = select(norm == zero, one, norm)
                 # All weights of an output belong to one layer, whose norm is known at the end.
-                divide(ws, first, end, c, stride, norm if layer == 2 else select(is_hidden, norm, one))
+                divide(ws.weights, first, end, c, stride, norm if layer == 2 else select(is_hidden, norm, one))
                 squares = select(is_hidden, zero, squares)
                 first = end
         if options.by_layer and c + 8 > hidden:
-            divide(ws, feed, feed + hidden, c, stride, select(is_hidden, one, norm))
+            divide(ws.weights, feed, feed + hidden, c, stride, select(is_hidden, one, norm))
 
 
 # ---------------------------------------------------------------- trials
 
 
 @inlined
-def keep(ws, table, hidden, trial, hidden_out, output_out):
+def keep(ws, table, hidden, stride, trial, hidden_out, output_out):
     """Copy the running weights into the result, one row per post-synaptic neuron."""
-    stride = stride_of(table, hidden)
     _, inputs, outputs = shape_of(table)
     feed = inputs + 1
     for j in range(hidden):
@@ -1266,7 +1257,8 @@ def dsp_trials(
     """
     ws = pointers(space)
     table = pointed(task)
-    stride = stride_of(table, options.hidden)
+    stride = GROUP * options.groups
+    lanes = options.hidden + len(table.row)
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     # Actions that are drawn do not repeat themselves, and continuous neurons hardly do.
     repeatable = len(options.neurons) != CONTINUOUS and not options.random_action
@@ -1279,7 +1271,7 @@ def dsp_trials(
         lowest = np.int64(2**62)
         previous = np.int64(2**62)
         until_fresh, until_moved, phase = 0, options.phase, 0
-        ep, steps, n_used, kinds, was_rewarded = np.int64(0), 0, 0, 0, False
+        ep, steps, n_used, kinds, was_rewarded = ZERO, ZERO, ZERO, ZERO, False
         steady = False  # whether this episode may repeat the one before
         for episode in range(options.episodes):
             if read_now(running) != 0:
@@ -1295,7 +1287,7 @@ def dsp_trials(
             until_fresh -= 1
             until_moved -= 1
             begin_automaton(ws, table, options)
-            kept, n_states, same = 0, np.int64(1), False
+            kept, n_states, same = ZERO, np.int64(1), False
             if steady and repeatable:
                 kept, n_states = still_true(ws, table, options, n_used, alpha_h, alpha_o)
                 same = kept == n_used
@@ -1306,7 +1298,7 @@ def dsp_trials(
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
-                    keep(ws, table, options.hidden, trial, hidden_out, output_out)
+                    keep(ws, table, options.hidden, stride, trial, hidden_out, output_out)
             if columns[episode] >= 0:
                 curves[trial * options.recorded + columns[episode]] = lowest
             if options.keep_ep:
@@ -1318,7 +1310,7 @@ def dsp_trials(
                     firings = list_firings(ws, table, options, n_used)
                     kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
                 if not same or rewarded != was_rewarded:
-                    decide(ws, table, options.hidden, kinds, changes[rule, 1 if rewarded else 0], eta)
+                    decide(ws, lanes, stride, kinds, changes[rule, 1 if rewarded else 0], eta)
                 was_rewarded = rewarded
                 update(ws, table, options)
             done[0] += 1
@@ -1346,7 +1338,7 @@ def climbing_trials(
     """Run trials first … last − 1 by hill climbing; numbers (climbers, 3): σ, α_h, α_o."""
     ws = pointers(space)
     table = pointed(task)
-    stride = stride_of(table, options.hidden)
+    stride = GROUP * options.groups
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
@@ -1375,7 +1367,7 @@ def climbing_trials(
             until_moved -= 1
             begin_automaton(ws, table, options)
             ep, _, _ = run_episode(
-                ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode, 0, np.int64(1), 0
+                ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode, ZERO, np.int64(1), ZERO
             )
             if ep < top:
                 top = ep
@@ -1384,7 +1376,7 @@ def climbing_trials(
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
-                    keep(ws, table, options.hidden, trial, hidden_out, output_out)
+                    keep(ws, table, options.hidden, stride, trial, hidden_out, output_out)
             if columns[episode] >= 0:
                 curves[trial * options.recorded + columns[episode]] = lowest
             if options.keep_ep:
