@@ -5,13 +5,16 @@ In short: while an episode lasts the weights are fixed and activations are binar
 so the network is a finite automaton. Its states (the hidden activations) and
 transitions are computed once each and remembered, most steps are a lookup, and an
 agent that comes back to the same place in the same state repeats itself, so the
-rest of its episode is counted instead of walked. Traces need only how often each
-transition was taken.
+rest of its episode is counted instead of walked. An episode whose transitions are those
+of the one before is not walked at all. Traces need only how often each transition was
+taken, and sources (pre-synaptic neurons) that were active in the same transitions have
+the same traces, so that these are compared once for each kind of source.
 
-Layout: hidden weights lie by pre-synaptic index, `hidden[p * stride + j]`, so that
-eight neighbouring lanes are eight post-synaptic neurons; output weights likewise
-with four lanes, `output[p * 4 + k]`. Lanes beyond the last neuron hold garbage
-that is masked where it could matter.
+Layout: weights lie by source, `weights[p * stride + j]`, so that eight neighbouring lanes
+are eight post-synaptic neurons: the hidden ones, then the outputs. Sources are the inputs,
+the bias, the hidden neurons, the outputs, and the bias of the outputs, which comes last
+because it is last in their sums. Places without a synapse, and lanes beyond the last
+neuron, hold garbage that is masked where it could matter.
 
 Tables are narrow or wide (see `tables`). A narrow one has three inputs and four
 actions, the usual case: all sizes are known to the compiler, and a transition is found by
@@ -158,7 +161,10 @@ def aligned(size: int, dtype: DTypeLike) -> NDArray[Any]:
 
 
 def stride_of(hidden: int, table: Packed) -> int:
-    """Return how far apart the weights from two sources lie: a lane for each neuron, and two to count with."""
+    """Return how far apart the weights from two sources lie.
+
+    There is a lane for each neuron, and two more, which count how often sources were active.
+    """
     return -(-(hidden + len(table.row) + 2) // GROUP) * GROUP
 
 
@@ -334,12 +340,8 @@ def draw(ws, table, hidden, stride, seed, episode, purpose, sigma):
                 at, both = 4 * block * stride + c, block + 1 < blocks
                 half_rows(ws.weights, ws.best, ws.spare, at, 4 * stride, r0, climbing, both)
                 half_rows(ws.weights, ws.best, ws.spare, at + stride, 4 * stride, r1, climbing, both)
-                half_rows(
-                    ws.weights, ws.best, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, both
-                )
-                half_rows(
-                    ws.weights, ws.best, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, both
-                )
+                half_rows(ws.weights, ws.best, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, both)
+                half_rows(ws.weights, ws.best, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, both)
             break
         neurons = iota8() + splat8(np.uint32(c))
         for block in range(blocks):
@@ -940,7 +942,7 @@ def put(fired, first, at, bits):
 
 @inlined
 def fire(ws, table, hidden, firing, sensed, bias, state):
-    """Note which sources fired: what was sensed, the bias, the active neurons of a state, the outputs' bias."""
+    """Note which sources fired: those sensed, the bias, a state's active neurons, the outputs' bias."""
     _, inputs, outputs = shape_of(table)
     words, feed = -(-hidden // 64), inputs + 1
     size = (feed + hidden + outputs + 64) >> 6
@@ -967,9 +969,10 @@ def reached_at(firing):
 
 @inlined
 def reach(ws, table, hidden, stride, firing, state, times, to_hidden, to_outputs):
-    """Note how often the neurons that are active in a state were, in a firing.
+    """Note how often each neuron that is active in a state was, in a firing.
 
-    Two lanes more say how often the sources were that hidden neurons, and that outputs, have.
+    The two lanes after the neurons are always active: where a source fired, they count how often,
+    the first for hidden neurons, the second for outputs.
     """
     _, _, outputs = shape_of(table)
     words = -(-hidden // 64)
@@ -1120,8 +1123,9 @@ def sort_sources(ws, table, options, firings, bound):
             left &= ~same
             for other in range(first + GROUP, sources, GROUP):
                 same = alike(ws.pattern, parts, room, source, other) & ws.left[other // GROUP]
-                store(ws.kind, other, select(bits_mask32(same), splat32(np.int16(kinds)), load32(ws.kind, other)))
                 ws.left[other // GROUP] &= ~same
+                theirs = select(bits_mask32(same), splat32(np.int16(kinds)), load32(ws.kind, other))
+                store(ws.kind, other, theirs)
             choose(ws, table, options, kinds, source, parts, room, limit)
             kinds += 1
         store(ws.kind, first, number)
@@ -1207,7 +1211,8 @@ def update(ws, table, options):
                 norm = root(squares)
                 norm = select(norm == zero, one, norm)
                 # All weights of an output belong to one layer, whose norm is known at the end.
-                divide(ws.weights, first, end, c, stride, norm if layer == 2 else select(is_hidden, norm, one))
+                divisor = norm if layer == 2 else select(is_hidden, norm, one)
+                divide(ws.weights, first, end, c, stride, divisor)
                 squares = select(is_hidden, zero, squares)
                 first = end
         if options.by_layer and c + 8 > hidden:
@@ -1272,7 +1277,7 @@ def dsp_trials(
         previous = np.int64(2**62)
         until_fresh, until_moved, phase = 0, options.phase, 0
         ep, steps, n_used, kinds, was_rewarded = ZERO, ZERO, ZERO, ZERO, False
-        steady = False  # whether this episode may repeat the one before
+        steady = False  # the last two EPs are equal, so this episode is likely to repeat the one before
         for episode in range(options.episodes):
             if read_now(running) != 0:
                 return
@@ -1293,7 +1298,17 @@ def dsp_trials(
                 same = kept == n_used
             if not same:
                 ep, steps, n_used = run_episode(
-                    ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode, kept, n_states, n_used
+                    ws,
+                    table,
+                    options,
+                    goal[trial, phase],
+                    alpha_h,
+                    alpha_o,
+                    key,
+                    episode,
+                    kept,
+                    n_states,
+                    n_used,
                 )
             if ep < lowest:
                 lowest = ep
@@ -1367,7 +1382,17 @@ def climbing_trials(
             until_moved -= 1
             begin_automaton(ws, table, options)
             ep, _, _ = run_episode(
-                ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode, ZERO, np.int64(1), ZERO
+                ws,
+                table,
+                options,
+                goal[trial, phase],
+                alpha_h,
+                alpha_o,
+                key,
+                episode,
+                ZERO,
+                np.int64(1),
+                ZERO,
             )
             if ep < top:
                 top = ep
