@@ -66,6 +66,8 @@ def test_the_ratios_of_a_quick_run_are_of_the_right_things_the_right_way_round(
         "dsp_episode": pytest.approx(1e6 / (15 * 40 * 100)),  # µs: a second for all rules, trials, episodes
         "against_reference": pytest.approx((15 * 40) / 4),  # it takes as long for four trials
         "sigmoid_against_reference": pytest.approx((15 * 40) / 4),
+        "dsp_random": pytest.approx(1e6 / (14 * 40 * 100)),
+        "dsp_evolved": pytest.approx(3e6 / (15 * 40 * 100)),  # the third that runs
         "climbing_episode": 2,
         "chance": 2,
         "every_ep": 2,

@@ -29,7 +29,8 @@ from distal.learners import Learner, dsp
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, TURNS
 from distal.model.settings import READINGS
-from distal.tasks.tables import packed
+from distal.tasks.switching import Switch
+from distal.tasks.tables import Table, TableTask, packed
 from distal.tasks.walk import PIT_PENALTY, MazeTask, maze_table
 from tests.conftest import assert_equal_trials
 from tests.mazes import T
@@ -40,7 +41,7 @@ from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of
 def assert_same(batch: Batch, workers: int = 1) -> Trials:
     expected = reference.run(batch, keep_weights=True, keep_ep=True)
     actual = cpu.run(batch, keep_weights=True, keep_ep=True, workers=workers)
-    assert_equal_trials(actual, expected)
+    assert_equal_trials(actual, expected, batch.phase)
     return actual
 
 
@@ -140,12 +141,59 @@ def test_a_thousand_episodes_end_in_the_same_bits(
     assert_same(batch)
 
 
-def test_long_episodes_and_many_states_give_the_same_bits() -> None:
+@pytest.mark.parametrize("trace_pre", READINGS["trace_pre"])
+def test_long_episodes_and_many_states_give_the_same_bits(trace_pre: str) -> None:
     # random actions never repeat themselves, so every step is walked
-    settings = Settings(hidden=12, steps=1000, outputs="random")
+    settings = Settings(hidden=12, steps=1000, outputs="random", trace_pre=trace_pre)
     wild = Rule([1, -1] * 16, eta=1, theta=0.1, alpha_h=1, alpha_o=1)
     maze = triple_t_maze()
     assert_same(batch_of((wild,), Maze(maze.picture, "south"), settings, seed=5, episodes=3))
+
+
+def wide_task() -> TableTask:
+    """Make a task of 30 states and two goals, with five inputs and three actions."""
+    words = np.random.default_rng(7)
+    ends = np.zeros((2, 30), int)
+    ends[[0, 1], [28, 29]] = 1
+    table = Table.of(
+        words.integers(0, 2, (30, 5)), words.integers(0, 30, (30, 3)), np.ones((30, 3), int), ends
+    )
+    return TableTask(table)
+
+
+@pytest.mark.parametrize("task", [MazeTask(triple_t_maze()), wide_task()], ids=["narrow", "wide"])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"resample": 11}, {"switch": Switch(9, (0, 1))}, {"resample": 10, "switch": Switch(15, (0, 1))}],
+    ids=str,
+)
+def test_episodes_that_repeat_the_one_before_or_begin_like_it_give_the_same_bits(
+    task: MazeTask | TableTask, more: dict[str, Any]
+) -> None:
+    # Weights that change little seldom change what the network does, and seldom all of it.
+    rules = tuple(Rule([(5 * row + k) % 3 - 1 for row in range(32)], 0.03, 0.3, 0.6, 0.5) for k in range(3))
+    for m_ties in READINGS["m_ties"]:
+        batch = Batch(
+            learners=rules,
+            learner=np.arange(6, dtype=np.int32) % 3,
+            goal=np.arange(6, dtype=np.int32) % 2,
+            seed=np.array([child_seed(4, k) for k in range(6)], np.uint64),
+            task=task,
+            settings=Settings(hidden=10, steps=40, m_ties=m_ties),
+            episodes=40,
+            **more,
+        )
+        ep = assert_same(batch).ep
+        assert ep is not None
+        assert 0.3 < (ep[:, 1:] == ep[:, :-1]).mean() < 0.95
+
+
+@pytest.mark.parametrize("hidden", [20, 28, 70])
+def test_what_vectors_are_loaded_from_begins_with_a_cache_line(hidden: int) -> None:
+    space = kernels.workspace(hidden, 10, packed(maze_table(T, "turn")))
+    for name in ("weights", "best", "sums", "felt", "reached", "pattern", "chosen", "change"):
+        assert getattr(space, name).ctypes.data % 64 == 0, name
+    assert kernels.stride_of(hidden, packed(maze_table(T, "turn"))) % 32 == 0
 
 
 def test_subnormal_weights_give_the_same_bits() -> None:

@@ -24,7 +24,7 @@ from distal.bench import (
     times,
 )
 from distal.engines import Batch, cpu, reference
-from distal.learners.rule import published_rules
+from distal.learners.rule import evolved_rules, published_rules
 from distal.model import network
 from distal.model.settings import SIGMOID
 from distal.paper.experiments import random_learners
@@ -60,14 +60,7 @@ def _both_engines(batch: Batch, repeats: int, reference_trials: int) -> tuple[ND
 
 def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
     fast, slow = _both_engines(generation(published_rules()), repeats, reference_trials)
-    yield Row(
-        "dsp_episode",
-        "one DSP episode on one core, published rules, 100 steps",
-        float(np.median(fast)) * 1e6,
-        "µs",
-        at_least=False,
-        samples=(fast * 1e6).tolist(),
-    )
+    yield _episode("dsp_episode", "one DSP episode on one core, published rules, 100 steps", fast * 1e6)
     yield Row(
         "against_reference",
         "faster than the reference engine, one core, published rules, 100 episodes",
@@ -93,8 +86,12 @@ def _sigmoid(repeats: int, reference_trials: int) -> Row:
 
 def _learners(repeats: int) -> Iterator[Row]:
     dsp, climbing = generation(random_learners("dsp", 0)), generation(random_learners("hc", 0))
-    seconds = alternating([partial(cpu.run, batch, workers=1) for batch in (dsp, climbing)], repeats)
+    batches = (dsp, climbing, generation(evolved_rules()))
+    seconds = alternating([partial(cpu.run, batch, workers=1) for batch in batches], repeats)
     ratio = seconds[1] / seconds[0]
+    each = [taken / (len(batch) * 100) * 1e6 for taken, batch in zip(seconds, batches, strict=True)]
+    yield _episode("dsp_random", "one DSP episode on one core, 14 random rules, 40 trials each", each[0])
+    yield _episode("dsp_evolved", "one DSP episode on one core, evolved rules, 40 trials each", each[2])
     yield Row(
         "climbing_episode",
         "time of a hill climbing episode, in DSP episodes (generations of 14 at random)",
@@ -103,9 +100,16 @@ def _learners(repeats: int) -> Iterator[Row]:
         2.5,
         at_least=False,
         samples=ratio.tolist(),
+        note=f"hill climbing: {np.median(each[1]):.2f} µs an episode",
     )
     yield chance_beside(partial(cpu.run, workers=1), 5, repeats)
     yield every_ep(partial(cpu.run, workers=1), dsp, repeats)
+
+
+def _episode(name: str, what: str, microseconds: NDArray[np.float64]) -> Row:
+    """Make a row of the time of an episode, by repeat."""
+    median = float(np.median(microseconds))
+    return Row(name, what, median, "µs", at_least=False, samples=microseconds.tolist())
 
 
 def _workers(repeats: int) -> Iterator[Row]:

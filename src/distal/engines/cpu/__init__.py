@@ -145,6 +145,7 @@ class Job:
         self.task = packed(table_of(batch))
         self.options = Options(
             hidden=hidden,
+            groups=kernels.stride_of(hidden, self.task) // kernels.GROUP,
             steps=settings.steps,
             episodes=batch.episodes,
             recorded=len(batch.recorded),

@@ -15,14 +15,18 @@ from distal.engines.cpu import Announcement, Job, supports
 from distal.engines.cpu.kernels import (
     F1,
     GROUP,
+    ZERO,
+    begin_automaton,
     compiled,
-    count_traces,
+    decide,
     draw,
     inlined,
+    list_firings,
     pointed,
     pointers,
     run_episode,
     shape_of,
+    sort_sources,
     threshold,
     update,
 )
@@ -33,41 +37,29 @@ LAYERS, ROWS = 5, 32
 
 
 @inlined
-def row_of(both, pre, post, steps, bound, m):
-    """Return the row that a synapse selects; `m` is 1 for m = +1, else 0."""
-    row = 8 * (steps - pre - post + both > bound) + 4 * (post - both > bound)
-    row += 2 * (pre - both > bound) + 1 * (both > bound)
-    return 2 * row + m
-
-
-@inlined
-def tally(ws, table, hidden, steps, bound, m, counts):
-    """Add the row of every synapse to counts (layers, rows)."""
-    stride = -(-hidden // GROUP) * GROUP
+def tally(ws, table, hidden, stride, m, counts):
+    """Add the row of every synapse to counts (layers, rows); `m` is 1 for m = +1, else 0."""
     _, inputs, outputs = shape_of(table)
-    feed, lanes = inputs + 1, len(table.row)
-    for p in range(feed + hidden + outputs):
-        pre = np.int64(ws.pre[p])
+    feed = inputs + 1
+    for p in range(feed + hidden + outputs + 1):
+        at = ws.kind[p] * stride
         layer = INPUTS if p < inputs else BIASES
-        if p >= feed:
+        if feed <= p < feed + hidden + outputs:
             layer = RECURRENT if p < feed + hidden else FEEDBACK
-        for j in range(hidden):
-            if p - feed != j:  # no synapse from itself
-                both, post = np.int64(ws.both[p * stride + j]), np.int64(ws.both[inputs * stride + j])
-                counts[layer, row_of(both, pre, post, steps, bound, m)] += 1
-    for p in range(hidden + 1):
-        pre = np.int64(ws.both[inputs * stride + p]) if p < hidden else steps
-        layer = OUTPUTS if p < hidden else BIASES
-        for k in range(outputs):
-            both = np.int64(ws.both_output[p * lanes + k])
-            post = np.int64(ws.both_output[hidden * lanes + k])
-            counts[layer, row_of(both, pre, post, steps, bound, m)] += 1
+        if p < feed + hidden + outputs:
+            for j in range(hidden):
+                if p - feed != j:  # no synapse from itself
+                    counts[layer, ws.chosen[at + j] + m] += 1
+        if feed <= p < feed + hidden or p == feed + hidden + outputs:
+            layer = OUTPUTS if p < feed + hidden else BIASES
+            for k in range(outputs):
+                counts[layer, ws.chosen[at + hidden + k] + m] += 1
 
 
 def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, space, counts):
     """Run a trial with a DSP rule and add what every update selects to counts (periods, layers, rows)."""
-    stride = -(-options.hidden // GROUP) * GROUP
     ws, table = pointers(space), pointed(task)
+    stride, lanes = GROUP * options.groups, options.hidden + len(table.row)
     space.last_visit[:] = -1
     space.last_sensed[:] = -1
     rule, key = learner[trial], seed[trial]
@@ -81,16 +73,19 @@ def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, s
             previous = np.int64(2**62)
             until_fresh = options.resample if options.resample > 0 else options.episodes
         until_fresh -= 1
-        ep, steps, last_state, n_used = run_episode(
-            ws, table, options, goal[trial, episode // options.phase], alpha_h, alpha_o, key, episode
-        )
+        begin_automaton(ws, table, options)
+        ep, steps, n_used = run_episode(
+            ws, table, options, goal[trial, episode // options.phase], alpha_h, alpha_o, key, episode,
+            ZERO, np.int64(1), ZERO,
+        )  # fmt: skip
         m = 1 if ep < previous or (ep == previous and not options.punish_ties) else 0
         previous = ep
         if until_fresh != 0:
-            count_traces(ws, table, options, n_used, steps, last_state)
-            period = counts[episode * len(counts) // updates]
-            tally(ws, table, options.hidden, steps, threshold(theta, steps), m, period)
-            update(ws, table, options, steps, theta, eta, changes[rule, m])
+            firings = list_firings(ws, table, options, n_used)
+            kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
+            tally(ws, table, options.hidden, stride, m, counts[episode * len(counts) // updates])
+            decide(ws, lanes, stride, kinds, changes[rule, m], eta)
+            update(ws, table, options)
 
 
 (counted_trial,) = compiled(counted_trial)

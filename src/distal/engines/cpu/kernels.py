@@ -5,13 +5,16 @@ In short: while an episode lasts the weights are fixed and activations are binar
 so the network is a finite automaton. Its states (the hidden activations) and
 transitions are computed once each and remembered, most steps are a lookup, and an
 agent that comes back to the same place in the same state repeats itself, so the
-rest of its episode is counted instead of walked. Traces need only how often each
-transition was taken.
+rest of its episode is counted instead of walked. An episode whose transitions are those
+of the one before is not walked at all. Traces need only how often each transition was
+taken, and sources (pre-synaptic neurons) that were active in the same transitions have
+the same traces, so that these are compared once for each kind of source.
 
-Layout: hidden weights lie by pre-synaptic index, `hidden[p * stride + j]`, so that
-eight neighbouring lanes are eight post-synaptic neurons; output weights likewise
-with four lanes, `output[p * 4 + k]`. Lanes beyond the last neuron hold garbage
-that is masked where it could matter.
+Layout: weights lie by source, `weights[p * stride + j]`, so that eight neighbouring lanes
+are eight post-synaptic neurons: the hidden ones, then the outputs. Sources are the inputs,
+the bias, the hidden neurons, the outputs, and the bias of the outputs, which comes last
+because it is last in their sums. Places without a synapse, and lanes beyond the last
+neuron, hold garbage that is masked where it could matter.
 
 Tables are narrow or wide (see `tables`). A narrow one has three inputs and four
 actions, the usual case: all sizes are known to the compiler, and a transition is found by
@@ -27,18 +30,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
+from numpy.typing import DTypeLike, NDArray
 
 from distal.engines.cpu.cache import kept
 from distal.engines.cpu.lanes import (
     bits_mask8,
-    bits_mask16,
     bits_mask32,
     convert,
     iota8,
     lane,
     load4,
     load8,
-    load16,
     load32,
     load_row,
     lowest_bit,
@@ -49,7 +52,6 @@ from distal.engines.cpu.lanes import (
     root,
     select,
     splat8,
-    splat16,
     splat32,
     splat_like,
     store,
@@ -70,10 +72,12 @@ from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NARROW, NUMBER_AT,
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)
+ZERO = np.int64(0)  # for a plain 0 Numba compiles a function twice: with the constant, and for all numbers
 MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
 KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
 FAR, LOG2E, SHIFTED, LN2_HIGH, LN2_LOW = map(np.float32, (FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW))
 E6, E5, E4, E3, E2, E1, E0 = map(np.float32, SERIES)  # of e^u
+CACHE_LINE = 64  # bytes
 # The tuple `Options.neurons` has as many entries as this for continuous neurons, else one.
 CONTINUOUS = 2
 
@@ -90,6 +94,7 @@ class Options(NamedTuple):
     """What all trials of a batch share."""
 
     hidden: int
+    groups: int  # of lanes between the weights from two sources (`stride_of`)
     steps: int
     episodes: int
     recorded: int  # columns of the best-so-far curves
@@ -109,15 +114,15 @@ class Options(NamedTuple):
 class Workspace(NamedTuple):
     """Scratch memory of one worker."""
 
-    hidden: Any  # float32, the weights that run
-    output: Any
-    best_hidden: Any  # float32, the best weights of a climb
-    best_output: Any
+    weights: Any  # float32 (sources · stride), those that run
+    best: Any  # float32, the best weights of a climb
     spare: Any  # float32 (8)
     # States of the automaton, numbered as they appear; 0 is the silence before the first step.
     masks: Any  # uint64 (states · words): active hidden neurons
     active_outputs: Any  # uint64 (states)
     action: Any  # int64 (states)
+    sums: Any  # float32 (states · stride): what the active hidden neurons pass on to the hidden neurons
+    felt: Any  # float32 (8 · stride): of a narrow table, the sums over inputs and bias by what is sensed
     # Transitions, by state · 8 + what was sensed in a narrow table, else in the order of their discovery.
     follow: Any  # int32: state << 4 | action, or -1 while unknown
     taken: Any  # int32: how often it was taken
@@ -125,7 +130,6 @@ class Workspace(NamedTuple):
     sensed: Any  # int64: of a wide table, the number of what was sensed
     link: Any  # int64: … the transition before it in the chain
     last_sensed: Any  # int64 (things to sense): … the last of each chain
-    columns: Any  # int64: active columns
     activity: Any  # float32 (3 · stride): what continuous neurons pass on: two steps in turn, and one kept
     # The walk, by step.
     trail: Any  # int64: transition
@@ -135,39 +139,58 @@ class Workspace(NamedTuple):
     earlier: Any  # int64: the last visit to the same place
     last_visit: Any  # int64 (places: the states of the table)
     words: Any  # uint32 (32): random words for actions
-    # Traces.
-    both: Any  # int16, like hidden: steps with both neurons active
-    both_output: Any  # int16, like output
-    both_output_packed: Any  # the same memory as uint64, four counts in one
-    pre: Any  # int16: steps with the pre-synaptic neuron active
+    # Traces, by firing: which sources were active, and which neurons after them, how many times.
+    fired: Any  # uint64 (firings · source words)
+    reached: Any  # int16 (firings · 4 · stride): the times, at the neurons that were active
+    active: Any  # int16 (stride): steps with the neuron active
+    both: Any  # int16 (stride): of a source, steps with the neuron active and the source
+    # Sources that fired alike are of one kind.
+    pattern: Any  # int16 (firings / 16 · sources): in which of sixteen firings a source fired, a bit each
+    left: Any  # uint64 (sources / GROUP): sources whose kind is not known yet
+    kind: Any  # int16 (sources)
+    chosen: Any  # int16 (kinds · stride): the row of the rule, times two, that a synapse selects
+    change: Any  # float32 (kinds · stride): η Δw
+
+
+def aligned(size: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Return zeros that begin with a cache line: a vector that lies in two of them takes twice the time."""
+    width = np.dtype(dtype).itemsize
+    memory = np.zeros(size * width + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    return memory[first : first + size * width].view(dtype)
+
+
+def stride_of(hidden: int, table: Packed) -> int:
+    """Return how far apart the weights from two sources lie.
+
+    There is a lane for each neuron, and two more, which count how often sources were active.
+    """
+    return -(-(hidden + len(table.row) + 2) // GROUP) * GROUP
 
 
 def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
     """Allocate the scratch memory of one worker."""
-    lanes, narrow = len(table.row), len(table.form) == NARROW
-    stride = -(-hidden // GROUP) * GROUP
-    rows = -(-(table.inputs + 1 + hidden + table.outputs) // 4) * 4
-    output_rows = -(-(hidden + 1) // 8) * 8
-    states = steps + 1
+    narrow = len(table.form) == NARROW
+    stride = stride_of(hidden, table)
+    sources = -(-(table.inputs + 1 + hidden + table.outputs + 1) // 64) * 64
+    states = steps + 2  # the silence, one a step, and one to compare with
     transitions = states * 8 if narrow else steps
-    both_output = np.zeros(output_rows * lanes, np.int16)
     return Workspace(
-        hidden=np.zeros(rows * stride, np.float32),
-        output=np.zeros(output_rows * lanes, np.float32),
-        best_hidden=np.zeros(rows * stride, np.float32),
-        best_output=np.zeros(output_rows * lanes, np.float32),
+        weights=aligned((sources + 8) * stride, np.float32),
+        best=aligned((sources + 8) * stride, np.float32),
         spare=np.zeros(8, np.float32),
-        masks=np.zeros(states * -(-hidden // 64), np.uint64),
+        masks=aligned(states * -(-hidden // 64) + 8, np.uint64),
         active_outputs=np.zeros(states, np.uint64),
         action=np.zeros(states, np.int64),
+        sums=aligned(states * stride, np.float32),
+        felt=aligned(8 * stride if narrow else 0, np.float32),
         follow=np.zeros(transitions, np.int32),
         taken=np.zeros(transitions, np.int32),
         used=np.zeros(steps, np.int64),
         sensed=np.zeros(0 if narrow else steps, np.int64),
         link=np.zeros(0 if narrow else steps, np.int64),
         last_sensed=np.full(0 if narrow else len(table.codes), -1, np.int64),
-        columns=np.zeros(rows, np.int64),
-        activity=np.zeros(3 * stride, np.float32),
+        activity=aligned(3 * stride, np.float32),
         trail=np.zeros(steps, np.int64),
         spots=np.zeros(steps + 1, np.int64),
         states=np.zeros(steps + 1, np.int64),
@@ -175,10 +198,15 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
         earlier=np.zeros(steps + 1, np.int64),
         last_visit=np.full(table.states, -1, np.int64),
         words=np.zeros(32, np.uint32),
-        both=np.zeros(rows * stride, np.int16),
-        both_output=both_output,
-        both_output_packed=both_output.view(np.uint64),
-        pre=np.zeros(table.inputs + 1 + stride + table.outputs, np.int16),
+        fired=np.zeros(2 * steps * (sources // 64) + 2, np.uint64),
+        reached=aligned((2 * steps + 15) * 4 * stride, np.int16),
+        active=aligned(stride, np.int16),
+        both=aligned(stride, np.int16),
+        pattern=aligned(-(-2 * steps // 16) * sources, np.int16),
+        left=np.zeros(sources // GROUP, np.uint64),
+        kind=aligned(sources, np.int16),
+        chosen=aligned(sources * stride, np.int16),
+        change=aligned(sources * stride, np.float32),
     )
 
 
@@ -186,13 +214,13 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
 def pointers(ws):
     """Return a workspace with pointers to the arrays of one."""
     return Workspace(
-        pointer(ws.hidden), pointer(ws.output), pointer(ws.best_hidden), pointer(ws.best_output),
-        pointer(ws.spare), pointer(ws.masks), pointer(ws.active_outputs), pointer(ws.action),
-        pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed), pointer(ws.link),
-        pointer(ws.last_sensed), pointer(ws.columns), pointer(ws.activity), pointer(ws.trail),
+        pointer(ws.weights), pointer(ws.best), pointer(ws.spare), pointer(ws.masks),
+        pointer(ws.active_outputs), pointer(ws.action), pointer(ws.sums),
+        pointer(ws.felt), pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed),
+        pointer(ws.link), pointer(ws.last_sensed), pointer(ws.activity), pointer(ws.trail),
         pointer(ws.spots), pointer(ws.states), pointer(ws.extra), pointer(ws.earlier), pointer(ws.last_visit),
-        pointer(ws.words), pointer(ws.both), pointer(ws.both_output), pointer(ws.both_output_packed),
-        pointer(ws.pre),
+        pointer(ws.words), pointer(ws.fired), pointer(ws.reached), pointer(ws.active), pointer(ws.both),
+        pointer(ws.pattern), pointer(ws.left), pointer(ws.kind), pointer(ws.chosen), pointer(ws.change),
     )  # fmt: skip
 
 
@@ -310,51 +338,52 @@ def draw(ws, table, hidden, stride, seed, episode, purpose, sigma):
                 two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
                 r0, r1, r2, r3 = four_rows(two, few, episode, purpose, seed, sigma)
                 at, both = 4 * block * stride + c, block + 1 < blocks
-                half_rows(ws.hidden, ws.best_hidden, ws.spare, at, 4 * stride, r0, climbing, both)
-                half_rows(ws.hidden, ws.best_hidden, ws.spare, at + stride, 4 * stride, r1, climbing, both)
-                half_rows(
-                    ws.hidden, ws.best_hidden, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, both
-                )
-                half_rows(
-                    ws.hidden, ws.best_hidden, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, both
-                )
+                half_rows(ws.weights, ws.best, ws.spare, at, 4 * stride, r0, climbing, both)
+                half_rows(ws.weights, ws.best, ws.spare, at + stride, 4 * stride, r1, climbing, both)
+                half_rows(ws.weights, ws.best, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, both)
+                half_rows(ws.weights, ws.best, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, both)
             break
         neurons = iota8() + splat8(np.uint32(c))
         for block in range(blocks):
             at = 4 * block * stride + c
             r0, r1, r2, r3 = four_rows(splat8(np.uint32(block)), neurons, episode, purpose, seed, sigma)
-            store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r0)
+            store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r0)
             at += stride
-            store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r1)
+            store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r1)
             at += stride
-            store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r2)
+            store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r2)
             at += stride
-            store(ws.hidden, at, (load8(ws.best_hidden, at) if climbing else zero) + r3)
+            store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r3)
     for j in range(hidden):
-        ws.hidden[(inputs + 1 + j) * stride + j] = F0  # no synapse from itself
-    lanes = len(table.row)
-    if lanes != 4:
+        ws.weights[(inputs + 1 + j) * stride + j] = F0  # no synapse from itself
+    # Those of the outputs, at lanes of their own; they begin with the first hidden neuron, the bias is last.
+    feed = inputs + 1
+    own = feed * stride + hidden
+    if len(table.row) != 4:
         for c in range(0, outputs, 8):
             neurons = iota8() + splat8(np.uint32(hidden + c))
             for block in range(-(-(hidden + 1) // 4)):
                 r0, r1, r2, r3 = four_rows(splat8(np.uint32(block)), neurons, episode, purpose, seed, sigma)
-                at = 4 * block * lanes + c
-                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r0)
-                at += lanes
-                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r1)
-                at += lanes
-                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r2)
-                at += lanes
-                store(ws.output, at, (load8(ws.best_output, at) if climbing else zero) + r3)
-        return
-    four = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(hidden))
-    for block in range(0, -(-(hidden + 1) // 4), 2):
-        two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
-        r0, r1, r2, r3 = four_rows(two, four, episode, purpose, seed, sigma)
-        half_rows(ws.output, ws.best_output, ws.spare, 16 * block, 16, r0, climbing, True)
-        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 4, 16, r1, climbing, True)
-        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 8, 16, r2, climbing, True)
-        half_rows(ws.output, ws.best_output, ws.spare, 16 * block + 12, 16, r3, climbing, True)
+                at = own + 4 * block * stride + c
+                store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r0)
+                at += stride
+                store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r1)
+                at += stride
+                store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r2)
+                at += stride
+                store(ws.weights, at, (load8(ws.best, at) if climbing else zero) + r3)
+    else:
+        four = (iota8() & splat8(np.uint32(3))) + splat8(np.uint32(hidden))
+        for block in range(0, -(-(hidden + 1) // 4), 2):
+            two = (iota8() >> splat8(np.uint32(2))) + splat8(np.uint32(block))
+            r0, r1, r2, r3 = four_rows(two, four, episode, purpose, seed, sigma)
+            at = own + 4 * block * stride
+            half_rows(ws.weights, ws.best, ws.spare, at, 4 * stride, r0, climbing, True)
+            half_rows(ws.weights, ws.best, ws.spare, at + stride, 4 * stride, r1, climbing, True)
+            half_rows(ws.weights, ws.best, ws.spare, at + 2 * stride, 4 * stride, r2, climbing, True)
+            half_rows(ws.weights, ws.best, ws.spare, at + 3 * stride, 4 * stride, r3, climbing, True)
+    for k in range(outputs):
+        ws.weights[own + (hidden + outputs) * stride + k] = ws.weights[own + hidden * stride + k]
 
 
 @inlined
@@ -376,114 +405,118 @@ def half_rows(weights, best, spare, at, further, drawn, climbing, both):
 
 
 @inlined
-def active_columns(ws, state, words):
-    """List the active hidden neurons of a state in ascending order; return how many."""
-    n = 0
+def feel(ws, hidden, stride):
+    """Sum up inputs and bias of a narrow table, for each of the eight things to sense."""
+    for g in range(0, hidden, GROUP):
+        first, second = load32(ws.weights, g), load32(ws.weights, stride + g)
+        third, bias = load32(ws.weights, 2 * stride + g), load32(ws.weights, 3 * stride + g)
+        both = first + second
+        store(ws.felt, g, bias)
+        store(ws.felt, stride + g, first + bias)
+        store(ws.felt, 2 * stride + g, second + bias)
+        store(ws.felt, 3 * stride + g, both + bias)
+        store(ws.felt, 4 * stride + g, third + bias)
+        store(ws.felt, 5 * stride + g, (first + third) + bias)
+        store(ws.felt, 6 * stride + g, (second + third) + bias)
+        store(ws.felt, 7 * stride + g, (both + third) + bias)
+
+
+@inlined
+def felt32(ws, table, sensed, at, stride):
+    """Return the sums of 32 neurons over inputs and bias; `sensed` are the bits that are sensed."""
+    narrow, inputs, _ = shape_of(table)
+    if narrow:
+        return load32(ws.felt, np.int64(sensed) * stride + at)
+    total = splat32(F0)
+    while sensed != np.uint64(0):
+        total = total + load32(ws.weights, lowest_bit(sensed) * stride + at)
+        sensed &= sensed - np.uint64(1)
+    return total + load32(ws.weights, inputs * stride + at)
+
+
+@inlined
+def sum_up(ws, table, state, mask, hidden, stride, words):
+    """Sum up what the active hidden neurons of a state pass on to every neuron, in ascending order.
+
+    `mask` is the first word of the state's mask. The sums of the hidden neurons are remembered,
+    those of the outputs returned.
+    """
+    _, inputs, outputs = shape_of(table)
+    row = table.row
+    total, from_hidden = splat32(F0), splat_like(F0, row)
     for w in range(words):
-        bits = ws.masks[state * words + w]
+        bits = mask if w == 0 else ws.masks[state * words + w]
         while bits != np.uint64(0):
-            ws.columns[n] = 64 * w + lowest_bit(bits)
-            n += 1
+            at = (inputs + 1 + 64 * w + lowest_bit(bits)) * stride
+            total = total + load32(ws.weights, at)
+            from_hidden = from_hidden + load_row(ws.weights, at + hidden, row)
             bits &= bits - np.uint64(1)
-    return n
+    store(ws.sums, state * stride, total)
+    for g in range(GROUP, hidden, GROUP):
+        total = splat32(F0)
+        for w in range(words):
+            bits = mask if w == 0 else ws.masks[state * words + w]
+            while bits != np.uint64(0):
+                total = total + load32(ws.weights, (inputs + 1 + 64 * w + lowest_bit(bits)) * stride + g)
+                bits &= bits - np.uint64(1)
+        store(ws.sums, state * stride + g, total)
+    return from_hidden + load_row(ws.weights, (inputs + 1 + hidden + outputs) * stride + hidden, row)
 
 
 @inlined
 def next_hidden(ws, table, state, sensed, new, hidden, stride, words, alpha_h, alpha_o):
-    """Compute the hidden activations that follow a state and write them into state `new`.
+    """Compute the hidden activations that follow a state; return the first word of their mask.
 
-    `sensed` are the bits that are sensed.
+    `sensed` are the bits that are sensed. The other words are written into state `new`.
     """
-    narrow, inputs, _ = shape_of(table)
-    feed = inputs + 1
-    scale_h, scale_o, zero = splat8(alpha_h), splat8(alpha_o), splat8(F0)
-    n = active_columns(ws, state, words)
+    _, inputs, _ = shape_of(table)
+    first = np.uint64(0)
     for w in range(words):
-        ws.masks[new * words + w] = np.uint64(0)
-    for g in range(0, stride, GROUP):
-        h0, h1, h2, h3 = zero, zero, zero, zero
-        for k in range(n):
-            at = (feed + ws.columns[k]) * stride + g
-            h0 = h0 + load8(ws.hidden, at)
-            h1 = h1 + load8(ws.hidden, at + 8)
-            h2 = h2 + load8(ws.hidden, at + 16)
-            h3 = h3 + load8(ws.hidden, at + 24)
-        o0, o1, o2, o3 = zero, zero, zero, zero
-        bits = ws.active_outputs[state]
-        while bits != np.uint64(0):
-            at = (feed + hidden + lowest_bit(bits)) * stride + g
-            bits &= bits - np.uint64(1)
-            o0 = o0 + load8(ws.hidden, at)
-            o1 = o1 + load8(ws.hidden, at + 8)
-            o2 = o2 + load8(ws.hidden, at + 16)
-            o3 = o3 + load8(ws.hidden, at + 24)
-        if narrow:
-            i0, i1 = three_inputs(ws, g, stride, sensed), three_inputs(ws, g + 8, stride, sensed)
-            i2, i3 = three_inputs(ws, g + 16, stride, sensed), three_inputs(ws, g + 24, stride, sensed)
-        else:
-            i0, i1, i2, i3 = zero, zero, zero, zero
-            bits = sensed
+        mask = np.uint64(0)
+        for g in range(64 * w, min(64 * w + 64, hidden), GROUP):
+            from_outputs = splat32(F0)
+            bits = ws.active_outputs[state]
             while bits != np.uint64(0):
-                at = lowest_bit(bits) * stride + g
+                at = (inputs + 1 + hidden + lowest_bit(bits)) * stride + g
+                from_outputs = from_outputs + load32(ws.weights, at)
                 bits &= bits - np.uint64(1)
-                i0 = i0 + load8(ws.hidden, at)
-                i1 = i1 + load8(ws.hidden, at + 8)
-                i2 = i2 + load8(ws.hidden, at + 16)
-                i3 = i3 + load8(ws.hidden, at + 24)
-        bias = inputs * stride + g
-        found = positive8(ws, bias, i0, scale_h, scale_o, h0, o0)
-        found |= positive8(ws, bias + 8, i1, scale_h, scale_o, h1, o1) << np.uint64(8)
-        found |= positive8(ws, bias + 16, i2, scale_h, scale_o, h2, o2) << np.uint64(16)
-        found |= positive8(ws, bias + 24, i3, scale_h, scale_o, h3, o3) << np.uint64(24)
-        if hidden - g < GROUP:
-            found &= (np.uint64(1) << np.uint64(hidden - g)) - np.uint64(1)
-        ws.masks[new * words + (g >> 6)] |= found << np.uint64(g & 63)
-
-
-@inlined
-def three_inputs(ws, at, stride, sensed):
-    """Return the sums of eight neurons over three inputs."""
-    bits = np.int64(sensed)  # of which a processor makes floats faster
-    total = splat8(np.float32(bits & 1)) * load8(ws.hidden, at)
-    total = total + splat8(np.float32((bits >> 1) & 1)) * load8(ws.hidden, at + stride)
-    return total + splat8(np.float32(bits >> 2)) * load8(ws.hidden, at + 2 * stride)
-
-
-@inlined
-def positive8(ws, bias, from_inputs, scale_h, scale_o, from_hidden, from_outputs):
-    """Add up the three sums of eight neurons, with the bias; return a bit for each that becomes active."""
-    from_inputs = from_inputs + load8(ws.hidden, bias)
-    total = from_inputs + scale_h * from_hidden + scale_o * from_outputs
-    return mask_bits(total > splat8(F0))
-
-
-@inlined
-def outputs_of(ws, table, state, hidden, words, winner_alone):
-    """Compute the outputs of a state from its hidden activations."""
-    row, lanes = table.row, len(table.row)
-    sums = splat_like(F0, row)
-    for w in range(words):
-        bits = ws.masks[state * words + w]
-        while bits != np.uint64(0):
-            sums = sums + load_row(ws.output, (64 * w + lowest_bit(bits)) * lanes, row)
-            bits &= bits - np.uint64(1)
-    act(ws, table, state, sums + load_row(ws.output, hidden * lanes, row), winner_alone)
+            total = felt32(ws, table, sensed, g, stride)
+            total = total + splat32(alpha_h) * load32(ws.sums, state * stride + g)
+            found = mask_bits(total + splat32(alpha_o) * from_outputs > splat32(F0))
+            if hidden - g < GROUP:
+                found &= (np.uint64(1) << np.uint64(hidden - g)) - np.uint64(1)
+            mask |= found << np.uint64(g & 63)
+        if w == 0:
+            first = mask
+        else:
+            ws.masks[new * words + w] = mask
+    return first
 
 
 @inlined
 def act(ws, table, state, sums, winner_alone):
-    """Turn the sums of the outputs in a state into its action and active outputs."""
-    _, _, outputs = shape_of(table)
-    row = table.row
-    best, action = lane(sums, 0), 0
-    for k in range(1, outputs):
-        if lane(sums, k) > best:
-            best, action = lane(sums, k), k
+    """Turn the sums of the outputs in a state into its active outputs and its action; return this.
+
+    It is the first of those with the largest sum.
+    """
+    narrow, _, outputs = shape_of(table)
+    best, action = lane(sums, 0), np.int64(0)
+    if narrow:  # the final of two matches, which do not wait for each other, and no jump to guess
+        other = lane(sums, 2)
+        second, fourth = lane(sums, 1) > best, lane(sums, 3) > other
+        best, other = lane(sums, 1) if second else best, lane(sums, 3) if fourth else other
+        one, two = np.int64(second), 2 + np.int64(fourth)
+        action = two if other > best else one
+    else:
+        for k in range(1, outputs):
+            if lane(sums, k) > best:
+                best, action = lane(sums, k), np.int64(k)
     ws.action[state] = action
     if winner_alone:
         ws.active_outputs[state] = np.uint64(1) << np.uint64(action)
     else:
-        ws.active_outputs[state] = mask_bits(sums > splat_like(F0, row)) & all_of(outputs)
+        ws.active_outputs[state] = mask_bits(sums > splat_like(F0, table.row)) & all_of(outputs)
+    return action
 
 
 @inlined
@@ -493,15 +526,31 @@ def all_of(outputs):
 
 
 @inlined
-def known_state(ws, state, words):
-    """Return the number of an earlier state with the same hidden activations, or `state` itself."""
+def known_state(masks, state, mask, words):
+    """Return the number of an earlier state with the same hidden activations, or `state` itself.
+
+    `mask` is the first word of its mask.
+    """
+    if words == 1:
+        for first in range(1, state, 8):
+            same = mask_bits(load8(masks, first) == splat8(mask))
+            if same != np.uint64(0):
+                return min(first + lowest_bit(same), state)  # what lies beyond is of another episode
+        return state
+    masks[state * words] = mask
     for other in range(1, state):
-        same = True
-        for w in range(words):
-            same = same and ws.masks[other * words + w] == ws.masks[state * words + w]
-        if same:
-            return other
+        if same_masks(masks, words, other, state):
+            return np.int64(other)
     return state
+
+
+@inlined
+def same_masks(masks, words, one, other):
+    """Say whether the same neurons are active in two states."""
+    same = True
+    for w in range(words):
+        same = same and masks[one * words + w] == masks[other * words + w]
+    return same
 
 
 @inlined
@@ -550,25 +599,21 @@ def activate8(ws, table, sensed, at, now, state, hidden, stride, scale_h, scale_
 
     Returns a bit for each that counts as active, and what they pass on.
     """
-    narrow, inputs, _ = shape_of(table)
+    _, inputs, _ = shape_of(table)
     feed = inputs + 1
     zero, one = splat8(F0), splat8(F1)
     from_hidden, from_outputs = zero, zero
     for k in range(hidden):
-        from_hidden = from_hidden + load8(ws.hidden, (feed + k) * stride + at) * splat8(ws.activity[now + k])
+        from_hidden = from_hidden + load8(ws.weights, (feed + k) * stride + at) * splat8(ws.activity[now + k])
     bits = ws.active_outputs[state]
     while bits != np.uint64(0):
-        from_outputs = from_outputs + load8(ws.hidden, (feed + hidden + lowest_bit(bits)) * stride + at)
+        from_outputs = from_outputs + load8(ws.weights, (feed + hidden + lowest_bit(bits)) * stride + at)
         bits &= bits - np.uint64(1)
-    if narrow:
-        from_inputs = three_inputs(ws, at, stride, sensed)
-    else:
-        from_inputs = zero
-        bits = sensed
-        while bits != np.uint64(0):
-            from_inputs = from_inputs + load8(ws.hidden, lowest_bit(bits) * stride + at)
-            bits &= bits - np.uint64(1)
-    from_inputs = from_inputs + load8(ws.hidden, inputs * stride + at)
+    from_inputs = zero
+    while sensed != np.uint64(0):
+        from_inputs = from_inputs + load8(ws.weights, lowest_bit(sensed) * stride + at)
+        sensed &= sensed - np.uint64(1)
+    from_inputs = from_inputs + load8(ws.weights, inputs * stride + at)
     total = from_inputs + scale_h * from_hidden + scale_o * from_outputs
     positive = total > zero
     power = power8(total)
@@ -579,7 +624,7 @@ def activate8(ws, table, sensed, at, now, state, hidden, stride, scale_h, scale_
 def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o):
     """Compute what follows `state`, whose activity is at `now`: state + 1, its activity at `new`."""
     hidden = options.hidden
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    stride, words = GROUP * options.groups, -(-hidden // 64)
     scale_h, scale_o = splat8(alpha_h), splat8(alpha_o)
     for w in range(words):
         ws.masks[(state + 1) * words + w] = np.uint64(0)
@@ -589,20 +634,14 @@ def next_activity(ws, table, options, sensed, now, new, state, alpha_h, alpha_o)
         if hidden - at < 8:
             found &= (np.uint64(1) << np.uint64(hidden - at)) - np.uint64(1)
         ws.masks[(state + 1) * words + (at >> 6)] |= found << np.uint64(at & 63)
-    row, lanes = table.row, len(table.row)
+    _, inputs, outputs = shape_of(table)
+    row = table.row
     sums = splat_like(F0, row)
     for k in range(hidden):
-        sums = sums + load_row(ws.output, k * lanes, row) * splat_like(ws.activity[new + k], row)
-    act(ws, table, state + 1, sums + load_row(ws.output, hidden * lanes, row), options.winner_alone)
-
-
-@inlined
-def same_masks(ws, words, one, other):
-    """Say whether the same neurons count as active in two states; sums about 0 may pass on the same."""
-    same = True
-    for w in range(words):
-        same = same and ws.masks[one * words + w] == ws.masks[other * words + w]
-    return same
+        weights = load_row(ws.weights, (inputs + 1 + k) * stride + hidden, row)
+        sums = sums + weights * splat_like(ws.activity[new + k], row)
+    bias = load_row(ws.weights, (inputs + 1 + hidden + outputs) * stride + hidden, row)
+    act(ws, table, state + 1, sums + bias, options.winner_alone)
 
 
 @inlined
@@ -618,8 +657,8 @@ def same_activity(ws, hidden, one, other):
 
 
 @inlined
-def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
-    """Walk the table with continuous neurons; return what `run_episode` does.
+def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    """Walk the table with continuous neurons; return what `run_binary` does. Nothing is kept.
 
     Every step has a state and a transition of its own. What came before is not known again
     by a number, but an agent that is at a place where it has been, with the same activity to
@@ -628,7 +667,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
     """
     hidden, steps = options.hidden, options.steps
     _, _, outputs = shape_of(table)
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    stride, words = GROUP * options.groups, -(-hidden // 64)
     base = np.int64(episode) * (steps + 1)
     for w in range(words):
         ws.masks[w] = np.uint64(0)
@@ -637,7 +676,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
         ws.activity[k] = F0
     kept = 2 * stride
 
-    spot, extra, step = np.int64(table.start[goal]), 0, 0
+    spot, extra, step = np.int64(table.start[goal]), ZERO, ZERO
     mark, next_mark = -1, 1
     while step < steps:
         place = place_of(table, spot)
@@ -648,7 +687,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
                 mark >= 0
                 and place_of(table, ws.spots[mark]) == place
                 and ws.active_outputs[mark] == ws.active_outputs[step]
-                and same_masks(ws, words, mark, step)
+                and same_masks(ws.masks, words, mark, step)  # sums about 0 may pass on the same
                 and same_activity(ws, hidden, now, kept)
             ):
                 period, left = step - mark, steps - step
@@ -660,7 +699,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
                 extra += rounds * (extra - ws.extra[mark]) + ws.extra[mark + rest] - ws.extra[mark]
                 place = place_of(table, ws.spots[mark + rest])
                 left_over = table.left[goal * table.states + place]
-                return steps * table.step_cost + left_over + extra, steps, np.int64(mark + rest), step
+                return steps * table.step_cost + left_over + extra, steps, step
             if step == next_mark:
                 mark, next_mark = step, 2 * step
                 for at in range(0, stride, 8):
@@ -680,9 +719,9 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
             outcome = np.int64(table.outcomes[goal * EVENTS + event])
             extra += outcome >> 1
             if outcome & 1:
-                return step * table.step_cost + extra, step, np.int64(step), step
+                return step * table.step_cost + extra, step, step
     left_over = table.left[goal * table.states + place_of(table, spot)]
-    return steps * table.step_cost + left_over + extra, step, np.int64(step), step
+    return steps * table.step_cost + left_over + extra, step, step
 
 
 # ---------------------------------------------------------------- an episode (distal.episode)
@@ -728,29 +767,92 @@ def new_transition(ws, table, state, spot, base, n_used):
 
 
 @inlined
+def transition_at(ws, table, u):
+    """Return the number of the transition that was discovered as number u, its state, and the bits sensed."""
+    if len(table.form) == NARROW:
+        transition = ws.used[u]
+        return transition, transition >> 3, np.uint64(transition & 7)
+    return np.int64(u), ws.used[u], table.codes[ws.sensed[u]]
+
+
+@inlined
 def sensed_at(table, spot):
     """Return the bits that are sensed at a spot."""
     return np.uint64(spot & 7) if len(table.form) == NARROW else table.codes[spot >> NUMBER_AT]
 
 
 @inlined
-def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
-    """Walk the table; return EP, the steps taken, the last state and the number of transitions in use."""
+def begin_automaton(ws, table, options):
+    """Compute what is known before the first step of binary neurons."""
     if len(options.neurons) == CONTINUOUS:
-        return run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode)
-    hidden, steps = options.hidden, options.steps
-    narrow, _, outputs = shape_of(table)
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
-    base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
+        return
+    hidden, words = options.hidden, -(-options.hidden // 64)
     for w in range(words):
         ws.masks[w] = np.uint64(0)
     ws.active_outputs[0] = np.uint64(0)
-    if narrow:
+    for g in range(0, hidden, GROUP):
+        store(ws.sums, g, splat32(F0))
+    if len(table.form) == NARROW:
+        feel(ws, hidden, GROUP * options.groups)
+
+
+@inlined
+def still_true(ws, table, options, n_used, alpha_h, alpha_o):
+    """Compute the transitions of the episode before with the new weights, in the order of their discovery.
+
+    Returns how many come out as before until one does not, and how many states there are by then.
+    """
+    hidden, stride, words = options.hidden, GROUP * options.groups, -(-options.hidden // 64)
+    now = options.steps + 1  # the state to compare with
+    n_states = np.int64(1)
+    for u in range(n_used):
+        transition, before, sensed = transition_at(ws, table, u)
+        after = np.int64(ws.follow[transition]) >> 4
+        mask = next_hidden(ws, table, before, sensed, now, hidden, stride, words, alpha_h, alpha_o)
+        ws.masks[now * words] = mask
+        if not same_masks(ws.masks, words, now, after):
+            return u, n_states
+        if after == n_states:
+            sums = sum_up(ws, table, after, mask, hidden, stride, words)
+            same = act(ws, table, now, sums, options.winner_alone) == ws.action[after]
+            if not same or ws.active_outputs[now] != ws.active_outputs[after]:
+                return u, n_states
+            n_states += 1
+    return n_used, n_states
+
+
+@inlined
+def keep_transitions(ws, table, kept, n_used, base):
+    """Keep the first transitions of the episode before, which are still true, and forget the others."""
+    narrow, _, _ = shape_of(table)
+    for u in range(kept):
+        if narrow:
+            ws.taken[ws.used[u]] = 0
+        else:
+            ws.taken[u] = 0
+            number = ws.sensed[u]
+            ws.link[u], ws.last_sensed[number] = ws.last_sensed[number], base + u
+    if narrow and kept == 0:
         for k in range(8):
             ws.follow[k] = -1
-    n_states, n_used = 1, 0
+    elif narrow:
+        for u in range(kept, n_used):
+            ws.follow[ws.used[u]] = -1
 
-    spot, state, extra, step = np.int64(table.start[goal]), np.int64(0), 0, 0
+
+@inlined
+def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    """Walk the table with binary neurons; return EP, the steps taken and the number of transitions in use.
+
+    Of the `n_used` transitions of the episode before, the first `kept` and their states are still true.
+    """
+    hidden, steps = options.hidden, options.steps
+    narrow, _, outputs = shape_of(table)
+    stride, words = GROUP * options.groups, -(-hidden // 64)
+    base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
+    keep_transitions(ws, table, kept, n_used, base)
+    n_used = kept
+    spot, state, extra, step = np.int64(table.start[goal]), ZERO, ZERO, ZERO
     while step < steps:
         place = place_of(table, spot)
         ws.spots[step], ws.states[step], ws.extra[step] = spot, state, extra
@@ -775,15 +877,19 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
         transition, following = found_transition(ws, table, state, spot, base)
         if following < 0:
             sensed = sensed_at(table, spot)
-            next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
-            new = known_state(ws, n_states, words)
+            mask = next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
+            new = known_state(ws.masks, n_states, mask, words)
             if new == n_states:
-                outputs_of(ws, table, new, hidden, words, options.winner_alone)
+                ws.masks[new * words] = mask
+                sums = sum_up(ws, table, new, mask, hidden, stride, words)
+                action = act(ws, table, new, sums, options.winner_alone)
                 if narrow:
                     for k in range(8):
                         ws.follow[new * 8 + k] = -1
                 n_states += 1
-            following = np.int32(new << 4 | ws.action[new])
+            else:
+                action = ws.action[new]
+            following = np.int32(new << 4 | action)
             transition = new_transition(ws, table, state, spot, base, n_used)
             ws.follow[transition] = following
             ws.taken[transition] = 0
@@ -801,116 +907,229 @@ def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode):
             outcome = np.int64(table.outcomes[goal * EVENTS + event])
             extra += outcome >> 1
             if outcome & 1:
-                return step * table.step_cost + extra, step, state, n_used
+                return step * table.step_cost + extra, step, n_used
     left_over = table.left[goal * table.states + place_of(table, spot)]
-    return steps * table.step_cost + left_over + extra, step, state, n_used
+    return steps * table.step_cost + left_over + extra, step, n_used
+
+
+def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    """Run an episode with the neurons at hand: compiled code has the other kind's nowhere in it."""
+    raise NotImplementedError
+
+
+@overload(run_episode, jit_options={"error_model": "numpy", "forceinline": True})
+def _run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+    neurons = options.types[options.fields.index("neurons")]
+    run = run_continuous if len(neurons) == CONTINUOUS else run_binary
+
+    def chosen(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
+        return run(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used)
+
+    return chosen
 
 
 # ---------------------------------------------------------------- the DSP update (distal.learners.dsp)
 
 
 @inlined
-def count_traces(ws, table, options, n_used, steps, last):
-    """Count the steps in which each pre-synaptic neuron, and both neurons of each synapse, were active.
+def put(fired, first, at, bits):
+    """Put bits into the words that begin with `first`, from bit `at` on."""
+    word, shift = first + (at >> 6), np.uint64(at & 63)
+    fired[word] |= bits << shift
+    if shift != np.uint64(0):
+        fired[word + 1] |= bits >> (np.uint64(64) - shift)
 
-    `last` is the state that the episode ended in.
+
+@inlined
+def fire(ws, table, hidden, firing, sensed, bias, state):
+    """Note which sources fired: those sensed, the bias, a state's active neurons, the outputs' bias."""
+    _, inputs, outputs = shape_of(table)
+    words, feed = -(-hidden // 64), inputs + 1
+    size = (feed + hidden + outputs + 64) >> 6
+    first, one = firing * size, np.uint64(1)
+    if size == 1:  # all fit into a register
+        bits = sensed | bias << np.uint64(inputs) | ws.masks[state] << np.uint64(feed)
+        bits |= (ws.active_outputs[state] | one << np.uint64(outputs)) << np.uint64(feed + hidden)
+        ws.fired[first] = bits
+        return
+    for w in range(size):
+        ws.fired[first + w] = np.uint64(0)
+    put(ws.fired, first, ZERO, sensed)
+    put(ws.fired, first, inputs, bias)
+    for w in range(words):
+        put(ws.fired, first, feed + 64 * w, ws.masks[state * words + w])
+    put(ws.fired, first, feed + hidden, ws.active_outputs[state] | one << np.uint64(outputs))
+
+
+@inlined
+def reached_at(firing):
+    """Return where the counts of a firing lie: among the sixteen subsets of four firings, alone."""
+    return (firing >> 2) * 16 + (1 << (firing & 3))
+
+
+@inlined
+def reach(ws, table, hidden, stride, firing, state, times, to_hidden, to_outputs):
+    """Note how often each neuron that is active in a state was, in a firing.
+
+    The two lanes after the neurons are always active: where a source fired, they count how often,
+    the first for hidden neurons, the second for outputs.
     """
-    hidden = options.hidden
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
-    narrow, inputs, outputs = shape_of(table)
-    feed, lanes = inputs + 1, len(table.row)
-    none, one = splat32(np.int16(0)), splat32(np.int16(1))
-    for p in range(feed + hidden + outputs):
-        for g in range(0, stride, GROUP):
-            store(ws.both, p * stride + g, none)
-    for p in range((hidden + 1) * lanes // 4):
-        ws.both_output_packed[p] = np.uint64(0)
-    if not narrow:
-        for k in range(inputs):
-            ws.pre[k] = 0
-    first, second, third = 0, 0, 0
-    for u in range(n_used):
-        transition = ws.used[u] if narrow else np.int64(u)
-        times = np.int64(ws.taken[transition])
-        before = transition >> 3 if narrow else ws.used[u]
-        after = np.int64(ws.follow[transition]) >> 4
-        # List the rows whose pre-synaptic neuron was active ...
-        pre_state = after if options.trace_current else before
-        n = active_columns(ws, pre_state, words)
-        for k in range(n):
-            ws.columns[k] += feed
-        ws.columns[n] = inputs
-        n += 1
-        if narrow:
-            sensed = transition & 7
-            first += times * (sensed & 1)
-            second += times * ((sensed >> 1) & 1)
-            third += times * (sensed >> 2)
-            ws.columns[n] = 0
-            n += sensed & 1
-            ws.columns[n] = 1
-            n += (sensed >> 1) & 1
-            ws.columns[n] = 2
-            n += sensed >> 2
-        else:
-            bits = table.codes[ws.sensed[u]]
-            while bits != np.uint64(0):
-                ws.columns[n] = lowest_bit(bits)
-                ws.pre[ws.columns[n]] += np.int16(times)
-                n += 1
-                bits &= bits - np.uint64(1)
-        bits = ws.active_outputs[pre_state]
-        while bits != np.uint64(0):
-            ws.columns[n] = feed + hidden + lowest_bit(bits)
-            n += 1
-            bits &= bits - np.uint64(1)
-        # ... and add the active post-synaptic neurons to each of them.
-        many = splat32(np.int16(times))
-        for g in range(0, stride, GROUP):
-            post = select(bits_mask32(ws.masks[after * words + (g >> 6)] >> np.uint64(g & 63)), many, none)
-            for k in range(n):
-                at = ws.columns[k] * stride + g
-                store(ws.both, at, load32(ws.both, at) + post)
-        if lanes == 4:
-            packed = np.uint64(0)
-            bits = ws.active_outputs[after]
-            while bits != np.uint64(0):
-                packed += np.uint64(times) << np.uint64(16 * lowest_bit(bits))
-                bits &= bits - np.uint64(1)
-            for w in range(words):
-                bits = ws.masks[after * words + w]
-                while bits != np.uint64(0):
-                    ws.both_output_packed[64 * w + lowest_bit(bits)] += packed
-                    bits &= bits - np.uint64(1)
-            ws.both_output_packed[hidden] += packed
-        else:
-            acting = select(
-                bits_mask16(ws.active_outputs[after]), splat16(np.int16(times)), splat16(np.int16(0))
-            )
-            for w in range(words):
-                bits = ws.masks[after * words + w]
-                while bits != np.uint64(0):
-                    at = (64 * w + lowest_bit(bits)) * lanes
-                    store(ws.both_output, at, load16(ws.both_output, at) + acting)
-                    bits &= bits - np.uint64(1)
-            store(ws.both_output, hidden * lanes, load16(ws.both_output, hidden * lanes) + acting)
+    _, _, outputs = shape_of(table)
+    words = -(-hidden // 64)
+    many, none = splat32(np.int16(times)), splat32(np.int16(0))
+    last = (ws.active_outputs[state] | np.uint64(2) << np.uint64(outputs)) if to_outputs else np.uint64(0)
+    if to_hidden:
+        last |= np.uint64(1) << np.uint64(outputs)
+    for g in range(0, hidden + outputs + 2, GROUP):
+        bits = np.uint64(0)
+        if to_hidden and g < hidden:
+            bits = ws.masks[state * words + (g >> 6)] >> np.uint64(g & 63)
+        if hidden - g < GROUP:
+            bits |= last << np.uint64(hidden - g) if hidden >= g else last >> np.uint64(g - hidden)
+        store(ws.reached, reached_at(firing) * stride + g, select(bits_mask32(bits), many, none))
 
-    # The bias is always active, so its row counts the post-synaptic neurons. What was active
-    # before a step is what was active after one, but for the last step.
-    if narrow:
-        ws.pre[0], ws.pre[1], ws.pre[2] = first, second, third
-    ws.pre[inputs] = steps
-    for g in range(0, stride, GROUP):
-        active = load32(ws.both, inputs * stride + g)
-        if not options.trace_current:
-            final = bits_mask32(ws.masks[last * words + (g >> 6)] >> np.uint64(g & 63))
-            active = active - select(final, one, none)
-        store(ws.pre, feed + g, active)
-    for k in range(outputs):
-        active_output = ws.both_output[hidden * lanes + k]
-        if not options.trace_current:
-            active_output -= np.int16((ws.active_outputs[last] >> np.uint64(k)) & np.uint64(1))
-        ws.pre[feed + hidden + k] = active_output
+
+@inlined
+def list_firings(ws, table, options, n_used):
+    """List which sources fired, and which neurons with them; return the number of firings.
+
+    With the reading that a hidden neuron's sources are those of the step before there are as
+    many again for the outputs, whose sources are of the same step in any case.
+    """
+    firings = n_used if options.trace_current else 2 * n_used
+    for f in range(firings):
+        outputs_alone = f >= n_used
+        transition, before, sensed = transition_at(ws, table, f - n_used if outputs_alone else f)
+        after = np.int64(ws.follow[transition]) >> 4
+        times = np.int64(ws.taken[transition])
+        bias = np.uint64(1)
+        if outputs_alone:
+            sensed, bias = np.uint64(0), np.uint64(0)
+        source = after if outputs_alone or options.trace_current else before
+        fire(ws, table, options.hidden, f, sensed, bias, source)
+        to_outputs = outputs_alone or options.trace_current
+        reach(
+            ws, table, options.hidden, GROUP * options.groups, f, after, times, not outputs_alone, to_outputs
+        )
+    return firings
+
+
+@inlined
+def add_up(ws, lanes, stride, firings):
+    """Add up the counts of every four firings for each subset of them, and of all."""
+    none = splat32(np.int16(0))
+    for g in range(0, lanes, GROUP):
+        for f in range(firings, (firings + 3) >> 2 << 2):
+            store(ws.reached, reached_at(f) * stride + g, none)
+        active = none
+        for quad in range((firings + 3) >> 2):
+            at = quad * 16 * stride + g
+            a, b = load32(ws.reached, at + stride), load32(ws.reached, at + 2 * stride)
+            c, d = load32(ws.reached, at + 4 * stride), load32(ws.reached, at + 8 * stride)
+            ab, ac, bc = a + b, a + c, b + c
+            abc = ab + c
+            store(ws.reached, at + 3 * stride, ab)
+            store(ws.reached, at + 5 * stride, ac)
+            store(ws.reached, at + 6 * stride, bc)
+            store(ws.reached, at + 7 * stride, abc)
+            store(ws.reached, at + 9 * stride, a + d)
+            store(ws.reached, at + 10 * stride, b + d)
+            store(ws.reached, at + 11 * stride, ab + d)
+            store(ws.reached, at + 12 * stride, c + d)
+            store(ws.reached, at + 13 * stride, ac + d)
+            store(ws.reached, at + 14 * stride, bc + d)
+            store(ws.reached, at + 15 * stride, abc + d)
+            active = active + (abc + d)
+        store(ws.active, g, active)
+
+
+@inlined
+def list_patterns(ws, sources, room, firings):
+    """Note for each source in which firings it fired, a bit each, in numbers of sixteen bits."""
+    size = (sources + 63) >> 6
+    for part in range(0, firings, 16):
+        for first in range(0, sources, GROUP):
+            pattern, bit = splat32(np.int16(0)), np.int16(1)
+            for f in range(part, min(part + 16, firings)):
+                fired = bits_mask32(ws.fired[f * size + (first >> 6)] >> np.uint64(first & 63))
+                pattern = select(fired, pattern | splat32(bit), pattern)
+                bit = np.int16(bit << 1)
+            store(ws.pattern, (part >> 4) * room + first, pattern)
+
+
+@inlined
+def alike(patterns, parts, room, source, first):
+    """Return a bit for each of 32 sources, from `first` on, that fired whenever a source did."""
+    same = mask_bits(load32(patterns, first) == splat32(patterns[source]))
+    for part in range(1, parts):
+        pattern = splat32(patterns[part * room + source])
+        same &= mask_bits(load32(patterns, part * room + first) == pattern)
+    return same
+
+
+@inlined
+def counted(reached, part, pattern, at, stride):
+    """Count the steps in which a source and 32 neurons were active in sixteen firings, by their pattern."""
+    pattern, first = np.int64(pattern), 64 * part
+    both = load32(reached, (first + (pattern & 15)) * stride + at)
+    both = both + load32(reached, (first + 16 + (pattern >> 4 & 15)) * stride + at)
+    both = both + load32(reached, (first + 32 + (pattern >> 8 & 15)) * stride + at)
+    return both + load32(reached, (first + 48 + (pattern >> 12 & 15)) * stride + at)
+
+
+@inlined
+def choose(ws, table, options, kind, source, parts, room, limit):
+    """Note which rows of a rule the synapses of a kind of source select; a source stands for its kind."""
+    _, _, outputs = shape_of(table)
+    hidden, stride = options.hidden, GROUP * options.groups
+    for g in range(0, hidden + outputs + 2, GROUP):
+        both = counted(ws.reached, ZERO, ws.pattern[source], g, stride)
+        for part in range(1, parts):
+            both = both + counted(ws.reached, part, ws.pattern[part * room + source], g, stride)
+        store(ws.both, g, both)
+    pre, pre_outputs = splat32(ws.both[hidden + outputs]), splat32(ws.both[hidden + outputs + 1])
+    steps = splat32(ws.active[hidden + outputs])
+    for g in range(0, hidden + outputs, GROUP):
+        active = pre
+        if not options.trace_current and hidden - g < GROUP:
+            is_hidden = bits_mask32((np.uint64(1) << np.uint64(max(hidden - g, 0))) - np.uint64(1))
+            active = select(is_hidden, pre, pre_outputs)
+        rows = rows_of(load32(ws.both, g), active, load32(ws.active, g), steps, limit)
+        store(ws.chosen, kind * stride + g, rows)
+
+
+@inlined
+def sort_sources(ws, table, options, firings, bound):
+    """Find the kinds of sources, and which rows of a rule their synapses select; return how many there are.
+
+    `bound` is the largest count that makes no trace active.
+    """
+    _, inputs, outputs = shape_of(table)
+    lanes = options.hidden + outputs + 2
+    sources = inputs + lanes
+    room, parts = (sources + GROUP - 1) // GROUP * GROUP, (firings + 15) >> 4
+    limit = splat32(np.int16(bound))
+    add_up(ws, lanes, GROUP * options.groups, firings)
+    list_patterns(ws, sources, room, firings)
+    for first in range(0, sources, GROUP):
+        ws.left[first // GROUP] = (np.uint64(1) << np.uint64(min(sources - first, GROUP))) - np.uint64(1)
+    kinds = ZERO
+    for first in range(0, sources, GROUP):
+        left, number = ws.left[first // GROUP], load32(ws.kind, first)
+        while left != np.uint64(0):
+            source = first + lowest_bit(left)
+            same = alike(ws.pattern, parts, room, source, first)
+            number = select(bits_mask32(same & left), splat32(np.int16(kinds)), number)
+            left &= ~same
+            for other in range(first + GROUP, sources, GROUP):
+                same = alike(ws.pattern, parts, room, source, other) & ws.left[other // GROUP]
+                ws.left[other // GROUP] &= ~same
+                theirs = select(bits_mask32(same), splat32(np.int16(kinds)), load32(ws.kind, other))
+                store(ws.kind, other, theirs)
+            choose(ws, table, options, kinds, source, parts, room, limit)
+            kinds += 1
+        store(ws.kind, first, number)
+    return kinds
 
 
 @inlined
@@ -924,98 +1143,97 @@ def threshold(theta, steps):
 
 
 @inlined
-def change_of(both, pre, post, silent_post, limit, changes, eta):
-    """Return η Δw of synapses, one a lane, from their counts.
-
-    `changes` holds the sixteen changes for this m as signed numbers of two bits, the
-    first at the top; a trace bit shifts it by twice its weight in the row's number,
-    and a shift back leaves the change, with its sign.
-    """
+def rows_of(both, pre, post, steps, limit):
+    """Return the rows of a rule that synapses select, times two, one a lane, from their counts."""
     none = splat_like(np.int16(0), both)
     pre_alone = pre - both
-    shift = select(silent_post - pre_alone > limit, splat_like(np.int16(16), both), none)  # 00
-    shift = shift | select(post - both > limit, splat_like(np.int16(8), both), none)  # 01
-    shift = shift | select(pre_alone > limit, splat_like(np.int16(4), both), none)  # 10
-    shift = shift | select(both > limit, splat_like(np.int16(2), both), none)  # 11
-    change = (changes << convert(shift, np.int32)) >> splat_like(np.int32(30), both)
-    return convert(change, np.float32) * eta
+    row = select(steps - post - pre_alone > limit, splat_like(np.int16(16), both), none)  # 00
+    row = row | select(post - both > limit, splat_like(np.int16(8), both), none)  # 01
+    row = row | select(pre_alone > limit, splat_like(np.int16(4), both), none)  # 10
+    return row | select(both > limit, splat_like(np.int16(2), both), none)  # 11
 
 
 @inlined
-def update(ws, table, options, steps, theta, eta, changes):
-    """Change all weights by the rule, then normalise each neuron's incoming ones."""
-    hidden = options.hidden
-    stride = -(-hidden // GROUP) * GROUP
+def decide(ws, lanes, stride, kinds, changes, eta):
+    """Note how much the synapses of each kind of source change.
+
+    `changes` holds the sixteen changes for this m as signed numbers of two bits, the
+    first at the top: a shift by twice the row and a shift back leave the change, with its sign.
+    """
+    for kind in range(kinds):
+        for at in range(kind * stride, kind * stride + lanes, GROUP):
+            shift = convert(load32(ws.chosen, at), np.int32)
+            change = (splat32(changes) << shift) >> splat32(np.int32(30))
+            store(ws.change, at, convert(change, np.float32) * splat32(eta))
+
+
+@inlined
+def divide(weights, begin, end, c, stride, divisor):
+    """Divide the weights of eight neurons from some sources."""
+    for p in range(begin, end):
+        store(weights, p * stride + c, load8(weights, p * stride + c) / divisor)
+
+
+@inlined
+def update(ws, table, options):
+    """Change all weights, then normalise each neuron's incoming ones."""
+    hidden, stride = options.hidden, GROUP * options.groups
     _, inputs, outputs = shape_of(table)
     feed = inputs + 1
-    bound = np.int16(threshold(theta, steps))
+    last = feed + hidden + outputs  # the bias of the outputs
     one, zero = splat8(F1), splat8(F0)
-    limit, changes8, eta8 = splat8(bound), splat8(changes), splat8(eta)
-    for c in range(0, hidden, 8):
-        post = load8(ws.both, inputs * stride + c)
-        silent_post = splat8(np.int16(steps)) - post
-        squares = zero
-        first = 0  # the first row whose squares are in the sum
-        for block in range(3):
-            begin = 0 if block == 0 else (feed if block == 1 else feed + hidden)
-            end = feed if block == 0 else (feed + hidden if block == 1 else feed + hidden + outputs)
+    for c in range(0, hidden + outputs, 8):
+        neurons = iota8() + splat8(np.uint32(c))
+        is_hidden = splat8(np.uint32(hidden)) > neurons
+        is_any = splat8(np.uint32(hidden + outputs)) > neurons
+        norm, squares = one, zero
+        first = ZERO  # the first source whose squares are in the sum
+        for layer in range(3):
+            begin = 0 if layer == 0 else (feed if layer == 1 else feed + hidden)
+            end = feed if layer == 0 else (feed + hidden if layer == 1 else last)
+            reached = is_any if layer == 1 else is_hidden
             for p in range(begin, end):
                 at = p * stride + c
-                pre = splat8(ws.pre[p])
-                w = load8(ws.hidden, at) + change_of(
-                    load8(ws.both, at), pre, post, silent_post, limit, changes8, eta8
-                )
-                if block == 1 and (p - feed) >> 3 == c >> 3:  # no synapse from itself
+                w = load8(ws.weights, at) + load8(ws.change, ws.kind[p] * stride + c)
+                w = select(reached, w, zero)
+                if layer == 1 and (p - feed) >> 3 == c >> 3:  # no synapse from itself
                     w = select(bits_mask8(np.uint64(1) << np.uint64((p - feed) & 7)), zero, w)
-                store(ws.hidden, at, w)
+                store(ws.weights, at, w)
                 squares = squares + w * w
-            if options.normalise and (options.by_layer or block == 2):
+            if layer == 2:
+                at = last * stride + c
+                w = load8(ws.weights, at) + load8(ws.change, ws.kind[last] * stride + c)
+                w = select(is_hidden, zero, select(is_any, w, zero))
+                store(ws.weights, at, w)
+                squares = squares + w * w
+                end = last + 1
+            if options.normalise and (options.by_layer or layer == 2):
                 norm = root(squares)
                 norm = select(norm == zero, one, norm)
-                for p in range(first, end):
-                    store(ws.hidden, p * stride + c, load8(ws.hidden, p * stride + c) / norm)
-                first, squares = end, zero
-
-    row, lanes = table.row, len(table.row)
-    limit_out, changes_out = splat_like(bound, row), splat_like(changes, row)
-    eta_out, none_out = splat_like(eta, row), splat_like(F0, row)
-    post_out = load_row(ws.both_output, hidden * lanes, row)
-    silent_out = splat_like(np.int16(steps), row) - post_out
-    squares_out = none_out
-    for p in range(hidden + 1):
-        active = ws.both[inputs * stride + p] if p < hidden else np.int16(steps)
-        w_out = load_row(ws.output, p * lanes, row) + change_of(
-            load_row(ws.both_output, p * lanes, row),
-            splat_like(active, row),
-            post_out,
-            silent_out,
-            limit_out,
-            changes_out,
-            eta_out,
-        )
-        store(ws.output, p * lanes, w_out)
-        squares_out = squares_out + w_out * w_out
-    if options.normalise:
-        norm_out = root(squares_out)
-        norm_out = select(norm_out == none_out, splat_like(F1, row), norm_out)
-        for p in range(hidden + 1):
-            store(ws.output, p * lanes, load_row(ws.output, p * lanes, row) / norm_out)
+                # All weights of an output belong to one layer, whose norm is known at the end.
+                divisor = norm if layer == 2 else select(is_hidden, norm, one)
+                divide(ws.weights, first, end, c, stride, divisor)
+                squares = select(is_hidden, zero, squares)
+                first = end
+        if options.by_layer and c + 8 > hidden:
+            divide(ws.weights, feed, feed + hidden, c, stride, select(is_hidden, one, norm))
 
 
 # ---------------------------------------------------------------- trials
 
 
 @inlined
-def keep(ws, table, hidden, trial, hidden_out, output_out):
+def keep(ws, table, hidden, stride, trial, hidden_out, output_out):
     """Copy the running weights into the result, one row per post-synaptic neuron."""
-    stride = -(-hidden // GROUP) * GROUP
     _, inputs, outputs = shape_of(table)
+    feed = inputs + 1
     for j in range(hidden):
-        for p in range(inputs + 1 + hidden + outputs):
-            hidden_out[trial, j, p] = ws.hidden[p * stride + j]
+        for p in range(feed + hidden + outputs):
+            hidden_out[trial, j, p] = ws.weights[p * stride + j]
     for k in range(outputs):
-        for p in range(hidden + 1):
-            output_out[trial, k, p] = ws.output[p * len(table.row) + k]
+        for p in range(hidden):
+            output_out[trial, k, p] = ws.weights[(feed + p) * stride + hidden + k]
+        output_out[trial, k, hidden] = ws.weights[(feed + hidden + outputs) * stride + hidden + k]
 
 
 def dsp_trials(
@@ -1042,10 +1260,13 @@ def dsp_trials(
     numbers (rules, 4): η, θ, α_h, α_o; changes (rules, 2): the changes for m = −1
     and +1. done[0] counts episodes, done[1] is the trial at work.
     """
-    stride = -(-options.hidden // GROUP) * GROUP
     ws = pointers(space)
     table = pointed(task)
+    stride = GROUP * options.groups
+    lanes = options.hidden + len(table.row)
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
+    # Actions that are drawn do not repeat themselves, and continuous neurons hardly do.
+    repeatable = len(options.neurons) != CONTINUOUS and not options.random_action
     for trial in range(first, last):
         done[1] = trial
         space.last_visit[:] = -1
@@ -1055,6 +1276,8 @@ def dsp_trials(
         lowest = np.int64(2**62)
         previous = np.int64(2**62)
         until_fresh, until_moved, phase = 0, options.phase, 0
+        ep, steps, n_used, kinds, was_rewarded = ZERO, ZERO, ZERO, ZERO, False
+        steady = False  # the last two EPs are equal, so this episode is likely to repeat the one before
         for episode in range(options.episodes):
             if read_now(running) != 0:
                 return
@@ -1062,26 +1285,49 @@ def dsp_trials(
                 draw(ws, table, options.hidden, stride, key, episode, WEIGHTS, F1)
                 previous = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
+                steady = False
             if until_moved == 0:
                 phase, until_moved, lowest = phase + 1, options.phase, np.int64(2**62)
+                steady = False
             until_fresh -= 1
             until_moved -= 1
-            ep, steps, last_state, n_used = run_episode(
-                ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode
-            )
+            begin_automaton(ws, table, options)
+            kept, n_states, same = ZERO, np.int64(1), False
+            if steady and repeatable:
+                kept, n_states = still_true(ws, table, options, n_used, alpha_h, alpha_o)
+                same = kept == n_used
+            if not same:
+                ep, steps, n_used = run_episode(
+                    ws,
+                    table,
+                    options,
+                    goal[trial, phase],
+                    alpha_h,
+                    alpha_o,
+                    key,
+                    episode,
+                    kept,
+                    n_states,
+                    n_used,
+                )
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
-                    keep(ws, table, options.hidden, trial, hidden_out, output_out)
+                    keep(ws, table, options.hidden, stride, trial, hidden_out, output_out)
             if columns[episode] >= 0:
                 curves[trial * options.recorded + columns[episode]] = lowest
             if options.keep_ep:
                 eps[trial * options.episodes + episode] = ep
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
-            previous = ep
+            steady, previous = ep == previous, ep
             if until_fresh != 0:
-                count_traces(ws, table, options, n_used, steps, last_state)
-                update(ws, table, options, steps, theta, eta, changes[rule, 1 if rewarded else 0])
+                if not same:
+                    firings = list_firings(ws, table, options, n_used)
+                    kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
+                if not same or rewarded != was_rewarded:
+                    decide(ws, lanes, stride, kinds, changes[rule, 1 if rewarded else 0], eta)
+                was_rewarded = rewarded
+                update(ws, table, options)
             done[0] += 1
 
 
@@ -1105,9 +1351,9 @@ def climbing_trials(
     done,
 ):
     """Run trials first … last − 1 by hill climbing; numbers (climbers, 3): σ, α_h, α_o."""
-    stride = -(-options.hidden // GROUP) * GROUP
     ws = pointers(space)
     table = pointed(task)
+    stride = GROUP * options.groups
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
@@ -1126,8 +1372,7 @@ def climbing_trials(
                 top = np.int64(2**62)
                 until_fresh = options.resample if options.resample > 0 else options.episodes
             elif until_moved == 0:  # the best weights are measured anew
-                space.hidden[:] = space.best_hidden
-                space.output[:] = space.best_output
+                space.weights[:] = space.best
                 top = np.int64(2**62)
             else:
                 draw(ws, table, options.hidden, stride, key, episode, NOISE, sigma)
@@ -1135,16 +1380,28 @@ def climbing_trials(
                 phase, until_moved, lowest = phase + 1, options.phase, np.int64(2**62)
             until_fresh -= 1
             until_moved -= 1
-            ep, _, _, _ = run_episode(ws, table, options, goal[trial, phase], alpha_h, alpha_o, key, episode)
+            begin_automaton(ws, table, options)
+            ep, _, _ = run_episode(
+                ws,
+                table,
+                options,
+                goal[trial, phase],
+                alpha_h,
+                alpha_o,
+                key,
+                episode,
+                ZERO,
+                np.int64(1),
+                ZERO,
+            )
             if ep < top:
                 top = ep
                 if until_fresh != 0:  # else the climb starts over, as chance does in every episode
-                    space.best_hidden[:] = space.hidden
-                    space.best_output[:] = space.output
+                    space.best[:] = space.weights
             if ep < lowest:
                 lowest = ep
                 if options.keep_weights:
-                    keep(ws, table, options.hidden, trial, hidden_out, output_out)
+                    keep(ws, table, options.hidden, stride, trial, hidden_out, output_out)
             if columns[episode] >= 0:
                 curves[trial * options.recorded + columns[episode]] = lowest
             if options.keep_ep:
