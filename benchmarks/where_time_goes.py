@@ -3,7 +3,7 @@
     python benchmarks/where_time_goes.py [--out docs/where_time_goes.svg]
 
 Trains for 60 episodes, then repeats each part of an episode 2,000 times on the
-weights and the walk that it has come to; means over published rules and goals.
+weights and the walk that it has come to; medians over the evolved rules and goals.
 Writes an SVG picture and prints the numbers as JSON. Needs matplotlib; takes about
 a minute, most of it compilation.
 """
@@ -21,16 +21,16 @@ import numpy as np
 from matplotlib.figure import Figure
 from numba import njit
 
-from distal import published_rules
 from distal.base.colours import LIGHT
 from distal.bench import generation
 from distal.engines import cpu
 from distal.engines.cpu import kernels
-from distal.engines.cpu.kernels import F1, GROUP
+from distal.engines.cpu.kernels import F1, GROUP, ZERO
+from distal.learners.rule import evolved_rules
 from distal.model.draws import NOISE, WEIGHTS
 from distal.paper import figures
 
-WALK, TRANSITIONS, COUNT, UPDATE, COPY, NOISE_DRAW = range(6)
+WALK, CHECK, TRACES, UPDATE, COPY, NOISE_DRAW = range(6)
 REPEATS = 2000
 
 
@@ -38,87 +38,92 @@ REPEATS = 2000
 def repeat(part, repeats, rule, goal, seed, numbers, changes, task, options, space):  # type: ignore[no-untyped-def]  # noqa: D103
     ws = kernels.pointers(space)
     table = kernels.pointed(task)
-    hidden = options.hidden
-    stride, words = -(-hidden // GROUP) * GROUP, -(-hidden // 64)
+    hidden, stride = options.hidden, GROUP * options.groups
+    lanes = hidden + len(table.row)
     eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]
     space.last_visit[:] = -1
-    kernels.draw(ws, hidden, stride, seed, 0, WEIGHTS, F1)
-    episode = 0
-    used = 0
-    for _ in range(60):
-        _, steps, last, n_used = kernels.run_episode(
-            ws, table, options, goal, alpha_h, alpha_o, seed, episode
+    kernels.draw(ws, table, hidden, stride, seed, 0, WEIGHTS, F1)
+    used, sorts, steps, n_used, m, previous = 0, 0, ZERO, ZERO, 1, np.int64(2**62)
+    for episode in range(60):
+        kernels.begin_automaton(ws, table, options)
+        ep, steps, n_used = kernels.run_binary(
+            ws, table, options, goal, alpha_h, alpha_o, seed, episode, ZERO, np.int64(1), ZERO
         )
-        kernels.count_traces(ws, options, n_used, steps, last)
-        kernels.update(ws, options, steps, theta, eta, changes[rule, 1])
-        episode += 1
+        m, previous = 1 if ep <= previous else 0, ep
+        firings = kernels.list_firings(ws, table, options, n_used)
+        kinds = kernels.sort_sources(ws, table, options, firings, kernels.threshold(theta, steps))
+        kernels.decide(ws, lanes, stride, kinds, changes[rule, m], eta)
+        if episode < 59:  # the walk and the weights that it was taken with stay
+            kernels.update(ws, table, options)
         used += n_used
-    kept_hidden, kept_output = space.hidden.copy(), space.output.copy()
-    for _ in range(repeats):
-        episode += 1
+        sorts += kinds
+    kept = space.weights.copy()
+    for k in range(repeats):
+        if part in (WALK, CHECK):
+            kernels.begin_automaton(ws, table, options)
         if part == WALK:
-            kernels.run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode)
-        elif part == TRANSITIONS:
-            for u in range(n_used):
-                at = ws.used[u]
-                kernels.next_hidden(
-                    ws, at >> 3, at & 7, options.steps, hidden, stride, words, alpha_h, alpha_o
-                )
-                kernels.outputs_of(ws, options.steps, hidden, words, options.winner_alone)
-        elif part == COUNT:
-            kernels.count_traces(ws, options, n_used, steps, last)
+            kernels.run_binary(
+                ws, table, options, goal, alpha_h, alpha_o, seed, 60 + k, ZERO, np.int64(1), ZERO
+            )
+        elif part == CHECK:
+            kernels.still_true(ws, table, options, n_used, alpha_h, alpha_o)
+        elif part == TRACES:
+            firings = kernels.list_firings(ws, table, options, n_used)
+            kinds = kernels.sort_sources(ws, table, options, firings, kernels.threshold(theta, steps))
+            kernels.decide(ws, lanes, stride, kinds, changes[rule, m], eta)
         elif part == NOISE_DRAW:
-            kernels.draw(ws, hidden, stride, seed, episode, NOISE, F1)
+            kernels.draw(ws, table, hidden, stride, seed, 60 + k, NOISE, F1)
         else:
-            space.hidden[:] = kept_hidden
-            space.output[:] = kept_output
+            space.weights[:] = kept
             if part == UPDATE:
-                kernels.update(ws, options, steps, theta, eta, changes[rule, 1])
-    return used / 60
+                kernels.update(ws, table, options)
+    return used / 60, sorts / 60
 
 
 def measure() -> dict[str, float]:
     """Return the nanoseconds of each part."""
-    job = cpu._Job(generation(published_rules(), trials=1), keep_weights=False, keep_ep=False)
-    space = kernels.workspace(20, 100, job.task.states)
+    job = cpu.Job(generation(evolved_rules(), trials=1), keep_weights=False, keep_ep=False)
+    space = kernels.workspace(20, 100, job.task)
     common: tuple[Any, ...] = (job.numbers, job.tables, job.task, job.options, space)
-    seconds, used = np.zeros((6, 15, 4)), np.zeros((15, 4))
+    seconds, counts = np.zeros((6, 15, 4)), np.zeros((15, 4, 2))
     repeat(WALK, 0, 0, 0, np.uint64(0), *common)
     for rule in range(15):
         for goal in range(4):
             for part in range(6):
                 took = []
                 for repeats in (0, REPEATS):
-                    began = time.perf_counter()
-                    used[rule, goal] = repeat(part, repeats, rule, 2 * goal, np.uint64(rule), *common)
-                    took.append(time.perf_counter() - began)
+                    began = time.process_time()
+                    counts[rule, goal] = repeat(part, repeats, rule, 2 * goal, np.uint64(rule), *common)
+                    took.append(time.process_time() - began)
                 seconds[part, rule, goal] = took[1] - took[0]
     mean = np.median(seconds, axis=(1, 2)) / REPEATS * 1e9
     return {
-        "transitions": float(mean[TRANSITIONS]),
-        "steps": float(mean[WALK] - mean[TRANSITIONS]),
-        "traces": float(mean[COUNT]),
+        "walk": float(mean[WALK]),
+        "check": float(mean[CHECK]),
+        "traces": float(mean[TRACES]),
         "update": float(mean[UPDATE] - mean[COPY]),
         "noise": float(mean[NOISE_DRAW]),
-        "transitions_per_episode": float(used.mean()),
+        "transitions_per_episode": float(counts[..., 0].mean()),
+        "kinds_per_episode": float(counts[..., 1].mean()),
     }
 
 
 def draw(parts: dict[str, float], out: str) -> None:
-    """Draw two bars: a DSP episode and a hill climbing episode."""
+    """Draw three bars: DSP episodes with a new walk and with the one before, and a hill climbing episode."""
     labels = {
-        "transitions": ("new transitions of the network", "dsp"),
-        "steps": ("steps: look-ups, cycle search", "dsp_resampled"),
-        "traces": ("counting traces", "goal"),
-        "update": ("rule, update, norm", "start"),
+        "walk": ("walk: transitions, look-ups, cycle search", "dsp"),
+        "check": ("the transitions again", "dsp_resampled"),
+        "traces": ("traces, kinds of sources, rule", "goal"),
+        "update": ("update, norm", "start"),
         "noise": ("644 normal deviates, perturbation", "pit"),
     }
     bars = {
-        "DSP": ("transitions", "steps", "traces", "update"),
-        "hill climbing": ("transitions", "steps", "noise"),
+        "DSP": ("walk", "traces", "update"),
+        "DSP, repeated": ("check", "update"),
+        "hill climbing": ("walk", "noise"),
     }
-    with mpl.rc_context({**figures.STYLE, "font.size": 10, "axes.grid": False}):
-        figure = Figure(figsize=(7.2, 2.3))
+    with figures.own_style(), mpl.rc_context({"font.size": 10, "axes.grid": False}):
+        figure = Figure(figsize=(7.2, 2.8))
         axes = figure.subplots()
         named = set()
         for y, pieces in enumerate(bars.values()):

@@ -1276,7 +1276,7 @@ def dsp_trials(
         lowest = np.int64(2**62)
         previous = np.int64(2**62)
         until_fresh, until_moved, phase = 0, options.phase, 0
-        ep, steps, n_used, kinds, was_rewarded = ZERO, ZERO, ZERO, ZERO, False
+        ep, steps, n_used = ZERO, ZERO, ZERO
         steady = False  # the last two EPs are equal, so this episode is likely to repeat the one before
         for episode in range(options.episodes):
             if read_now(running) != 0:
@@ -1321,12 +1321,11 @@ def dsp_trials(
             rewarded = ep < previous or (ep == previous and not options.punish_ties)
             steady, previous = ep == previous, ep
             if until_fresh != 0:
+                # Where the walk is the same so is m: the EP equals the one before for the second time.
                 if not same:
                     firings = list_firings(ws, table, options, n_used)
                     kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
-                if not same or rewarded != was_rewarded:
                     decide(ws, lanes, stride, kinds, changes[rule, 1 if rewarded else 0], eta)
-                was_rewarded = rewarded
                 update(ws, table, options)
             done[0] += 1
 
