@@ -21,8 +21,9 @@ test: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
 # On the machine's own Python, which has CuPy; pytest and Hypothesis must be there too, Numba may be. With
-# pytest-xdist eight processes share the work, most of which is compiling hundreds of kernels.
-SHARED = $(shell $(PYTHON) -c "import xdist" 2>/dev/null && echo --numprocesses 8 --dist worksteal)
+# pytest-xdist eight processes share the work, most of which is compiling hundreds of kernels. (The plugin
+# pytest-benchmark, where it is installed, warns of that, and warnings are errors here.)
+SHARED = $(shell $(PYTHON) -c "import xdist" 2>/dev/null && echo --numprocesses 8 --dist worksteal -p no:benchmark)
 
 test-gpu:
 	PYTHONPATH=src $(PYTHON) -m pytest tests/test_gpu.py -m gpu -q $(SHARED) --gpu-summary benchmarks/results/gpu-tests.json
