@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import distal
 from distal import GeneticAlgorithm, InputError, Maze, evolve, resume
 from distal.search import racing
 from distal.search.config import Config
@@ -350,6 +351,10 @@ def test_the_page_has_the_table_that_was_measured_and_says_what_it_shows() -> No
     told = re.search(r"winners is (\S+), and (\S+) with finalists", page)
     assert told is not None
     assert [f"{spread:.1f}" for spread in spreads] == list(told.groups())
+    reached = json.loads((ROOT / "benchmarks" / "results" / "champion_reached.json").read_text())["record"]
+    shares = [one["held_out"]["reached"] for one in (reached, distal.champion_record(1))]
+    assert all(f"{share:.1%}" in page for share in shares)
+    assert shares[0] < shares[1]
 
 
 def test_ways_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
