@@ -160,7 +160,7 @@ def records(data: Data) -> list[str]:
             ]
         )  # fmt: skip
     heads = (
-        "champion", "prize", "command", "Distal", "episodes spent", "candidates", "finalists", "selected",
+        "champion", "prize", "command", "Distal", "episodes spent", "measurements", "finalists", "selected",
         "held out", "trials",
     )  # fmt: skip
     return table(heads, rows, left=(1, 2))
@@ -673,7 +673,7 @@ def page(data: Data) -> str:
         f"Written by `{command(data)}` (Distal {data['distal']}) on "
         f"{made_on(data['machine'], {'all': data['seconds']})}. `champions.json`, beside this page, holds all numbers.", "",
         "A champion is the best rule that a large search found for one prize. `distal champions` searches: its record "
-        "says how much was spent, how many candidates were measured, and what the champion did on held-out trials, "
+        "says how much was spent, how often candidates were measured, and what the champion did on held-out trials, "
         "which no search and no choice had seen. The champions come with the package, as `champion:1` and so on; "
         "every command that takes a rule takes them.", "",
         "```sh", "distal rules champion:1", "distal learn champion:1 --trials 1", "```", "",

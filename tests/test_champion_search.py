@@ -15,7 +15,7 @@ from distal.cli import main
 from distal.engines import Batch, Runner
 from distal.evaluation.learning import batch_of
 from distal.model.draws import held_out_seed
-from distal.paper.champions import FINALISTS, PRIZES, Request
+from distal.paper.champions import FINALISTS, PRIZES, Request, written
 from distal.paper.stages import Event
 from distal.search.config import Config
 from distal.tasks.walk import MazeTask
@@ -112,7 +112,10 @@ def test_the_record_counts_what_was_done(folder: Path) -> None:
     first = Request("best", 1e6, 2, 10, Config(task=MazeTask(MAZE))).first_heat
     assert first == 200_000 // ((20 + 10 + 5 * 2 + 3 * 4) * 2 * 100)
     assert found.spent <= found.budget == 1_000_000
-    assert found.command == "distal champions --prize best --budget 1e+06 --seed 0 --runs 2"
+    wanted = (
+        "distal champions --prize best --budget 1e+06 --seed 0 --runs 2 --held-out 10 --hidden 2 --steps 4"
+    )
+    assert found.command == f"{wanted}, task maze"
     assert (
         found.held_out.low < found.held_out.fitness < found.held_out.high
         or found.held_out.standard_error == 0
@@ -135,6 +138,7 @@ def test_other_options_and_other_peoples_folders_are_refused(folder: Path, tmp_p
         ({"budget": -1.0}, "budget is -1 episodes, expected more than 0"),
         ({"held_out": 1}, "held_out is 1, expected a whole number from 2"),
         ({"learner": "chance"}, "learner is 'chance', which has nothing to evolve"),
+        ({"held_out": 10**9}, "of memory, most of it for trials"),
     ):
         with pytest.raises(InputError, match=message):
             champions(**{**SMALL, **wrong}, out=tmp_path / "new")
@@ -160,6 +164,11 @@ def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
         assert config.fitness == PRIZES[prize].fitness
         assert config.runs * config.spent(config.generations) + request.last_race <= budget
         assert 4 <= config.runs <= 128
+    with pytest.raises(
+        InputError, match=r"the search and its last race take .*; give at least that, or fewer runs"
+    ):
+        Request("long", 35.6e6, None, 4000, Config())
+    assert [written(budget) for budget in (1e11, 2e10, 1234567)] == ["1e+11", "2e+10", "1234567"]
 
 
 def test_every_shipped_champion_is_what_its_record_says() -> None:

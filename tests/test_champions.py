@@ -106,7 +106,7 @@ def test_a_champion_is_shown_with_its_rows_and_its_record(
     assert record["command"] in shown["command"]
     assert record["version"] in shown["version"]
     assert f"{record['budget']:,} episodes, {record['spent']:,} spent" in shown["budget"]
-    assert f"{record['candidates']:,} in " in shown["candidates"]
+    assert f"{record['candidates']:,} measurements in " in shown["candidates"]
     assert f"{record['selected']:.2f}" in shown["selected"]
     assert f"{record['held_out']['fitness']:.2f} (" in shown["held out"]
     assert f"{record['held_out']['chance']:.2f} ± " in shown["chance"]

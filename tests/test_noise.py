@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import distal
 from distal import GeneticAlgorithm, InputError, Maze, evolve, resume
+from distal.cli import main
 from distal.search import racing
 from distal.search.config import Config
 from distal.search.evolve import Step, run_seed, summary
@@ -95,7 +96,8 @@ def test_the_fitness_of_an_averaged_elite_is_the_mean_of_its_measurements() -> N
     assert search.fitness is not None
     assert search.fitness[:2].tolist() == [3.5, (2.5 * 2 + 5.5) / 3]
     finalists = search.finalists(3)
-    assert (finalists.fitness.tolist(), finalists.born.tolist()) == ([3.5, 3.5], [1, 0])
+    # Those that have a mean come first, then one that was measured once.
+    assert (finalists.fitness.tolist(), finalists.born.tolist()) == ([3.5, 3.5, 7.0], [1, 0, 2])
 
 
 def test_parents_can_be_the_elites_alone() -> None:
@@ -166,6 +168,30 @@ def test_islands_are_separate_until_leaders_travel() -> None:
         # The worst, with 9, went; the leader of the island before, with its 1, came.
         assert values.tolist() == [*(fitness[:3] + 10 * place), 1 + 10 * ((place - 1) % 3)]
     assert (search.best_fitness, len(search.told()[0])) == (1, 12)
+
+
+def test_finalists_are_not_alike() -> None:
+    search = islands(exchange=1)
+    told(search, [5.0, 1.0, 7.0, 9.0] * 3, [5.0, 1.0, 7.0, 9.0] * 3)  # leaders have travelled
+    genes = search.told()[0].continuous[:, 0].tolist()
+    assert len(set(genes)) < len(genes)
+    found = search.finalists(12).genotypes.continuous[:, 0].tolist()
+    assert len(set(found)) == len(found) == len(set(genes))
+
+
+def test_a_leader_that_has_left_the_population_is_kept_at_a_restart() -> None:
+    algorithm = GeneticAlgorithm(population=4, elite_count=0, elites="kept")
+    search = Restarts(2, 1, 7, lambda seed: algorithm.begin(2, 1, seed), every=2)
+    told(search, [5.0, 1.0, 7.0, 9.0], [5.0, 4.0, 7.0, 9.0], [8.0, 8.0, 8.0, 8.0])
+    assert (search.best_fitness, search.best_generation) == (1.0, 0)
+
+
+def test_islands_of_a_search_that_takes_no_guests_are_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match="islands is 2, but the search cma takes no individuals of other islands"
+    ):
+        evolve(runs=1, search=distal.CMA(population=4), islands=2, out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_search_that_takes_no_guests_has_no_islands() -> None:
@@ -304,6 +330,15 @@ def test_a_run_can_be_resumed_with_a_larger_budget(tmp_path: Path) -> None:
     assert resume(tmp_path / "runs", budget=48 * 4).config.generations == 3
     with pytest.raises(InputError, match="generations is 1, expected a whole number from 3"):
         resume(tmp_path / "runs", budget=48 * 2)
+    assert main(["evolve", "--resume", str(tmp_path / "runs"), "--budget", str(48 * 5)]) == 0
+    assert summary(tmp_path / "runs")["generations"] == 4
+
+
+def test_the_memory_of_a_race_is_that_of_its_largest_heat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISTAL_MEMORY", "100M")
+    evolve(**{**TINY, "generations": 0}, race=1)
+    with pytest.raises(InputError, match="of memory, most of it for trials"):
+        evolve(**{**TINY, "generations": 0}, race=20)
 
 
 def test_islands_and_starts_have_seeds_of_their_own() -> None:

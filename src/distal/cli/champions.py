@@ -13,7 +13,7 @@ from distal.cli.terminal import console, new_table, print_json
 from distal.evaluation.learning import settings_in
 from distal.model.settings import SettingsDict
 from distal.paper import champions
-from distal.paper.champions import HELD_OUT, PRIZES, Champion, Request
+from distal.paper.champions import HELD_OUT, PRIZES, Champion, Request, written
 from distal.paper.experiments import estimated_seconds
 from distal.search.config import Config
 
@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
         "search for the best rule that a budget can find",
         "Search for the best rule that a budget of episodes can find: many independent runs, a race of their "
         "finalists, then one measurement on held-out trials, which no search has seen. The work is stored; "
-        "the same command again does what is missing, and never measures held-out trials twice.",
+        "the same command again does what is missing; the held-out trials of a folder are run once.",
     )
     prizes = "; ".join(f"{word}: {prize.words}" for word, prize in PRIZES.items())
     command.add_argument(
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _command(args: argparse.Namespace, settings: dict[str, object]) -> str:
     """Return the command that finds the same champion, on any engine."""
-    words: dict[str, object] = {"prize": args.prize, "budget": f"{args.budget:g}", "seed": args.seed}
+    words: dict[str, object] = {"prize": args.prize, "budget": written(args.budget), "seed": args.seed}
     if args.runs is not None:
         words["runs"] = args.runs
     if args.held_out != HELD_OUT:
@@ -112,8 +112,8 @@ def _show(champion: Champion, out: str) -> None:
     to.print(table)
     ran = counted(champion.runs, "run")
     to.print(
-        f"{champion.candidates:,} candidates in {ran} of {champion.generations:,} generations, "
-        f"{champion.finalists:,} of them in the last race;"
+        f"{champion.candidates:,} measurements in {ran} of {champion.generations:,} generations; "
+        f"{champion.finalists:,} were in the last race."
     )
     to.print(f"{champion.spent:,} of {champion.budget:,} episodes spent. Brackets: 95 % intervals.")
     to.print(f"rule and record: {out}/champion.json, {out}/record.json", soft_wrap=True)

@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
         ("population", "individuals (14)"),
         ("elite-count", "ga: best individuals that are copied unchanged (4)"),
         ("race", "heats in which the better half of a generation runs as many trials again (0)"),
-        ("finalists", "best individuals of a run that are measured as a winner is, to choose it (0)"),
+        ("finalists", "best individuals of a run that are measured again to choose the winner (0)"),
         ("islands", "populations in each run (1)"),
         ("exchange", "generations until the islands of a run exchange their best (10)"),
         ("restart", "start over from a new population every so many generations (never)"),
@@ -71,7 +71,7 @@ def add(commands: Commands) -> None:
     ):
         command.add_argument(f"--{name}", type=whole, metavar="N", help=text)
     for name, text in (
-        ("budget", "episodes that each run may take, instead of --generations; 1e9 is fine"),
+        ("budget", "episodes that each run may take, instead of --generations, such as 1e9"),
         ("crossover", "ga: probability of crossover (0.5)"),
         ("mutation", "ga: probability that a discrete gene is redrawn (0.15)"),
         ("deviation", "ga: standard deviation of the noise on continuous genes (0.1)"),
@@ -148,8 +148,8 @@ def _check_evolution(args: argparse.Namespace, given: dict[str, Any]) -> None:
     }
     task = given.get("task", chosen_task(None))
     config = Config(**parts[Config], settings=settings_in(task, cast(SettingsDict, parts[Settings])))
-    config = within(config, args.budget, args.generations)
     if args.resume is None:
+        config = within(config, args.budget, args.generations)
         estimate(config).check()
         check_new(args.out, config.runs, args.force)
 
@@ -196,7 +196,8 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
     name = ours.get(config.learner, f"{KINDS[config.learner].label} parameters")
     to.print(
         f"{name}: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}, "
-        f"{search_used(config.search.name, getattr(config.search, 'elites', None))}, seed {config.seed}"
+        f"{search_used(config.search.name, getattr(config.search, 'elites', None), config.options)}, "
+        f"seed {config.seed}"
     )
     if config.fitness != BEST or config.switch is not None:
         moves = "" if config.switch is None else f" of each phase; the goal moves {config.switch}"

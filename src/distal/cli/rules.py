@@ -133,7 +133,7 @@ def _show_record(record: dict[str, Any]) -> None:
         "seed": str(record["seed"]),
         "version": record["version"],
         "budget": f"{record['budget']:,} episodes, {record['spent']:,} spent",
-        "candidates": f"{record['candidates']:,} in {counted(record['runs'], 'run')}, "
+        "candidates": f"{record['candidates']:,} measurements in {counted(record['runs'], 'run')}, "
         f"{counted(record['finalists'], 'finalist')}",
         "selected": f"{record['selected']:.2f}, the value that made it the champion, so it is optimistic",
         "held out": f"{_interval(held)} on {held['trials']:,} trials that no search had seen, 95 %",

@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         )
         out.print(
             f"{entry['folder']}: learner {entry['learner']}, {task}{conditions}"
-            f"{search_used(entry['search'], entry['elites'])}, seed {entry['seed']}, "
+            f"{search_used(entry['search'], entry['elites'], entry['options'])}, seed {entry['seed']}, "
             f"generation {done} of {entry['generations']}, {state}",
             soft_wrap=True,
         )
@@ -118,9 +119,10 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
     out.print(SINCE, style="dim")
 
 
-def search_used(name: str, elites: str | None) -> str:
-    """Say which search it was; the genetic algorithm by what it did with its elites."""
-    return f"search {name}" if elites is None else f"elites {elites}"
+def search_used(name: str, elites: str | None, options: Mapping[str, object]) -> str:
+    """Say which search it was, the genetic algorithm by what it did with its elites, and its options."""
+    used = f"search {name}" if elites is None else f"elites {elites}"
+    return ", ".join([used, *(f"{option} {value}" for option, value in options.items())])
 
 
 def winners_table(out: Console, best: str) -> tuple[Table, bool]:

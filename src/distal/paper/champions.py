@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal._version import __version__
+from distal.base import memory
 from distal.base.checks import (
     InputError,
     flag,
@@ -45,12 +46,13 @@ from distal.model.settings import SettingsDict
 from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
 from distal.search import racing
 from distal.search.config import Config
-from distal.search.evolve import finalists_in, measure
+from distal.search.evolve import estimate, finalists_in, measure
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.protocol import Genotypes
 from distal.search.results import Fresh
 from distal.tasks.sources import AnyTask
-from distal.tasks.task import target_of
+from distal.tasks.task import target_of, task_name
+from distal.tasks.walk import MazeTask
 
 HOLDS = "a search for a champion"
 CLAIM, RULE, RECORD = "request.json", "champion.json", "record.json"
@@ -158,8 +160,9 @@ class Champion:
         spent: The episodes that it took.
         runs: Independent runs of the search.
         generations: Of each, after its first population.
-        candidates: How many candidates were measured in all runs.
-        finalists: How many of them were in the last race.
+        candidates: How many measurements of candidates all runs made; those of elites in every
+            generation count.
+        finalists: How many candidates were in the last race.
         selected: Its mean score in the last race, over the trials that chose it, hence optimistic.
         run_winners: The re-measured fitness of the winner of each run.
         held_out: How it did on held-out trials, measured once.
@@ -310,6 +313,25 @@ class Request:
         if not 0 < self.budget < 2**63:
             raise InputError(f"budget is {self.budget:g} episodes, expected more than 0 and less than 2^63")
         self.config.measure.check_task(self.config.task, self.config.settings)
+        least = self.config.runs * self.config.spent(self.config.generations) + self.last_race
+        if least > self.budget:
+            raise InputError(
+                f"budget is {self.budget:g} episodes, but the search and its last race take {least:,}; "
+                "give at least that, or fewer runs"
+            )
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        """Refuse what would not fit in memory: the search, the last race, or the held-out trials."""
+        config, goals = self.config, len(self.config.task.goals)
+        estimate(config).check()
+        heats = racing.heats(self.contenders, self.first_heat, self.heats)
+        largest = max(-(-count * trials // self.contenders) for count, trials in heats)
+        memory.evolution(
+            sum(config.genes), runs=1, population=self.contenders, generations=0, trials=largest * goals,
+            fresh=self.held_out_trials * goals, episodes=config.episodes,
+            kept=config.episodes if config.measure.needs_ep else 1,
+        ).check()  # fmt: skip
 
     @cached_property
     def config(self) -> Config:
@@ -396,8 +418,29 @@ class Request:
         """The command that asks for it."""
         if self.command is not None:
             return self.command
-        own = f"distal champions --prize {self.prize} --budget {self.budget:g} --seed {self.given.seed}"
-        return own + ("" if self.runs is None else f" --runs {self.runs}")
+        asked: dict[str, object] = {
+            "prize": self.prize,
+            "budget": written(self.budget),
+            "seed": self.given.seed,
+        }
+        if self.runs is not None:
+            asked["runs"] = self.runs
+        if self.held_out != HELD_OUT:
+            asked["held-out"] = self.held_out
+        if self.given.learner != "dsp":
+            asked["learner"] = self.given.learner
+        usual = settings_in(self.given.task, {}).to_dict()
+        own = self.given.settings.to_dict()
+        asked.update({name.replace("_", "-"): own[name] for name in own if own[name] != usual.get(name)})
+        words = " ".join(["distal champions", *(f"--{name} {value}" for name, value in asked.items())])
+        default = isinstance(self.given.task, MazeTask) and self.given.task == chosen_task(None)
+        return words if default else f"{words}, task {task_name(self.given.task)}"
+
+
+def written(budget: float) -> str:
+    """Return a budget as short as it can be written without another value."""
+    short = f"{budget:g}"
+    return short if float(short) == budget else f"{budget:.0f}"
 
 
 def find(

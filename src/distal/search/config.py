@@ -50,7 +50,8 @@ class Config:
         settings: The network and the readings.
         task: What is to be learned.
         fresh: Trials on which a winner is measured again, for all goals together; None for 400.
-        fitness: What a trial is judged by: "best", "last:K" or "mean"; fitness is the mean over trials.
+        fitness: What a trial is judged by: "best", "last:K", "mean" or "missed"; fitness is the mean
+            over trials.
         switch: When goals move, and where to; None if they do not.
         race: Heats after the first in which the better half of a generation is measured on more
             trials, as `racing` says; 0 measures all alike.
@@ -100,6 +101,7 @@ class Config:
         if self.restart is not None:
             object.__setattr__(self, "restart", integer("restart", self.restart, 1, MAX_COUNT))
         self._check_search()
+        self._check_islands()
         instance("settings", self.settings, Settings, "a Settings")
         goals = len(checked_task(self.task).goals)
         if self.switch is not None:
@@ -125,6 +127,16 @@ class Config:
             if option in _FIELDS:
                 raise InputError(
                     f"the search {self.search.name} has an option {option!r}; call it something else"
+                )
+
+    def _check_islands(self) -> None:
+        """Refuse islands of a search that takes no newcomers."""
+        if self.islands > 1:
+            kind = type(self.search.begin(*self.genes, 0))
+            if kind.immigrate is Search.immigrate:
+                raise InputError(
+                    f"islands is {self.islands}, but the search {self.search.name} takes no individuals of "
+                    "other islands; use the search ga, or 1 island"
                 )
 
     @property
@@ -208,6 +220,12 @@ class Config:
         """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""
         return decoded(KINDS[self.learner], genotypes.discrete, genotypes.continuous)
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is done about noise, by name, where it is not the default."""
+        own = {name: getattr(self, name) for name in _AGAINST_NOISE}
+        return {name: value for name, value in own.items() if value != _DEFAULTS[name]}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration, ready for JSON."""
         return {
@@ -217,9 +235,7 @@ class Config:
             **({} if self.fresh is None else {"fresh": self.fresh}),
             **({} if self.fitness == BEST else {"fitness": self.fitness}),
             **({} if self.switch is None else {"switch": self.switch.to_dict()}),
-            **{
-                name: getattr(self, name) for name in _AGAINST_NOISE if getattr(self, name) != _DEFAULTS[name]
-            },
+            **self.options,
             **self.search.to_dict(),
             **self.settings.to_dict(),
             **task_fields(self.task),

@@ -143,7 +143,7 @@ def evolve(
         fresh: Trials on which every winner, and chance beside it, is measured again, for all goals
             together; 400 if left out.
         fitness: What a trial is judged by: its best EP ("best", the paper), the mean EP of its last K
-            episodes ("last:K"), or of all ("mean").
+            episodes ("last:K"), or of all ("mean"), or whether it misses the goal ("missed").
         switch: Move the goals after every so many episodes, or as a `Switch` says; then every
             phase is judged.
         maze: Short for `task=maze`.
@@ -382,9 +382,13 @@ def within(config: Config, budget: float | None, generations: int | None) -> Con
 def estimate(config: Config) -> Estimate:
     """Estimate the memory that an evolution needs."""
     goals, beside = len(config.task.goals), config.search._memory(sum(config.genes))
+    heats = racing.heats(config.population, config.trials, config.race)
+    trials = max(
+        -(-count * each // config.population) for count, each in heats
+    )  # as if all ran the largest heat
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.population,
-        generations=config.generations, trials=config.trials * goals, episodes=config.episodes,
+        generations=config.generations, trials=trials * goals, episodes=config.episodes,
         fresh=max(1, config.finalists) * config.fresh_trials * goals, kept=_kept(config), beside=beside,
     )  # fmt: skip
 
@@ -409,6 +413,7 @@ def summary(out: str | Path) -> dict[str, Any]:
         "seed": config.seed,
         "search": config.search.name,
         "elites": getattr(config.search, "elites", None),
+        "options": config.options,
         "fitness": config.fitness,
         "neurons": config.settings.neurons,
         "switch": None if config.switch is None else str(config.switch),

@@ -358,11 +358,10 @@ class GeneticSearch(Search):
             self.measured = np.append(self.measured[stay], 1)
 
     def finalists(self, count: int) -> Finalists:
-        """Return the best of the population; with averaged elites, of those measured more than once."""
+        """Return the best of the population; with averaged elites, those with a mean come first."""
         population, values, _ = self.told()
-        ranked = self._ranked()
-        places = places_of_best(ranked, min(count, int(np.isfinite(ranked).sum())))
-        return Finalists(population[places], values[places], self.born[places])
+        places = np.lexsort((values, self._ranked()))
+        return Finalists(population[places], values[places], self.born[places]).distinct(count)
 
     def _ranked(self) -> NDArray[np.float64]:
         """Return what leaders are ranked by: fitness, where averages are due only of those that have one."""

@@ -95,10 +95,24 @@ class Finalists:
             The best.
         """
         fitness = np.concatenate([group.fitness for group in groups])
-        places = np.argsort(fitness, kind="stable")[:count]
+        places = np.argsort(fitness, kind="stable")
         genotypes = Genotypes.joined(*(group.genotypes for group in groups))
         born = np.concatenate([group.born for group in groups])
-        return cls(genotypes[places], fitness[places], born[places])
+        return cls(genotypes[places], fitness[places], born[places]).distinct(count)
+
+    def distinct(self, count: int) -> Finalists:
+        """Return the first so many of them that are not alike.
+
+        Args:
+            count: How many, at most.
+
+        Returns:
+            Those, in their order.
+        """
+        genes = np.concatenate([self.genotypes.discrete, self.genotypes.continuous], axis=1)
+        _, first = np.unique(genes, axis=0, return_index=True)
+        places = np.sort(first)[:count]
+        return Finalists(self.genotypes[places], self.fitness[places], self.born[places])
 
 
 @dataclass(eq=False)
@@ -218,8 +232,8 @@ class Search(ABC):
             InputError: If nothing was told yet.
         """
         population, fitness, _ = self.told()
-        places = np.argsort(fitness, kind="stable")[:count]
-        return Finalists(population[places], fitness[places], np.full(len(places), self.generation))
+        here = Finalists(population, fitness, np.full(len(fitness), self.generation))
+        return Finalists.best([here], count)
 
     def immigrate(self, genotype: Genotypes, fitness: float, born: int) -> None:
         """Take an individual of another population, where a search can.

@@ -93,9 +93,14 @@ class Restarts(Search):
 
     def finalists(self, count: int) -> Finalists:
         """Return the best of all starts."""
-        own = self.inner.finalists(count)
+        own, (_, _, best) = self.inner.finalists(count), self.inner.told()
         here = Finalists(own.genotypes, own.fitness, own.born + self._first())
-        return Finalists.best([here] if self.archive is None else [self.archive, here], count)
+        born = np.array([self._first() + self.inner.best_generation])
+        leader = Finalists(
+            best, np.array([self.inner.best_fitness]), born
+        )  # which may have left the population
+        earlier = [] if self.archive is None else [self.archive]
+        return Finalists.best([*earlier, leader, here], count)
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""
