@@ -111,11 +111,11 @@ def measure() -> dict[str, float]:
 def draw(parts: dict[str, float], out: str) -> None:
     """Draw three bars: DSP episodes with a new walk and with the one before, and a hill climbing episode."""
     labels = {
-        "walk": ("walk: transitions, look-ups, cycle search", "dsp"),
-        "check": ("the transitions again", "dsp_resampled"),
-        "traces": ("traces, kinds of sources, rule", "goal"),
+        "walk": ("walk", "dsp"),
+        "check": ("its transitions again", "dsp_resampled"),
+        "traces": ("traces, rule", "goal"),
         "update": ("update, norm", "start"),
-        "noise": ("644 normal deviates, perturbation", "pit"),
+        "noise": ("644 normal deviates", "pit"),
     }
     bars = {
         "DSP": ("walk", "traces", "update"),
