@@ -94,7 +94,7 @@ REFUSAL = "engine cpu has no code for learners of kind 'jumps'; use engine refer
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("distal.search.evolve.REMEASURED", 8)  # the reference engine is slow
+    monkeypatch.setattr("distal.search.config.REMEASURED", 8)  # the reference engine is slow
     learners.register(Jumps, default=Jumps(0.1, 0.2, 0.2))
     yield
     learners.unregister("jumps")
