@@ -15,7 +15,7 @@ from distal.base.drawing import signed
 from distal.base.significance import SIGNIFICANT
 from distal.evaluation.measures import Measure
 from distal.learners.dsp import ROWS
-from distal.paper.figures import blank, draw_curve, own_style, render, standalone
+from distal.paper.figures import blank, draw_curve, own_style, render_svg, standalone
 from distal.paper.measured import Curve
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def figures(data: dict[str, Any]) -> dict[str, str]:
         found = {name: draw(data) for name, draw in drawn.items()}
         for name in champion_names(data):
             found[f"{name.replace(':', '_')}_rows"] = _rows(data, name)
-    return {name: standalone(render(figure)[0]) for name, figure in found.items()}
+    return {name: standalone(render_svg(figure)) for name, figure in found.items()}
 
 
 def champion_names(data: dict[str, Any]) -> list[str]:

@@ -79,8 +79,13 @@ REDRAWN = {name: getattr(significance, name) for name in ("_RESAMPLES", "_PAIRS"
 
 @pytest.fixture(scope="module")
 def rough() -> Iterator[None]:
-    """Redraw samples seldom, where the claim is not about intervals: a report has hundreds of them."""
+    """Redraw samples seldom, and measure winners on few trials, where the claim is about neither.
+
+    A report has hundreds of intervals, and a study's evolutions take most of their time after the last
+    generation.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("distal.search.config.REMEASURED", 40)
         for name in REDRAWN:
             patch.setattr(significance, name, 99)
         yield

@@ -901,7 +901,8 @@ def experiments() -> list[Door]:
             "out": row("runs", never), "budget": row(None, none_or(BUDGET)),
         }),
         Door("distal.evolve", partial(distal.evolve, **{**SMALLEST, "generations": None}, maze=SMALL), {
-            "budget": row(60, BUDGET),
+            # None for both is right: 300 generations
+            "budget": row(60, lambda given: LONG if given is None else BUDGET(given)),
         }),
         Door("distal.champions", distal.champions, {
             **{name: REPORTING[name] for name in ("force", "progress", "seed", *CREW, *SETTINGS)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,7 @@ def test_observations_that_it_was_not_made_for_are_refused() -> None:
 # ---------------------------------------------------------------- files
 
 
+@cache
 def agents() -> dict[str, tuple[Agent, dict[str, Any]]]:
     """Return agents, and what their files are read with."""
     small: Any = {**SHORT, "outputs": "random"}

@@ -94,7 +94,7 @@ REFUSAL = "engine cpu has no code for learners of kind 'jumps'; use engine refer
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("distal.search.evolve.REMEASURED", 8)  # the reference engine is slow
+    monkeypatch.setattr("distal.search.config.REMEASURED", 8)  # the reference engine is slow
     learners.register(Jumps, default=Jumps(0.1, 0.2, 0.2))
     yield
     learners.unregister("jumps")
@@ -231,7 +231,7 @@ def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_
 def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(gpu, "check", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
     registry.say_instead.cache_clear()
     run = engines.runner("auto")
     assert run.engine == "gpu"
@@ -251,7 +251,7 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
 
 
 def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "check", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
     monkeypatch.setattr(gpu, "supports", lambda batch: "engine gpu has no room; use engine cpu")
     monkeypatch.setitem(experiments.SCALES, "quick", experiments.Scale("quick", 1, 0, 2))
     result = distal.reproduce("quick", engine="auto", maze=T, steps=3)

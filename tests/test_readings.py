@@ -58,11 +58,21 @@ SETTINGS: Any = {"steps": 15, "hidden": 6}
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[ReadingStudy, Path]:
+def told() -> dict[str, list[float]]:
+    """Return what the study told of each variant while it ran."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory, told: dict[str, list[float]]) -> tuple[ReadingStudy, Path]:
+    def note(event: Event) -> None:
+        told.setdefault(event.stage.name, []).append(event.done)
+
     folder = tmp_path_factory.mktemp("readings") / "a study"
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SCALES, "quick", TINY)
-        study = study_readings("quick", seed=3, out=folder, maze=Maze.from_text(PICTURE), **SETTINGS)
+        maze = Maze.from_text(PICTURE)
+        study = study_readings("quick", seed=3, out=folder, maze=maze, progress=note, **SETTINGS)
     write_report(study, folder)
     return study, folder
 
@@ -284,13 +294,8 @@ def test_an_interrupted_study_resumes(tiny: tuple[ReadingStudy, Path], again: An
     assert run(out=out).outcomes == tiny[0].outcomes
 
 
-def test_progress_tells_of_every_variant_from_nothing_to_all(
-    again: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, run = again
-    monkeypatch.setitem(SCALES, "quick", LEAST)
-    told: dict[str, list[float]] = {}
-    run(out=None, progress=lambda event: told.setdefault(event.stage.name, []).append(event.done))
+@pytest.mark.usefixtures("tiny")
+def test_progress_tells_of_every_variant_from_nothing_to_all(told: dict[str, list[float]]) -> None:
     names = [variant.label for variant in variants(Settings(), "remeasured")]
     assert list(told) == names
     for done in told.values():

@@ -746,7 +746,8 @@ def test_a_folder_in_use_is_refused(tiny: tuple[Reproduction, Path], monkeypatch
 def test_the_published_rules_can_be_tested_instead(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", replace(TINY, runs=2, generations=1, episodes=30))
+    monkeypatch.setitem(experiments.SCALES, "quick", replace(TINY, generations=1, episodes=30))
+    monkeypatch.setattr(experiments, "_MANY", 5)
     assert main(["reproduce", "--rules", "published", "--out", str(tmp_path / "out")]) == 0
     captured = capsys.readouterr()
     assert "not run" in captured.out

@@ -262,7 +262,7 @@ def generations(folder: Path) -> int:
         return -1
 
 
-def test_a_worker_killed_all_killed_and_others_come_and_the_bytes_are_the_same(
+def test_workers_and_then_the_scheduler_are_killed_and_the_bytes_are_the_same(
     processes: Processes, tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
     processes.add_workers(2)
@@ -271,7 +271,7 @@ def test_a_worker_killed_all_killed_and_others_come_and_the_bytes_are_the_same(
         wait_until(lambda: generations(out) >= 0)
         processes.kill_workers(1)
         wait_until(lambda: generations(out) >= 3 or command.poll() is not None)
-        processes.kill_workers(1)
+        processes.kill_workers(1)  # the last one: the work waits for others
         time.sleep(0.5)
         processes.add_workers(1)
         _, error = command.communicate(timeout=60)
@@ -279,13 +279,7 @@ def test_a_worker_killed_all_killed_and_others_come_and_the_bytes_are_the_same(
     assert contents(out) == expected
     assert "workers, dashboard" in error
     assert "on 2 workers" in error or "on 1 worker" in error
-
-
-def test_when_the_scheduler_is_lost_one_line_says_so_and_the_run_is_resumed_locally(
-    processes: Processes, tmp_path: Path, expected: dict[str, bytes]
-) -> None:
-    processes.add_workers(1)
-    out = tmp_path / "runs"
+    out = tmp_path / "lost"
     with started(*DISTAL, *EVOLVE, "--out", out, "--cluster", processes.address) as command:
         wait_until(lambda: generations(out) >= 1)
         processes.scheduler.kill()

@@ -25,7 +25,6 @@ from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume
 from distal.base import memory
 from distal.cli import main
 from distal.engines import registry
-from distal.search import evolve as evolving
 from distal.search.evolve import Step, summary
 from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
@@ -99,7 +98,7 @@ def nothing(walk: EnvWalk) -> float:
 @pytest.fixture(autouse=True)
 def few_fresh_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure winners on few trials; four hundred take seconds on the reference engine."""
-    monkeypatch.setattr(evolving, "REMEASURED", 4)
+    monkeypatch.setattr("distal.search.config.REMEASURED", 4)
 
 
 @pytest.fixture
@@ -138,7 +137,7 @@ WAYS: dict[str, tuple[bool, dict[str, Any], Callable[[], AbstractContextManager[
 def walked() -> tuple[Result, distal.Evolved]:
     """Return what the definition gives: the environment itself, step by step."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evolving, "REMEASURED", 4)
+        patch.setattr("distal.search.config.REMEASURED", 4)
         kept: Any = {"keep_ep": True, "keep_weights": True, "engine": "reference"}
         return (
             learn("evolved:1", task=EnvTask(Mill), **SHORT, **kept),

@@ -97,11 +97,19 @@ def blank(width: float, height: float) -> Figure:
 
 def render(figure: Figure) -> tuple[str, bytes]:
     """Return a figure as SVG text, with a transparent ground, and as PNG bytes, on white."""
-    svg, png = StringIO(), BytesIO()
+    png = BytesIO()
+    svg = render_svg(figure)
+    with own_style():
+        figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
+    return svg, png.getvalue()
+
+
+def render_svg(figure: Figure) -> str:
+    """Return a figure as SVG text, with a transparent ground."""
+    svg = StringIO()
     with own_style():
         figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-        figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
-    return svg.getvalue(), png.getvalue()
+    return svg.getvalue()
 
 
 def draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -> None:

@@ -19,7 +19,7 @@ from distal.base.drawing import signed
 from distal.base.files import check_target, write_text
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
-from distal.paper.figures import GROUND, blank, own_style, render, standalone, themed
+from distal.paper.figures import GROUND, blank, own_style, render_svg, standalone, themed
 from distal.tasks.task import task_name
 from distal.tasks.walk import MazeTask
 
@@ -43,7 +43,7 @@ def figures(found: Inspection | RuleSet) -> dict[str, str]:
         drawn = {"rules": _rules(found)} if isinstance(found, RuleSet) else {
             "rows": _rows(found), "numbers": _numbers(found),
         }  # fmt: skip
-    return {name: render(figure)[0] for name, figure in drawn.items()}
+    return {name: render_svg(figure) for name, figure in drawn.items()}
 
 
 def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
