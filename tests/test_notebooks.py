@@ -23,13 +23,13 @@ NUMBER = re.compile(r"\d+\.\d+")
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def run(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a notebook with the script that keeps them, without a network where the system can do that."""
+def run(folder: Path, *paths: Path) -> subprocess.CompletedProcess[str]:
+    """Run notebooks with the script that keeps them, without a network where the system can do that."""
     alone: list[str | Path] = ["unshare", "--map-root-user", "--net"]
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False).returncode:
         alone = []
     python = [*alone, sys.executable, "-W", "error"]
-    asked = [*python, DOCS / "run_notebooks.py", path, "--out", folder]
+    asked = [*python, DOCS / "run_notebooks.py", *paths, "--out", folder]
     return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=300)
 
 
@@ -69,7 +69,7 @@ def test_there_are_three() -> None:
 
 @each
 def test_a_notebook_runs_and_prints_what_is_kept(path: Path, tmp_path: Path) -> None:
-    done = run(path, tmp_path)
+    done = run(tmp_path, path)
     assert done.returncode == 0, done.stderr
     ran = read(tmp_path / path.name)
     for cell in code(ran):
@@ -121,15 +121,20 @@ def write(path: Path, *cells: dict[str, Any]) -> Path:
     return path
 
 
-def test_the_script_keeps_what_is_said_and_nothing_of_the_machine(tmp_path: Path) -> None:
+def test_the_script_keeps_what_is_said_nothing_of_the_machine_and_no_notebook_that_warns(
+    tmp_path: Path,
+) -> None:
     source = "import sys\nprint('compiling the cpu engine for DSP', file=sys.stderr)\nprint('kept')"
     kept = {"alt": "what a picture shows", "tags": ["remove-cell"]}
     stale = {"output_type": "stream", "name": "stdout", "text": ["old"]}
     metadata = {**kept, "execution": {"iopub.status.busy": "2020-01-01T00:00:00Z"}, "collapsed": False}
     path = write(tmp_path / "one.ipynb", cell(source, metadata=metadata, outputs=[stale]))
+    warning = write(tmp_path / "two.ipynb", cell("import warnings\nwarnings.warn('late')"))
     (tmp_path / "out").mkdir()
-    done = run(path, tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+    done = run(tmp_path / "out", path, warning)
+    assert done.returncode == 1
+    assert "UserWarning" in done.stderr
+    assert [written.name for written in (tmp_path / "out").iterdir()] == ["one.ipynb"]
     ran = read(tmp_path / "out" / "one.ipynb")
     (only,) = ran["cells"]
     assert (only["id"], only["execution_count"], only["metadata"]) == ("only", 1, kept)
@@ -138,12 +143,3 @@ def test_the_script_keeps_what_is_said_and_nothing_of_the_machine(tmp_path: Path
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-
-
-def test_a_notebook_that_warns_is_not_written(tmp_path: Path) -> None:
-    path = write(tmp_path / "one.ipynb", cell("import warnings\nwarnings.warn('late')"))
-    before = path.read_bytes()
-    done = run(path, tmp_path)
-    assert done.returncode == 1
-    assert "UserWarning" in done.stderr
-    assert path.read_bytes() == before
