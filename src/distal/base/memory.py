@@ -21,7 +21,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # Bytes.
 EP = 4  # in a curve
 TRIAL = 180  # its learner, goal and seed, and above all what the seed is computed from
-MEASURED = 140  # the same of a trial of which the best EP alone is kept
+MEASURED = 115  # the same of a trial of which the best EP alone is kept
 COLUMN = 4  # of each episode: where it is recorded
 JSON_VALUE = 72  # a value of a JSON file, at most: an empty object and its place in a list
 LISTED = 20  # a number of a curve on its way to JSON
