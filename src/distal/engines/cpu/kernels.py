@@ -82,6 +82,8 @@ CACHE_LINE = 64  # bytes
 CONTINUOUS = 2
 
 inlined = njit(error_model="numpy", forceinline=True)
+# Large parts stay functions: in one piece they take each other's registers, which costs a tenth of the time.
+called = njit(error_model="numpy")
 
 
 def compiled(*functions):
@@ -796,7 +798,7 @@ def begin_automaton(ws, table, options):
         feel(ws, hidden, GROUP * options.groups)
 
 
-@inlined
+@called
 def still_true(ws, table, options, n_used, alpha_h, alpha_o):
     """Compute the transitions of the episode before with the new weights, in the order of their discovery.
 
@@ -1219,6 +1221,14 @@ def update(ws, table, options):
             divide(ws.weights, feed, feed + hidden, c, stride, select(is_hidden, one, norm))
 
 
+@called
+def decide_all(ws, table, options, n_used, bound, changes, eta):
+    """Note how much every synapse changes after an episode that took `n_used` transitions."""
+    firings = list_firings(ws, table, options, n_used)
+    kinds = sort_sources(ws, table, options, firings, bound)
+    decide(ws, options.hidden + len(table.row), GROUP * options.groups, kinds, changes, eta)
+
+
 # ---------------------------------------------------------------- trials
 
 
@@ -1263,7 +1273,6 @@ def dsp_trials(
     ws = pointers(space)
     table = pointed(task)
     stride = GROUP * options.groups
-    lanes = options.hidden + len(table.row)
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     # Actions that are drawn do not repeat themselves, and continuous neurons hardly do.
     repeatable = len(options.neurons) != CONTINUOUS and not options.random_action
@@ -1323,9 +1332,8 @@ def dsp_trials(
             if until_fresh != 0:
                 # Where the walk is the same so is m: the EP equals the one before for the second time.
                 if not same:
-                    firings = list_firings(ws, table, options, n_used)
-                    kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
-                    decide(ws, lanes, stride, kinds, changes[rule, 1 if rewarded else 0], eta)
+                    m = 1 if rewarded else 0
+                    decide_all(ws, table, options, n_used, threshold(theta, steps), changes[rule, m], eta)
                 update(ws, table, options)
             done[0] += 1
 
