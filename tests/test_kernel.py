@@ -607,7 +607,7 @@ def test_with_engine_auto_workers_are_for_processors_and_all_cards_are_used(
 
 
 def test_what_progress_raises_stops_all_cards(plug_in: Callable[..., Card]) -> None:
-    batch = trials("dsp", Settings(hidden=6, steps=30), episodes=400)
+    batch = trials("dsp", Settings(hidden=6, steps=30), episodes=800, count=4)
     card = plug_in(cards=2, used=2, first_slice=1)
 
     def interrupt(_: int) -> None:
