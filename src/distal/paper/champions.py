@@ -313,7 +313,7 @@ class Request:
         if not 0 < self.budget < 2**63:
             raise InputError(f"budget is {self.budget:g} episodes, expected more than 0 and less than 2^63")
         self.config.measure.check_task(self.config.task, self.config.settings)
-        least = self.config.runs * self.config.spent(self.config.generations) + self.last_race
+        least = self.searching + self.last_race
         if least > self.budget:
             raise InputError(
                 f"budget is {self.budget:g} episodes, but the search and its last race take {least:,}; "
@@ -325,10 +325,9 @@ class Request:
         """Refuse what would not fit in memory: the search, the last race, or the held-out trials."""
         config, goals = self.config, len(self.config.task.goals)
         estimate(config).check()
-        heats = racing.heats(self.contenders, self.first_heat, self.heats)
-        largest = max(-(-count * trials // self.contenders) for count, trials in heats)
+        trials = racing.largest(self.contenders, self.first_heat, self.heats) * goals
         memory.evolution(
-            sum(config.genes), runs=1, population=self.contenders, generations=0, trials=largest * goals,
+            sum(config.genes), runs=1, population=self.contenders, generations=0, trials=trials,
             fresh=self.held_out_trials * goals, episodes=config.episodes,
             kept=config.episodes if config.measure.needs_ep else 1,
         ).check()  # fmt: skip
@@ -364,16 +363,23 @@ class Request:
     @property
     def first_heat(self) -> int:
         """Trials for each goal in the first heat: what is left of the budget."""
-        each = sum(count * trials for count, trials in racing.heats(self.contenders, 1, self.heats))
-        cost = each * len(self.config.task.goals) * self.config.episodes
-        left = self.budget - self.config.runs * self.config.spent(self.config.generations)
-        return int(min(_FIRST_HEAT, max(1, left // cost)))
+        left = self.budget - self.searching
+        return int(min(_FIRST_HEAT, max(1, left // self._race_cost(1))))
 
     @property
     def last_race(self) -> int:
         """Episodes of the last race, at most."""
-        ran = racing.heats(self.contenders, self.first_heat, self.heats)
-        return sum(n * trials for n, trials in ran) * len(self.config.task.goals) * self.config.episodes
+        return self._race_cost(self.first_heat)
+
+    def _race_cost(self, first: int) -> int:
+        """Return the episodes of a last race with so many trials for each goal in its first heat."""
+        trials = racing.cost(self.contenders, first, self.heats)
+        return trials * len(self.config.task.goals) * self.config.episodes
+
+    @property
+    def searching(self) -> int:
+        """Episodes of all runs of the search."""
+        return self.config.runs * self.config.spent(self.config.generations)
 
     @property
     def held_out_trials(self) -> int:
@@ -384,14 +390,13 @@ class Request:
     def stages(self) -> tuple[Stage, ...]:
         """The parts of the work, for the plan and for progress."""
         config = self.config
-        search = config.runs * config.spent(config.generations)
         held = self.held_out_trials * len(config.task.goals) * config.episodes
         pace = config.learner if config.learner in ("dsp", "hc") else "dsp"
         return (
             Stage(
                 _SEARCH,
                 f"search: {config.runs} runs of {config.generations} generations",
-                search,
+                self.searching,
                 pace,
                 config.runs,
             ),
@@ -503,7 +508,7 @@ class _Work:
             version=__version__,
             engine=self.runner.engine,
             budget=int(request.budget),
-            spent=config.runs * config.spent(config.generations) + int(raced.trials.sum()) * config.episodes,
+            spent=request.searching + int(raced.trials.sum()) * config.episodes,
             runs=config.runs,
             generations=config.generations,
             candidates=config.runs * config.search.evaluations(config.generations),

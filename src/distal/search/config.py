@@ -204,8 +204,7 @@ class Config:
         )
 
     def _cost(self, genotypes: int) -> int:
-        ran = sum(count * trials for count, trials in racing.heats(genotypes, self.trials, self.race))
-        return ran * len(self.task.goals) * self.episodes
+        return racing.cost(genotypes, self.trials, self.race) * len(self.task.goals) * self.episodes
 
     def _last(self) -> int:
         """Return the episodes of the last race."""

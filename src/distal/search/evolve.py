@@ -382,10 +382,7 @@ def within(config: Config, budget: float | None, generations: int | None) -> Con
 def estimate(config: Config) -> Estimate:
     """Estimate the memory that an evolution needs."""
     goals, beside = len(config.task.goals), config.search._memory(sum(config.genes))
-    heats = racing.heats(config.population, config.trials, config.race)
-    trials = max(
-        -(-count * each // config.population) for count, each in heats
-    )  # as if all ran the largest heat
+    trials = racing.largest(config.population, config.trials, config.race)
     return memory.evolution(
         sum(config.genes), runs=config.runs, population=config.population,
         generations=config.generations, trials=trials * goals, episodes=config.episodes,

@@ -30,6 +30,16 @@ def heats(contenders: int, trials: int, more: int) -> Iterator[tuple[int, int]]:
         yield contenders, trials << heat - 1
 
 
+def cost(contenders: int, trials: int, more: int) -> int:
+    """Return how many trials all heats take together."""
+    return sum(count * each for count, each in heats(contenders, trials, more))
+
+
+def largest(contenders: int, trials: int, more: int) -> int:
+    """Return the trials of the largest heat for each of all contenders, as if all ran in it."""
+    return max(-(-count * each // contenders) for count, each in heats(contenders, trials, more))
+
+
 class Raced(NamedTuple):
     """How a race ended.
 
