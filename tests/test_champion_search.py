@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from distal.cli import main
 from distal.engines import Batch, Runner
 from distal.evaluation.learning import batch_of
 from distal.model.draws import held_out_seed
-from distal.paper.champions import FINALISTS, PRIZES, Request, written
+from distal.paper.champions import FINALISTS, PRIZES, Prize, Request, written
 from distal.paper.stages import Event
 from distal.search.config import Config
+from distal.search.evolve import finalists_in
+from distal.search.genetic import GeneticAlgorithm
 from distal.tasks.walk import MazeTask
 
 MAZE = Maze.from_text("#####\n#0S1#\n#####")
@@ -124,6 +127,41 @@ def test_the_record_counts_what_was_done(folder: Path) -> None:
     assert "held out, chance" in repr(found)
 
 
+def test_finalists_of_all_runs_are_bred_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    few = GeneticAlgorithm(population=4, elite_count=2, elites="averaged", parents="elites")
+    aim = Prize("share", "missed", 5, 1, few, 2, replace(few, population=12), 2, run_fitness="best")
+    monkeypatch.setitem(PRIZES, "reached", aim)
+    asked: dict[str, Any] = {**SMALL, "prize": "reached", "runs": None, "budget": 2e4}
+    found = champions(**asked, out=tmp_path / "whole")
+    # 4 trials for each of 2 goals would be 8; here 1 for each, 5 episodes: 10 a candidate, 40 a population.
+    assert found.runs * (found.generations + 1) * 40 <= 15_000
+    # Then 12 candidates of 20 episodes: what a tenth for the race leaves.
+    assert found.bred == (18_000 - found.runs * (found.generations + 1) * 40) // (12 * 20) - 1
+    assert found.candidates == found.runs * (found.generations + 1) * 4 + (found.bred + 1) * 12
+    assert (found.fitness, found.run_fitness) == ("missed", "best")
+    assert found.spent <= found.budget
+
+    # The first population of the breeding: the best of each run, the second of each, and so on.
+    runs = [group.genotypes for group in finalists_in(tmp_path / "whole" / "search", FINALISTS)]
+    begun = Config.from_dict(json.loads((tmp_path / "whole" / "breed" / "config.json").read_text()))
+    wanted = [runs[0][[0]].genes[0], runs[1][[0]].genes[0]]
+    assert [list(row) for row in begun.begin_with[:2]] == wanted
+    assert len(begun.begin_with) == 12
+    assert begun.fitness == "missed"
+
+    class Stop(Exception):  # noqa: N818
+        """Ends the work."""
+
+    def stop(event: Event) -> None:
+        if event.stage.name == "breed" and event.done > 0.5:
+            raise Stop
+
+    with pytest.raises(Stop):
+        champions(**asked, out=tmp_path / "again", progress=stop)
+    champions(**asked, out=tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(tmp_path / "whole")
+
+
 def test_other_options_and_other_peoples_folders_are_refused(folder: Path, tmp_path: Path) -> None:
     before = contents(folder)
     with pytest.raises(InputError, match=r"holds a search for a champion with other options \(seed 0\)"):
@@ -160,10 +198,16 @@ def test_a_damaged_record_is_refused(folder: Path, tmp_path: Path) -> None:
 def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
     for budget in (1e9, 3e10, 1e11, 1e13):
         request = Request(prize, budget, None, 4000, Config())
-        config = request.config
-        assert config.fitness == PRIZES[prize].fitness
-        assert config.runs * config.spent(config.generations) + request.last_race <= budget
+        config, bred = request.config, request.bred
+        assert request.judged.fitness == PRIZES[prize].fitness
+        assert config.fitness == ("best" if prize == "reached" else PRIZES[prize].fitness)
+        breeding = 0 if bred is None else bred.spent(bred.generations)
+        spent = config.runs * config.spent(config.generations) + breeding + request.last_race
+        assert 0.85 * budget < spent <= budget
         assert 4 <= config.runs <= 128
+        assert bred is None or bred.fitness == PRIZES[prize].fitness
+    assert bred is not None
+    assert bred.seed != config.seed
     with pytest.raises(
         InputError, match=r"the search and its last race take .*; give at least that, or fewer runs"
     ):

@@ -25,9 +25,10 @@ def add(commands: Commands) -> None:
         "champions",
         run,
         "search for the best rule that a budget can find",
-        "Search for the best rule that a budget of episodes can find: many independent runs, a race of their "
-        "finalists, then one measurement on held-out trials, which no search has seen. The work is stored; "
-        "the same command again does what is missing; the held-out trials of a folder are run once.",
+        "Search for the best rule that a budget of episodes can find: many independent runs, their finalists "
+        "bred together, a race of the best, then one measurement on held-out trials, which no search has "
+        "seen. The work is stored; the same command again does what is missing; the held-out trials of a "
+        "folder are run once.",
     )
     prizes = "; ".join(f"{word}: {prize.words}" for word, prize in PRIZES.items())
     command.add_argument(
@@ -112,7 +113,8 @@ def _show(champion: Champion, out: str) -> None:
     to.print(table)
     ran = counted(champion.runs, "run")
     to.print(
-        f"{champion.candidates:,} measurements in {ran} of {champion.generations:,} generations; "
+        f"{champion.candidates:,} measurements in {ran} of {champion.generations:,} generations"
+        f"{f' and {champion.bred:,} more of their finalists' if champion.bred else ''}; "
         f"{champion.finalists:,} were in the last race."
     )
     to.print(f"{champion.spent:,} of {champion.budget:,} episodes spent. Brackets: 95 % intervals.")

@@ -24,7 +24,7 @@ from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS
 from distal.model.settings import Settings, SettingsDict
 from distal.search.config import UNNAMED, Config
-from distal.search.evolve import Step, estimate, evolve, resume, within
+from distal.search.evolve import Step, estimate, evolve, genes_given, resume, within
 from distal.search.genetic import ELITE_FITNESS, MIXING, PARENTS
 from distal.search.registry import ALGORITHMS, algorithm, options_of
 from distal.search.results import Evolved
@@ -35,7 +35,7 @@ _TASK = ("maze", "levels", "heading", "env", "env_arg", "encode", "starts")
 # What decides the result of an evolution, and so cannot change when it is resumed.
 _DECIDING = (
     "learner", "runs", "generations", "budget", "search", *_SEARCH_OPTIONS, "race", "finalists", "islands",
-    "exchange", "restart", "trials", "episodes", "fresh", "seed", "fitness",
+    "exchange", "restart", "begin_with", "trials", "episodes", "fresh", "seed", "fitness",
     *_TASK, "switch", "switch_to", *Settings.__dataclass_fields__,
 )  # fmt: skip
 
@@ -81,6 +81,12 @@ def add(commands: Commands) -> None:
     for name, choices in (("elites", ELITE_FITNESS), ("parents", PARENTS), ("mixing", MIXING)):
         text = options.explained(choices, next(iter(choices)))
         command.add_argument(f"--{name}", metavar="WORD", help=f"ga: {text}")
+    command.add_argument(
+        "--begin-with",
+        nargs="+",
+        metavar="RULE",
+        help=f"rules in the first population of each run, the rest is drawn: {options.learner_help()}",
+    )
     measures = "; ".join(f"{word}: {text}" for word, text in MEASURES.items())
     command.add_argument(
         "--fitness", metavar="WORD", help=f"what is minimised, over all trials: {measures} (best)"
@@ -146,6 +152,8 @@ def _check_evolution(args: argparse.Namespace, given: dict[str, Any]) -> None:
         kind: {name: given[name] for name in kind.__dataclass_fields__ if name in given}
         for kind in (Config, Settings)
     }
+    if "begin_with" in given:
+        parts[Config]["begin_with"] = genes_given(given.get("learner", Config.learner), given["begin_with"])
     task = given.get("task", chosen_task(None))
     config = Config(**parts[Config], settings=settings_in(task, cast(SettingsDict, parts[Settings])))
     if args.resume is None:

@@ -9,6 +9,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.checks import InputError
 from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.protocol import Learner
@@ -66,6 +67,26 @@ class Decoded(Sequence[Learner]):
     def rows(self, chosen: slice | NDArray[np.int32]) -> Decoded:
         """Return the learners of some rows."""
         return Decoded(self.kind, self.discrete[chosen], self.continuous[chosen])
+
+
+def genes_of(learner: Learner) -> tuple[float, ...]:
+    """Return the genes that stand for a learner, the discrete ones first.
+
+    Args:
+        learner: A learner of a kind whose parameters are its genes.
+
+    Returns:
+        Its genes.
+
+    Raises:
+        InputError: If it is of another kind.
+    """
+    kind, discrete = type(learner), learner.delta_w if isinstance(learner, Rule) else ()
+    numbers = tuple(learner.numbers.values())
+    own = kind.genes == (len(discrete), len(numbers))
+    if not own or kind.from_genes(discrete, numbers).named(learner.name) != learner:
+        raise InputError(f"a learner of kind {kind.kind} does not say which genes stand for it")
+    return (*discrete, *numbers)
 
 
 def decoded(

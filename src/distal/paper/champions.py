@@ -1,14 +1,15 @@
 """Champions: the best learner that a budget of episodes can find, proven on trials that no search has seen.
 
-Three steps: many independent runs of a search that copes with noise; a race of the finalists
-of all runs; one measurement of the winner on held-out trials. Their seeds come from a purpose
-that no search uses (`draws.held_out_seed`), and nothing is chosen by them.
+Four steps: many independent runs of a search that copes with noise; one more, in which the
+finalists of all runs are bred together; a race of its finalists; one measurement of the winner
+on held-out trials. Their seeds come from a purpose that no search uses (`draws.held_out_seed`),
+and nothing is chosen by them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -41,14 +42,14 @@ from distal.engines.batch import EPs
 from distal.evaluation.learning import chosen_task, settings_in
 from distal.evaluation.measures import BEST, MISSED
 from distal.learners import Learner, chance_for, embedded, from_embedded
-from distal.model.draws import MAX_COUNT, child_seeds, held_out_seed
+from distal.model.draws import MAX_COUNT, child_seed, child_seeds, held_out_seed
 from distal.model.settings import SettingsDict
 from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
 from distal.search import racing
 from distal.search.config import Config
 from distal.search.evolve import estimate, finalists_in, measure
 from distal.search.genetic import GeneticAlgorithm
-from distal.search.protocol import Genotypes
+from distal.search.protocol import Finalists, Genotypes
 from distal.search.results import Fresh
 from distal.tasks.sources import AnyTask
 from distal.tasks.task import target_of, task_name
@@ -58,23 +59,26 @@ HOLDS = "a search for a champion"
 CLAIM, RULE, RECORD = "request.json", "champion.json", "record.json"
 HELD_OUT = 4000  # trials
 FINALISTS = 10  # of each run
+BRED_FINALISTS = 64  # of those that were bred together
 MOST_RUNS = 128
 LEAST_RUNS = 4
-_SEARCH, _RACE, _OWN, _CHANCE = "search", "race", "held_out", "held_out_chance"
+_SEARCH, _BREED, _RACE, _OWN, _CHANCE = "search", "breed", "race", "held_out", "held_out_chance"
 _FORMAT, _VERSION = "distal-champion", 1
-_FOR_SEARCH = 0.9  # of the budget; the rest is for the last race
+_FOR_RUNS = 0.75  # of the budget, if what is left is enough to breed their finalists together
+_FOR_RACE = 0.1  # of the budget, at most; what is left is for breeding
+_LEAST_BREEDING = 10  # generations
 _LAST_HEAT = 4  # contenders, about
-_FIRST_HEAT = 50  # trials for each goal in the first heat of the last race, at most
-_PART = 8  # of a seed, for the last race: the heats follow
+_FIRST_HEAT = 400  # trials for each goal in the first heat of the last race, at most
+_PART = 11  # of a seed, for the last race: the heats follow
+_BREEDING = 12  # of a seed, for the seed of the breeding
 
-# What noise calls for, by docs/searching.md: many candidates bred from the best, whose means are kept.
-_SEARCHES = {
-    population: GeneticAlgorithm(
-        population=population, elite_count=population // 5, mutation=0.05, deviation=0.05,
+
+def _search(population: int, step: float) -> GeneticAlgorithm:
+    """Return what noise calls for, by docs/searching.md: many bred from the best, whose means are kept."""
+    return GeneticAlgorithm(
+        population=population, elite_count=population // 5, mutation=step, deviation=step,
         elites="averaged", parents="elites", mixing="uniform",
-    )
-    for population in (50, 100)
-}  # fmt: skip
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,9 +89,13 @@ class Prize:
         words: For people.
         fitness: What a trial is judged by.
         episodes: Of a trial.
-        trials: For each goal, in an evaluation.
-        search: The search.
+        trials: For each goal, in an evaluation of a run.
+        search: The search of a run.
         generations: Of a run, where the budget allows as many.
+        breeding: The search that breeds the finalists of all runs together.
+        breeding_trials: For each goal, in an evaluation of that.
+        run_fitness: What a trial is judged by in the runs, if it is something else. Success alone
+            tells bad rules apart too little to find good ones by it.
     """
 
     words: str
@@ -96,15 +104,20 @@ class Prize:
     trials: int
     search: GeneticAlgorithm
     generations: int
+    breeding: GeneticAlgorithm
+    breeding_trials: int
+    run_fitness: str | None = None
 
 
+_SHORT = (100, 10, _search(100, 0.05), 400, _search(400, 0.02), 20)
+_LONG = (10_000, 2, _search(50, 0.05), 200, _search(100, 0.02), 4)
 PRIZES = {
-    "best": Prize("best EP after 100 episodes", BEST, 100, 10, _SEARCHES[100], 400),
-    "last": Prize("mean EP of episodes 81 to 100", "last:20", 100, 10, _SEARCHES[100], 400),
+    "best": Prize("best EP after 100 episodes", BEST, *_SHORT),
+    "last": Prize("mean EP of episodes 81 to 100", "last:20", *_SHORT),
     "reached": Prize(
-        "percentage of trials that miss the goal in 100 episodes", MISSED, 100, 10, _SEARCHES[100], 400
+        "percentage of trials that miss the goal in 100 episodes", MISSED, *_SHORT, run_fitness=BEST
     ),
-    "long": Prize("best EP after 10,000 episodes", BEST, 10_000, 2, _SEARCHES[50], 200),
+    "long": Prize("best EP after 10,000 episodes", BEST, *_LONG),
 }
 
 
@@ -160,11 +173,14 @@ class Champion:
         spent: The episodes that it took.
         runs: Independent runs of the search.
         generations: Of each, after its first population.
-        candidates: How many measurements of candidates all runs made; those of elites in every
+        bred: Generations in which the finalists of all runs were bred together; 0 if the budget
+            was too small for that.
+        candidates: How many measurements of candidates all of these made; those of elites in every
             generation count.
         finalists: How many candidates were in the last race.
         selected: Its mean score in the last race, over the trials that chose it, hence optimistic.
-        run_winners: The re-measured fitness of the winner of each run.
+        run_fitness: What the runs judged a trial by.
+        run_winners: The re-measured fitness of the winner of each run, by that.
         held_out: How it did on held-out trials, measured once.
     """
 
@@ -180,9 +196,11 @@ class Champion:
     spent: int
     runs: int
     generations: int
+    bred: int
     candidates: int
     finalists: int
     selected: float
+    run_fitness: str
     run_winners: tuple[float, ...]
     held_out: HeldOut
 
@@ -221,7 +239,7 @@ class Champion:
             held_out = HeldOut(**{**numbers, "trials": trials})
             winners = tuple(number("run_winners", value) for value in record.pop("run_winners"))
             one_of("prize", record["prize"], PRIZES)
-            for name in ("fitness", "command", "version", "engine"):
+            for name in ("fitness", "run_fitness", "command", "version", "engine"):
                 text(name, record[name])
             return cls(
                 learner=from_embedded(given["learner"]), held_out=held_out, run_winners=winners, **record
@@ -251,7 +269,7 @@ def champions(
     Args:
         prize: "best" (best EP after 100 episodes), "last" (mean EP of episodes 81 to 100), "reached"
             (trials that reach the goal in 100 episodes) or "long" (best EP after 10,000 episodes).
-        budget: Episodes for the search and the last race; the held-out trials come on top.
+        budget: Episodes for the search, breeding and the last race; the held-out trials come on top.
         runs: Independent runs that share the budget; chosen by it if left out.
         seed: The seed of all random numbers.
         learner: "dsp", or the word for another kind that has genes.
@@ -312,8 +330,8 @@ class Request:
             integer("runs", self.runs, 1, 2**20)
         if not 0 < self.budget < 2**63:
             raise InputError(f"budget is {self.budget:g} episodes, expected more than 0 and less than 2^63")
-        self.config.measure.check_task(self.config.task, self.config.settings)
-        least = self.searching + self.last_race
+        self.judged.measure.check_task(self.judged.task, self.judged.settings)
+        least = self.searching + self.breeding + self.last_race
         if least > self.budget:
             raise InputError(
                 f"budget is {self.budget:g} episodes, but the search and its last race take {least:,}; "
@@ -323,8 +341,10 @@ class Request:
 
     def _check_memory(self) -> None:
         """Refuse what would not fit in memory: the search, the last race, or the held-out trials."""
-        config, goals = self.config, len(self.config.task.goals)
-        estimate(config).check()
+        config, goals = self.judged, len(self.config.task.goals)
+        estimate(self.config).check()
+        if self.bred is not None:
+            estimate(self.bred).check()
         trials = racing.largest(self.contenders, self.first_heat, self.heats) * goals
         memory.evolution(
             sum(config.genes), runs=1, population=self.contenders, generations=0, trials=trials,
@@ -336,45 +356,69 @@ class Request:
     def config(self) -> Config:
         """The search: as many runs of the usual length as the budget allows, or fewer and shorter ones."""
         aim = PRIZES[self.prize]
-        one = replace(
-            self.given, runs=1, generations=0, trials=aim.trials, episodes=aim.episodes,
-            fitness=aim.fitness, search=aim.search,
-        )  # fmt: skip
-        share = _FOR_SEARCH * self.budget
+        one = replace(self.judged, fitness=aim.run_fitness or aim.fitness)
+        breeding = _FOR_RUNS * self.budget >= LEAST_RUNS * one.spent(aim.generations)
+        share = (_FOR_RUNS if breeding else 1 - _FOR_RACE) * self.budget
         usual = int(share // one.spent(aim.generations))
         runs = self.runs if self.runs is not None else max(LEAST_RUNS, min(usual, MOST_RUNS))
         if share / runs < one.spent(0):
             raise InputError(
                 f"budget is {self.budget:g} episodes, but {runs} runs take at least "
-                f"{math.ceil(runs * one.spent(0) / _FOR_SEARCH):,}; give at least that"
+                f"{math.ceil(runs * one.spent(0) / (1 - _FOR_RACE)):,}; give at least that"
             )
         return replace(one, runs=runs, generations=one.affordable(share / runs))
+
+    @cached_property
+    def judged(self) -> Config:
+        """What candidates are judged by in the end, and a run of the search of no length."""
+        aim = PRIZES[self.prize]
+        return replace(
+            self.given, runs=1, generations=0, trials=aim.trials, episodes=aim.episodes,
+            fitness=aim.fitness, search=aim.search,
+        )  # fmt: skip
+
+    @cached_property
+    def bred(self) -> Config | None:
+        """The search that breeds the finalists of all runs together; None if the budget is too small."""
+        aim = PRIZES[self.prize]
+        seed = child_seed(self.given.seed, 0, 0, _BREEDING)
+        one = replace(self.judged, search=aim.breeding, trials=aim.breeding_trials, seed=seed)
+        least, most = (self._race_cost(BRED_FINALISTS, first) for first in (1, _FIRST_HEAT))
+        left = self.budget - self.searching - max(least, min(_FOR_RACE * self.budget, most))
+        if left < one.spent(_LEAST_BREEDING):
+            return None
+        return replace(one, generations=one.affordable(left))
 
     @property
     def contenders(self) -> int:
         """How many are in the last race, at most."""
-        return FINALISTS * self.config.runs
+        return FINALISTS * self.config.runs if self.bred is None else BRED_FINALISTS
 
     @property
     def heats(self) -> int:
         """Heats of the last race, after the first."""
-        return max(0, math.ceil(math.log2(self.contenders / _LAST_HEAT)))
+        return _heats(self.contenders)
 
     @property
     def first_heat(self) -> int:
         """Trials for each goal in the first heat: what is left of the budget."""
-        left = self.budget - self.searching
-        return int(min(_FIRST_HEAT, max(1, left // self._race_cost(1))))
+        left = self.budget - self.searching - self.breeding
+        return int(min(_FIRST_HEAT, max(1, left // self._race_cost(self.contenders, 1))))
 
     @property
     def last_race(self) -> int:
         """Episodes of the last race, at most."""
-        return self._race_cost(self.first_heat)
+        return self._race_cost(self.contenders, self.first_heat)
 
-    def _race_cost(self, first: int) -> int:
+    def _race_cost(self, contenders: int, first: int) -> int:
         """Return the episodes of a last race with so many trials for each goal in its first heat."""
-        trials = racing.cost(self.contenders, first, self.heats)
-        return trials * len(self.config.task.goals) * self.config.episodes
+        trials = racing.cost(contenders, first, _heats(contenders))
+        return trials * len(self.judged.task.goals) * self.judged.episodes
+
+    @property
+    def breeding(self) -> int:
+        """Episodes of breeding the finalists of all runs together."""
+        return 0 if self.bred is None else self.bred.spent(self.bred.generations)
 
     @property
     def searching(self) -> int:
@@ -392,6 +436,19 @@ class Request:
         config = self.config
         held = self.held_out_trials * len(config.task.goals) * config.episodes
         pace = config.learner if config.learner in ("dsp", "hc") else "dsp"
+        breeding = (
+            ()
+            if self.bred is None
+            else (
+                Stage(
+                    _BREED,
+                    f"their finalists bred together for {self.bred.generations} generations",
+                    self.breeding,
+                    pace,
+                    1,
+                ),
+            )
+        )
         return (
             Stage(
                 _SEARCH,
@@ -400,6 +457,7 @@ class Request:
                 pace,
                 config.runs,
             ),
+            *breeding,
             Stage(_RACE, f"race of {self.contenders} finalists", self.last_race, pace),
             Stage(_OWN, "the champion on held-out trials", held, pace),
             Stage(_CHANCE, "chance on the same trials", held, "chance"),
@@ -413,7 +471,8 @@ class Request:
         config.pop("distal")
         content = {
             "format": "distal-champion-search", "prize": self.prize, "budget": int(self.budget),
-            "held_out": self.held_out, **config, "settings": settings,
+            "held_out": self.held_out, "judged_by": self.judged.fitness, **config,
+            "settings": settings,
         }  # fmt: skip
         files = (CLAIM, SECONDS, RULE, RECORD, *(file for stage in self.stages for file in stage.files))
         return Claim(CLAIM, HOLDS, content, files, self.stages)
@@ -442,6 +501,11 @@ class Request:
         return words if default else f"{words}, task {task_name(self.given.task)}"
 
 
+def _heats(contenders: int) -> int:
+    """Return the heats of a last race, after the first."""
+    return max(0, math.ceil(math.log2(contenders / _LAST_HEAT)))
+
+
 def written(budget: float) -> str:
     """Return a budget as short as it can be written without another value."""
     short = f"{budget:g}"
@@ -462,7 +526,7 @@ def find(
         if done is not None:
             return done
         stages = Stages(request.stages, runner, progress, kept)
-        champion = _Work(request, stages, runner, kept.path / stages.stages[_SEARCH].folder).run()
+        champion = _Work(request, stages, runner, kept.path).run()
         kept.write_text(RULE, to_json(champion.learner.to_dict()) + "\n")
         kept.write_text(RECORD, to_json(sealed(champion.to_dict(), _FORMAT, _VERSION)) + "\n")
         return champion
@@ -480,6 +544,12 @@ def _stored(folder: Folder) -> Champion | None:
         raise InputError(f"file {str(path)!r} is damaged: {error}") from None
 
 
+def _gathered(groups: Sequence[Finalists]) -> Genotypes:
+    """Return the finalists of all runs: the best of each, then the second of each, and so on."""
+    places = [(place, run) for run, group in enumerate(groups) for place in range(len(group.genotypes))]
+    return Genotypes.joined(*(groups[run].genotypes[[place]] for place, run in sorted(places)))
+
+
 @dataclass(frozen=True, eq=False)
 class _Work:
     """A search in progress."""
@@ -487,14 +557,21 @@ class _Work:
     request: Request
     stages: Stages
     runner: Runner
-    folder: Path  # of the runs
+    folder: Path
 
     def run(self) -> Champion:
-        """Search, race, and measure the winner."""
-        request, config = self.request, self.request.config
-        evolved = self.stages.evolve(_SEARCH, config)
-        groups = finalists_in(self.folder, FINALISTS)
-        field = Genotypes.joined(*(group.genotypes for group in groups))
+        """Search, breed, race, and measure the winner."""
+        request, config, bred = self.request, self.request.judged, self.request.bred
+        runs = request.config
+        evolved = self.stages.evolve(_SEARCH, runs)
+        field = _gathered(self._finalists(_SEARCH, FINALISTS))
+        measured = runs.runs * runs.search.evaluations(runs.generations)
+        if bred is not None:
+            first = field[: bred.search.population].genes
+            bred = replace(bred, begin_with=tuple(map(tuple, first)))
+            self.stages.evolve(_BREED, bred)
+            field = _gathered(self._finalists(_BREED, BRED_FINALISTS))
+            measured += bred.search.evaluations(bred.generations)
         raced = self._race(field)
         winner = config.decode(field[[raced.winner]])[0]
         goals = len(config.task.goals)
@@ -508,19 +585,25 @@ class _Work:
             version=__version__,
             engine=self.runner.engine,
             budget=int(request.budget),
-            spent=request.searching + int(raced.trials.sum()) * config.episodes,
-            runs=config.runs,
-            generations=config.generations,
-            candidates=config.runs * config.search.evaluations(config.generations),
+            spent=request.searching + request.breeding + int(raced.trials.sum()) * config.episodes,
+            runs=runs.runs,
+            generations=runs.generations,
+            bred=0 if bred is None else bred.generations,
+            candidates=measured,
             finalists=len(field),
             selected=float(raced.fitness[raced.winner]),
+            run_fitness=runs.fitness,
             run_winners=tuple(one.remeasured for one in evolved.winners),
             held_out=self._held_out(winner, request.held_out_trials * goals),
         )
 
+    def _finalists(self, stage: str, count: int) -> list[Finalists]:
+        """Return the finalists of a search that is done, run by run."""
+        return finalists_in(self.folder / self.stages.stages[stage].folder, count)
+
     def _race(self, field: Genotypes) -> racing.Raced:
-        """Race the finalists of all runs."""
-        request, config = self.request, self.request.config
+        """Race the finalists."""
+        request, config = self.request, self.request.judged
         stage, done = self.stages.stages[_RACE], 0
         self.stages.tell(stage, 0)
 
@@ -552,7 +635,7 @@ class _Work:
             trials, fresh.fitness, fresh.standard_error, low, high, fresh.chance,
             fresh.chance_standard_error, fresh.p, fresh.superiority,
         )  # fmt: skip
-        target = target_of(self.request.config.task, self.request.config.settings)
+        target = target_of(self.request.judged.task, self.request.judged.settings)
         if target is None:
             return held
         reached = int((own_best <= target).sum())
@@ -564,7 +647,7 @@ class _Work:
 
     def _scores(self, stage: str, learner: Learner) -> tuple[EPs, EPs]:
         """Return the score of every held-out trial, and its best EP."""
-        config, judge = self.request.config, self.request.config.measure
+        config, judge = self.request.judged, self.request.judged.measure
         seeds = np.array([held_out_seed(config.seed)], np.uint64)
         (values,) = self.stages.test(
             stage, [learner], seeds, trials=self.request.held_out_trials, episodes=config.episodes,

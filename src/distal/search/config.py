@@ -8,7 +8,17 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from distal._version import __version__
-from distal.base.checks import InputError, flag, instance, integer, one_of, shown, suggestion
+from distal.base.checks import (
+    InputError,
+    flag,
+    instance,
+    integer,
+    one_of,
+    sequence,
+    shown,
+    suggestion,
+    unit_interval,
+)
 from distal.evaluation.learning import chosen_task, task_fields, task_from_fields
 from distal.evaluation.measures import BEST, Measure
 from distal.learners import KINDS, Learner
@@ -29,7 +39,7 @@ UNNAMED = GeneticAlgorithm.name  # files do not name it: there was no other at f
 _OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
 # What a judge does about noise; files name these only where they are not the default.
 _AGAINST_NOISE = ("race", "finalists", "islands", "exchange", "restart")
-_OTHERS = ("search", "maze", "heading", "task", "fresh", "fitness", "switch", *_AGAINST_NOISE)
+_OTHERS = ("search", "maze", "heading", "task", "fresh", "fitness", "switch", "begin_with", *_AGAINST_NOISE)
 _FIELDS = ("distal", *_OWN, *Settings.__dataclass_fields__, *_OTHERS)
 REMEASURED = 400  # fresh trials on which a winner is measured again, unless `fresh` says otherwise
 MOST_FINALISTS = 2**20
@@ -60,6 +70,8 @@ class Config:
         islands: Populations in each run.
         exchange: Generations between two exchanges of leaders, where there are several islands.
         restart: Start each run over from a new population every so many generations; None for never.
+        begin_with: The genes of those that each run begins with, the discrete ones first; the rest
+            of its first population is drawn.
     """
 
     learner: str = "dsp"
@@ -79,6 +91,7 @@ class Config:
     islands: int = 1
     exchange: int = 10
     restart: int | None = None
+    begin_with: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
         given: object = self.learner
@@ -102,6 +115,7 @@ class Config:
             object.__setattr__(self, "restart", integer("restart", self.restart, 1, MAX_COUNT))
         self._check_search()
         self._check_islands()
+        self._check_begin_with()
         instance("settings", self.settings, Settings, "a Settings")
         goals = len(checked_task(self.task).goals)
         if self.switch is not None:
@@ -139,6 +153,26 @@ class Config:
                     "other islands; use the search ga, or 1 island"
                 )
 
+    def _check_begin_with(self) -> None:
+        """Refuse to begin with what has other genes, or where it has no place."""
+        rows = sequence("begin_with", self.begin_with, "a list of genotypes")
+        discrete, continuous = self.genes
+        checked = []
+        for count, row in enumerate(rows, start=1):
+            genes = sequence(f"genotype {count} of begin_with", row, "a list of genes")
+            if len(genes) != discrete + continuous:
+                raise InputError(
+                    f"genotype {count} of begin_with has {len(genes)} genes, expected {discrete + continuous}"
+                )
+            changes = (integer(f"a change in genotype {count}", gene, -1, 1) for gene in genes[:discrete])
+            numbers = (unit_interval(f"a number in genotype {count}", gene) for gene in genes[discrete:])
+            checked.append((*changes, *numbers))
+        object.__setattr__(self, "begin_with", tuple(checked))
+        if checked and (self.islands > 1 or self.restart is not None):
+            raise InputError("begin_with is given with islands or restart; leave one out")
+        if checked:
+            self.begin(0)  # which refuses too many
+
     @property
     def population(self) -> int:
         """The most genotypes that a generation of a run measures, on all its islands."""
@@ -154,7 +188,10 @@ class Config:
 
         def start(own: int) -> Search:
             if self.islands == 1:
-                return self.search.begin(*self.genes, own)
+                search = self.search.begin(*self.genes, own)
+                if self.begin_with:
+                    search.begin_with(Genotypes.of_genes(self.begin_with, self.genes[0]))
+                return search
             return Islands(*self.genes, own, self.search, self.islands, self.exchange)
 
         if self.restart is None:
@@ -234,6 +271,7 @@ class Config:
             **({} if self.fresh is None else {"fresh": self.fresh}),
             **({} if self.fitness == BEST else {"fitness": self.fitness}),
             **({} if self.switch is None else {"switch": self.switch.to_dict()}),
+            **({} if not self.begin_with else {"begin_with": [list(row) for row in self.begin_with]}),
             **self.options,
             **self.search.to_dict(),
             **self.settings.to_dict(),
@@ -264,6 +302,7 @@ class Config:
             fresh=data.get("fresh"),
             fitness=data.get("fitness", BEST),
             switch=Switch.from_dict(data["switch"]) if "switch" in data else None,
+            begin_with=data.get("begin_with", ()),
             **{name: data[name] for name in _AGAINST_NOISE if name in data},
         )
 

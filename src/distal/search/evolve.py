@@ -22,13 +22,24 @@ from numpy.typing import NDArray
 
 from distal import engines
 from distal.base import memory
-from distal.base.checks import InputError, flag, folder, function, instance, integer, number, path
+from distal.base.checks import (
+    InputError,
+    flag,
+    folder,
+    function,
+    instance,
+    integer,
+    number,
+    path,
+    sequence,
+)
 from distal.base.memory import Estimate
 from distal.engines import Batch, Runner
 from distal.engines.batch import EPs
 from distal.evaluation.learning import batch_of, chosen_task, settings_in
 from distal.evaluation.measures import BEST
-from distal.learners import KINDS, Learner, chance_for, from_embedded
+from distal.learners import KINDS, Learner, chance_for, checked_learner, from_embedded
+from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
 from distal.model.maze import Maze, maze_name
 from distal.model.settings import Settings, SettingsDict
@@ -98,6 +109,7 @@ def evolve(
     islands: int = 1,
     exchange: int = 10,
     restart: int | None = None,
+    begin_with: Sequence[str | Path | Learner] = (),
     fresh: int | None = None,
     fitness: str = BEST,
     switch: int | Switch | None = None,
@@ -140,6 +152,8 @@ def evolve(
         exchange: Generations between two exchanges of leaders between islands.
         restart: Start each run over from a new population every so many generations; what earlier
             starts found stays.
+        begin_with: Learners, their names or their files, with which the first population of each run
+            begins; the rest of it is drawn.
         fresh: Trials on which every winner, and chance beside it, is measured again, for all goals
             together; 400 if left out.
         fitness: What a trial is judged by: its best EP ("best", the paper), the mean EP of its last K
@@ -192,6 +206,7 @@ def evolve(
         islands=islands,
         exchange=exchange,
         restart=restart,
+        begin_with=genes_given(learner, begin_with),
     )
     config = within(config, budget, generations)
     run = engines.runner(engine, workers, executor)
@@ -315,6 +330,16 @@ def _again(kept: Task[Any], given: AnyTask) -> Task[Any]:
     return kept
 
 
+def genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:
+    """Return the genes of learners to begin with, or of their names; all are of the kind that is evolved."""
+    rows = []
+    for one in map(checked_learner, sequence("begin_with", given, "a list of learners")):
+        if one.kind != learner:
+            raise InputError(f"begin_with has a learner of kind {one.kind}, but {learner} is evolved")
+        rows.append(genes_of(one))
+    return tuple(rows)
+
+
 def _chosen(search: Algorithm | None, options: dict[str, Any]) -> Algorithm:
     """Return the search that was given, or the genetic algorithm with these options."""
     if search is None:
@@ -423,7 +448,7 @@ def summary(out: str | Path) -> dict[str, Any]:
                 "best": winner.get("selected", search.best_fitness),
                 "found_in_generation": winner.get("generation", search.best_generation),
                 **{name: winner.get(name) for name in names},
-                "genes": dict(zip(genes, _genes(_leading(config, search, winner), 0), strict=True)),
+                "genes": dict(zip(genes, _leading(config, search, winner).genes[0], strict=True)),
             }
             for count, (search, winner) in enumerate(zip(searches, found, strict=True), start=1)
             if state
@@ -533,12 +558,7 @@ def _rows(searches: list[Search]) -> Iterator[tuple[Any, ...]]:
         population, fitness, _ = search.told()
         leader = int(np.argmin(fitness))
         best, mean, worst = float(fitness[leader]), float(fitness.mean()), float(fitness.max())
-        yield run, search.generation, best, mean, worst, *_genes(population, leader)
-
-
-def _genes(genotypes: Genotypes, row: int) -> list[int | float]:
-    """Return the genes of one genotype, the discrete ones first."""
-    return [*genotypes.discrete[row].tolist(), *genotypes.continuous[row].tolist()]
+        yield run, search.generation, best, mean, worst, *population[leader : leader + 1].genes[0]
 
 
 # ------------------------------------------------------------------ the loop

@@ -259,11 +259,13 @@ class GeneticSearch(Search):
         continuous: The number of continuous genes.
         seed: The seed of this run.
         options: The options of the algorithm.
+        given: What the first population begins with, or None; the rest of it is drawn.
         born: The generation in which each individual of the population first appeared.
         measured: With averaged elites, how many measurements the fitness of each is the mean of.
     """
 
     options: GeneticAlgorithm = field(default_factory=GeneticAlgorithm)
+    given: Genotypes | None = field(default=None, init=False)
     born: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
     measured: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
 
@@ -288,7 +290,7 @@ class GeneticSearch(Search):
         first, options = searches[0], searches[0].options
         runs, genes = len(searches), (first.discrete, first.continuous)
         if first.population is None:
-            return [first_population(options.population, *genes, search.seed) for search in searches]
+            return [search._first() for search in searches]
         told = [search.told() for search in searches]
         population, fitness = (
             Genotypes.joined(*(own for own, _, _ in told)),
@@ -306,6 +308,21 @@ class GeneticSearch(Search):
             asked = Genotypes.joined(population, asked)[rows.ravel()]
         size = len(asked) // runs
         return [asked[size * run : size * (run + 1)] for run in range(runs)]
+
+    def begin_with(self, genotypes: Genotypes) -> None:
+        """Take genotypes into the first population, before those that are drawn."""
+        size = self.options.population
+        if len(genotypes) > size:
+            raise InputError(
+                f"{len(genotypes)} individuals are given to begin with, but the population is {size}; "
+                "give fewer, or a larger population"
+            )
+        self.given = genotypes
+
+    def _first(self) -> Genotypes:
+        """Return the first population."""
+        drawn = first_population(self.options.population, self.discrete, self.continuous, self.seed)
+        return drawn if self.given is None else Genotypes.joined(self.given, drawn[len(self.given) :])
 
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
         """Take the fitness of what was asked for: it becomes the next generation, with the elites."""

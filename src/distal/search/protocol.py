@@ -61,6 +61,18 @@ class Genotypes:
         return int(self.discrete.shape[1] + self.continuous.shape[1])
 
     @classmethod
+    def of_genes(cls, rows: Sequence[Sequence[float]], discrete: int) -> Genotypes:
+        """Return genotypes from the genes of each, of which so many are discrete and come first."""
+        genes = np.array(rows, np.float64)
+        return cls(genes[:, :discrete].astype(np.int8), genes[:, discrete:])
+
+    @property
+    def genes(self) -> list[list[float]]:
+        """The genes of each, the discrete ones first."""
+        pairs = zip(self.discrete.tolist(), self.continuous.tolist(), strict=True)
+        return [[*discrete, *continuous] for discrete, continuous in pairs]
+
+    @classmethod
     def joined(cls, *parts: Genotypes) -> Genotypes:
         """Stack genotypes."""
         return cls(
@@ -234,6 +246,17 @@ class Search(ABC):
         population, fitness, _ = self.told()
         here = Finalists(population, fitness, np.full(len(fitness), self.generation))
         return Finalists.best([here], count)
+
+    def begin_with(self, genotypes: Genotypes) -> None:
+        """Take genotypes into the first population, where a search can.
+
+        Args:
+            genotypes: At most as many as a generation has.
+
+        Raises:
+            InputError: If the search takes none, or not so many.
+        """
+        raise InputError(f"{type(self).__name__} cannot begin with what is given; use the search ga")
 
     def immigrate(self, genotype: Genotypes, fitness: float, born: int) -> None:
         """Take an individual of another population, where a search can.
