@@ -21,6 +21,7 @@ from distal.paper.stages import Event
 from distal.search.config import Config
 from distal.search.evolve import finalists_in
 from distal.search.genetic import GeneticAlgorithm
+from distal.search.runs import read_run
 from distal.tasks.walk import MazeTask
 
 MAZE = Maze.from_text("#####\n#0S1#\n#####")
@@ -143,7 +144,7 @@ def test_finalists_of_all_runs_are_bred_together(monkeypatch: pytest.MonkeyPatch
 
     # The first population of the breeding: the best of each run, the second of each, and so on.
     runs = [group.genotypes for group in finalists_in(tmp_path / "whole" / "search", FINALISTS)]
-    begun = Config.from_dict(json.loads((tmp_path / "whole" / "breed" / "config.json").read_text()))
+    begun = Config.from_dict(read_run(tmp_path / "whole" / "breed")[0])
     wanted = [runs[0][[0]].genes[0], runs[1][[0]].genes[0]]
     assert [list(row) for row in begun.begin_with[:2]] == wanted
     assert len(begun.begin_with) == 12

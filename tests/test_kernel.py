@@ -7,6 +7,7 @@ speed, and how warps share the work.
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import os
 import shutil
@@ -27,12 +28,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from distal import Chance, InputError, Rule, Settings, engines, published_rules, triple_t_maze
+from distal import Chance, InputError, Rule, Settings, engines, evolve, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model import network
 from distal.model.settings import BINARY, NEURONS, READINGS, SIGMOID
 from distal.paper.experiments import random_learners
+from distal.search.genetic import GeneticSearch
 from distal.tasks.switching import Switch
 from distal.tasks.tables import TableTask
 from distal.tasks.walk import MazeTask
@@ -158,13 +160,26 @@ class Device(AbstractContextManager[None]):
         self.current.number = self.before
 
 
+class Stream(AbstractContextManager[None]):
+    """Stands for a queue of a card's work; all of it is done at once."""
+
+    def __init__(self, non_blocking: bool) -> None:
+        self.own, self.waits = non_blocking, 0
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        self.waits += 1
+
+
 class Card:
     """A card of which a warp of the processor's does the work; stands for the module `cupy`.
 
     There may be several, which work one at a time but begin together; the last is too old if `old`.
     """
 
-    Device = Device
+    Device, Stream = Device, Stream
 
     def __init__(
         self,
@@ -235,8 +250,8 @@ class Card:
     def get_default_memory_pool(self) -> Any:
         return type("Pool", (), {"free_bytes": lambda _: 0, "free_all_blocks": lambda _: None})()
 
-    def get_current_stream(self) -> Any:
-        return type("Stream", (), {"synchronize": lambda _: None})()
+    def get_current_stream(self) -> Stream:
+        return Stream(non_blocking=False)
 
 
 @pytest.fixture
@@ -254,9 +269,11 @@ def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         monkeypatch.setattr(gpu, "_kernel", card.kernel)
         for kept in (gpu._table_on_card, gpu._able_cards, gpu._say_cards):
             kept.cache_clear()
+        gpu._idle.clear()
         return card
 
     yield plug
+    gpu._idle.clear()
     gpu._table_on_card.cache_clear()
     gpu._able_cards.cache_clear()
 
@@ -637,3 +654,64 @@ def test_blocks_fill_every_card_and_cover_every_trial_once(count: int, cards: in
     )
     assert min(count, cards) <= len(blocks) <= 4 * cards
     assert all(last > first for first, last in blocks)
+
+
+# ---------------------------------------------------------------- batches that overlap
+
+
+def test_batches_overlap_and_give_their_streams_back(plug_in: Callable[..., Card]) -> None:
+    card = plug_in(warps=2)
+    batches = [
+        replace(trials(kind, Settings(hidden=6, steps=30), 12), record=(12,)) for kind in ("dsp", "hc")
+    ]
+    waits = [gpu.begin(batch) for batch in batches]
+    assert card.launches == 2  # nothing has been waited for
+    assert gpu._idle == {0: []}
+    for batch, wait in zip(batches, waits, strict=True):
+        theirs = expected.run(batch, keep_weights=False, keep_ep=False, workers=None, progress=None)
+        assert (wait().best == theirs.best).all()
+    assert len(gpu._idle[0]) == 2
+    gpu.run(batches[0])
+    assert len(gpu._idle[0]) == 2
+
+
+def test_a_batch_that_nobody_waits_for_is_waited_for_before_its_memory_is_free(
+    plug_in: Callable[..., Card],
+) -> None:
+    card = plug_in(warps=2)
+    wait = gpu.begin(trials("dsp", Settings(hidden=6, steps=30), 12))
+    assert card.used > 0
+    del wait
+    gc.collect()
+    (stream,) = gpu._idle[0]
+    assert stream.own
+    assert stream.waits == 1
+    assert card.used == 0
+
+
+@pytest.mark.parametrize("restart", [None, 2])
+def test_runs_that_take_turns_on_a_card_give_the_same_files(
+    plug_in: Callable[..., Card], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, restart: int | None
+) -> None:
+    card = plug_in(warps=2)
+    behind: list[int] = []
+    ask = GeneticSearch._ask_together.__func__  # type: ignore[attr-defined]
+
+    def noted(cls: Any, searches: list[Any]) -> Any:
+        behind.append(card.launches)
+        return ask(cls, searches)
+
+    asked: dict[str, Any] = {
+        "runs": 3, "generations": 3, "population": 4, "elite_count": 1, "trials": 1, "episodes": 4,
+        "race": 1, "hidden": 4, "steps": 20, "fresh": 8, "restart": restart, "seed": 3,
+    }  # fmt: skip
+    evolve(**asked, engine="cpu", out=tmp_path / "cpu")
+    monkeypatch.setattr(GeneticSearch, "_ask_together", classmethod(noted))
+    evolve(**asked, engine="gpu", out=tmp_path / "gpu")
+    for name in ("config.json", "generations.csv", "state.json", "winners.csv"):
+        assert (tmp_path / "gpu" / name).read_bytes() == (tmp_path / "cpu" / name).read_bytes()
+    if restart is None:  # two groups: both are begun before the second heat of either
+        assert behind == [0, 1, 3, 5, 7, 9, 11, 13][: len(behind)]
+        assert len(behind) == 8
+    else:
+        assert behind == [0, 2, 4, 6]

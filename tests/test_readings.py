@@ -267,7 +267,7 @@ def test_a_second_call_only_does_what_is_missing(
         tested.append(len(learners))
         return batch_of(learners, *rest, **options)
 
-    def evolve(config: Any, *rest: Any) -> int:
+    def evolve(config: Any, *rest: Any) -> Any:
         evolved.append(config.learner)
         return next_generation(config, *rest)
 

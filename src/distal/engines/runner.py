@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
@@ -57,11 +58,30 @@ class Runner:
     ) -> Trials:
         """Run all trials of a batch."""
         suited = self.suited(batch)
-        # With engine auto the number is for processors: nobody asked for so many cards.
-        workers = None if self.auto and suited.engine == "gpu" else self.workers
         return suited._module_or_processes(len(batch)).run(
-            batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=workers, progress=progress
+            batch,
+            keep_weights=keep_weights,
+            keep_ep=keep_ep,
+            workers=self._workers_of(suited),
+            progress=progress,
         )
+
+    def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
+        """Start a batch where the engine can; return what waits for its trials."""
+        suited = self.suited(batch)
+        if not suited.overlaps:
+            trials = self.run(batch, keep_ep=keep_ep)
+            return lambda: trials
+        return gpu.begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether `begin` returns before the trials have ended, so that batches can overlap."""
+        return self.module is gpu
+
+    def _workers_of(self, suited: Runner) -> int | None:
+        """Return the workers for an engine; with engine auto they are processors, and no cards."""
+        return None if self.auto and suited.engine == "gpu" else self.workers
 
     def _module_or_processes(self, trials: int) -> Engine:
         """Return the engine, or for the reference engine with several workers their processes.

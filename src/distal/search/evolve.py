@@ -483,8 +483,16 @@ def measure(
     run: Runner,
 ) -> EPs:
     """Return what every trial of each learner is judged by, (learners, trials)."""
+    return _measuring(config, learners, seeds, trials, run)()
+
+
+def _measuring(
+    config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int, run: Runner
+) -> Callable[[], EPs]:
+    """Start to measure learners; return what waits for it and gives what `measure` returns."""
     batch, judge = _batch(config, learners, seeds, trials), config.measure
-    return judge.scores(batch, run.run(batch, keep_ep=judge.needs_ep)).reshape(len(learners), -1)
+    wait = run.begin(batch, keep_ep=judge.needs_ep)
+    return lambda: judge.scores(batch, wait()).reshape(len(learners), -1)
 
 
 def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int) -> Batch:
@@ -564,34 +572,74 @@ def _rows(searches: list[Search]) -> Iterator[tuple[Any, ...]]:
 # ------------------------------------------------------------------ the loop
 
 
-def evaluate(
+def _evaluating(
     config: Config, searches: list[Search], asked: list[Genotypes], run: Runner
-) -> list[NDArray[np.float64]]:
-    """Return the fitness of what each run asked for: a race with one heat, or with more."""
+) -> Callable[[], list[NDArray[np.float64]]]:
+    """Start to measure what each run asked for, in a race with one heat or with more.
+
+    Returns what waits for it, and gives the fitness of what each run asked for.
+    """
     counts = [len(genotypes) for genotypes in asked]
     generation = searches[0].generation + 1
     keys = np.repeat(np.array([search.seed for search in searches], np.uint64), counts)
     individual = np.concatenate([np.arange(count) for count in counts])
     genotypes = Genotypes.joined(*asked)
 
-    def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:
+    def measuring(places: NDArray[np.int64], trials: int, heat: int) -> Callable[[], EPs]:
         parts = np.empty((len(places), 3), np.uint32)
         parts[:, 0], parts[:, 2] = generation, _HEATS + heat if heat else _EVALUATION
         parts[:, 1] = individual[places]
         learners = config.decode(genotypes if heat == 0 else genotypes[places])
-        return measure(config, learners, child_seeds(keys[places], parts), trials, run)
+        return _measuring(config, learners, child_seeds(keys[places], parts), trials, run)
 
-    fitness = racing.race(scores, counts, config.trials, config.race).fitness
-    return np.split(fitness, np.cumsum(counts)[:-1])
+    first_heat = measuring(np.arange(len(keys)), config.trials, 0)
+
+    def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:
+        return measuring(places, trials, heat)() if heat else first_heat()
+
+    def fitness() -> list[NDArray[np.float64]]:
+        raced = racing.race(scores, counts, config.trials, config.race)
+        return np.split(raced.fitness, np.cumsum(counts)[:-1])
+
+    return fitness
 
 
-def next_generation(config: Config, searches: list[Search], run: Runner) -> int:
-    """Advance all runs by one generation; return the number of evaluations it took."""
+def next_generation(config: Config, searches: list[Search], run: Runner) -> Callable[[], int]:
+    """Start the next generation of some runs.
+
+    Returns what waits for it and tells the runs; it gives the number of evaluations.
+    """
     asked = ask_all(searches)
-    measured = evaluate(config, searches, asked, run)
-    for search, genotypes, fitness in zip(searches, asked, measured, strict=True):
-        search.tell(genotypes, fitness)
-    return sum(map(len, asked))
+    fitness = _evaluating(config, searches, asked, run)
+
+    def finish() -> int:
+        for search, genotypes, own in zip(searches, asked, fitness(), strict=True):
+            search.tell(genotypes, own)
+        return sum(map(len, asked))
+
+    return finish
+
+
+def _generations(config: Config, searches: list[Search], run: Runner) -> Iterator[int]:
+    """Run all generations that are missing; yield the evaluations of each when all runs have it.
+
+    Where a batch can be started without waiting for its end, the runs are two groups that take turns:
+    while the trials of one run, the children of the other are made, and trials of both fill the engine.
+    """
+    # A run that starts over does so when it is asked, and not before its generation is recorded.
+    half = (len(searches) + 1) // 2 if run.overlaps and config.restart is None else len(searches)
+    groups = [group for group in (searches[:half], searches[half:]) if group]
+    begun: list[Callable[[], int]] = []
+    for generation in range(searches[0].generation + 1, config.generations + 1):
+        evaluations = 0
+        begun = begun or [next_generation(config, group, run) for group in groups]
+        for place, group in enumerate(groups):
+            evaluations += begun[place]()
+            if len(groups) > 1 and generation < config.generations:
+                begun[place] = next_generation(config, group, run)
+        if len(groups) == 1:
+            begun = []
+        yield evaluations
 
 
 def _run(
@@ -609,9 +657,8 @@ def _run(
     if history is not None:
         values[: len(history)] = history
 
-    while searches[0].generation < config.generations:
-        began = time.perf_counter()
-        evaluations = next_generation(config, searches, run)
+    began = time.perf_counter()
+    for evaluations in _generations(config, searches, run):
         rows = list(_rows(searches))
         took = time.perf_counter() - began
         generation = searches[0].generation
@@ -623,6 +670,7 @@ def _run(
             leaders = [search.best_fitness for search in searches]
             average = float(np.mean([row[3] for row in rows]))
             progress(Step(generation, config.generations, leaders, average, evaluations, took))
+        began = time.perf_counter()
 
     if winners is None:
         winners = _winners_of(config, searches, run)

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -363,6 +363,22 @@ def run(
     progress: Progress | None = None,
 ) -> Trials:
     """Run all trials of a batch on the cards; `workers` are cards, all that there are if it is None."""
+    return begin(batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=workers, progress=progress)()
+
+
+def begin(
+    batch: Batch,
+    *,
+    keep_weights: bool = False,
+    keep_ep: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Callable[[], Trials]:
+    """Start a batch, as `run` does; return what waits for its trials.
+
+    The host may work meanwhile, or start another batch, whose trials take the places of those
+    that end first. On several cards it starts when it is waited for.
+    """
     keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
     check()
     check_supported(supports(batch))
@@ -375,12 +391,20 @@ def run(
         eps=_room_for(cupy, len(batch), batch.episodes) if keep_ep else None,
         kept=np.empty((len(batch), layout.size), np.float32) if keep_weights else None,
     )
+    running: Iterator[None] = iter(())
     if len(cards) == 1 or len(batch) == 1:
-        _run(cupy, cards[0], batch, results, progress)
-    else:
-        _run_on_all(cupy, cards, batch, results, progress)
-    hidden, output = layout.unpack(results.kept) if results.kept is not None else (None, None)
-    return Trials(results.best, results.eps, hidden, output)
+        running = _run(cupy, cards[0], batch, results, progress)
+        next(running)  # the first launch
+
+    def wait() -> Trials:
+        for _ in running:
+            pass
+        if len(cards) > 1 and len(batch) > 1:
+            _run_on_all(cupy, cards, batch, results, progress)
+        hidden, output = layout.unpack(results.kept) if results.kept is not None else (None, None)
+        return Trials(results.best, results.eps, hidden, output)
+
+    return wait
 
 
 class _Results(NamedTuple):
@@ -473,7 +497,8 @@ def _run_on_all(
         with suppress(_Stopped, Empty), cupy.cuda.Device(card):
             while True:
                 first, last = todo.get_nowait()
-                _run(cupy, card, batch.part(first, last), results.part(first, last), tell)
+                for _ in _run(cupy, card, batch.part(first, last), results.part(first, last), tell):
+                    pass
 
     with ThreadPoolExecutor(len(cards)) as pool:
         try:
@@ -493,10 +518,11 @@ def _run_on_all(
 
 def _run(
     cupy: Any, card: int, batch: Batch, results: _Results, progress: Callable[[int], None] | None
-) -> None:
-    """Run a batch on the card that this thread uses."""
+) -> Iterator[None]:
+    """Run a batch on the card that this thread uses; yield after each launch, while the card is at work."""
     try:
-        _launch(cupy, card, batch, results, progress)
+        with _stream(cupy, card) as stream:
+            yield from _launches(cupy, card, stream, batch, results, progress)
     except cupy.cuda.memory.OutOfMemoryError:
         cupy.get_default_memory_pool().free_all_blocks()
         free, _ = cupy.cuda.runtime.memGetInfo()
@@ -506,10 +532,28 @@ def _run(
         ) from None
 
 
-def _launch(
-    cupy: Any, card: int, batch: Batch, results: _Results, progress: Callable[[int], None] | None
-) -> None:
-    """Send a batch to the card, slice by slice, and fetch its results."""
+_idle: dict[int, list[Any]] = {}  # streams of each card that no batch uses
+
+
+@contextmanager
+def _stream(cupy: Any, card: int) -> Iterator[Any]:
+    """Lend a stream of the card: what is in different ones may run side by side."""
+    idle = _idle.setdefault(card, [])
+    try:
+        stream = idle.pop()
+    except IndexError:
+        stream = cupy.cuda.Stream(non_blocking=True)
+    try:
+        yield stream
+    finally:
+        stream.synchronize()  # whatever happened: the card may still use what is given back now
+        idle.append(stream)
+
+
+def _launches(
+    cupy: Any, card: int, stream: Any, batch: Batch, results: _Results, progress: Callable[[int], None] | None
+) -> Iterator[None]:
+    """Send a batch to the card, slice by slice, and fetch its results; yield after each launch."""
     settings, table, learners = batch.settings, table_of(batch), flat(batch)
     best, eps, kept = results
     keep_weights, keep_ep = kept is not None, eps is not None
@@ -531,43 +575,46 @@ def _launch(
     there: Any = None
     for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.warps, kernel.pace):
         n = last - first
-        if episode == 0:
-            there = None  # what was for the trials before makes room
-            there = _OnCard(
-                best=cupy.empty((n, width), np.int32),
-                eps=cupy.empty((n, batch.episodes), np.int32) if keep_ep else None,
-                memory=cupy.empty((n, 2), np.int32),
-                weights=cupy.empty((n, layout.size), np.float32),
-                kept=cupy.empty((n, layout.size), np.float32) if keep_weights else None,
-                queue=cupy.empty(1 + 2 * n, np.int32),
-            )
-            trials = batch.learner[first:last], batch.goals[first:last], batch.seed[first:last]
-            _in_use, at = _upload(cupy, *trials, numbers, added, batch.columns)
-        began = time.perf_counter()
-        there.queue.data.memset_async(0, there.queue.nbytes)
-        piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
-        kernel.function(
-            (min(n, kernel.warps),),
-            (_LANES,),
-            (
-                *at[:5], *task, at[5] + np.uint64(4 * episode),
-                there.best, there.eps if keep_ep else there.memory, there.memory, there.weights,
-                there.kept if keep_weights else there.memory,
-                there.queue, there.queue[1:], there.queue[1 + n :],
-                np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
-                np.int32(resample), np.int32(width), np.int32(batch.episodes),
-                np.int32(len(table.following)), np.int32(table.step_cost),
-                np.int32(batch.phase), np.int32(phases),
-            ),
-        )  # fmt: skip
-        if until == batch.episodes:
-            there.best.get(out=best[first:last])  # which waits for the kernel
-            if eps is not None:
-                there.eps.get(out=eps[first:last])
-            if kept is not None:
-                there.kept.get(out=kept[first:last])
-        else:
-            cupy.cuda.get_current_stream().synchronize()
+        with stream:
+            if episode == 0:
+                there = None  # what was for the trials before makes room
+                there = _OnCard(
+                    best=cupy.empty((n, width), np.int32),
+                    eps=cupy.empty((n, batch.episodes), np.int32) if keep_ep else None,
+                    memory=cupy.empty((n, 2), np.int32),
+                    weights=cupy.empty((n, layout.size), np.float32),
+                    kept=cupy.empty((n, layout.size), np.float32) if keep_weights else None,
+                    queue=cupy.empty(1 + 2 * n, np.int32),
+                )
+                trials = batch.learner[first:last], batch.goals[first:last], batch.seed[first:last]
+                _in_use, at = _upload(cupy, *trials, numbers, added, batch.columns)
+            began = time.perf_counter()
+            there.queue.data.memset_async(0, there.queue.nbytes)
+            piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
+            kernel.function(
+                (min(n, kernel.warps),),
+                (_LANES,),
+                (
+                    *at[:5], *task, at[5] + np.uint64(4 * episode),
+                    there.best, there.eps if keep_ep else there.memory, there.memory, there.weights,
+                    there.kept if keep_weights else there.memory,
+                    there.queue, there.queue[1:], there.queue[1 + n :],
+                    np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
+                    np.int32(resample), np.int32(width), np.int32(batch.episodes),
+                    np.int32(len(table.following)), np.int32(table.step_cost),
+                    np.int32(batch.phase), np.int32(phases),
+                ),
+            )  # fmt: skip
+        yield
+        with stream:
+            if until == batch.episodes:
+                there.best.get(out=best[first:last])  # which waits for the kernel
+                if eps is not None:
+                    there.eps.get(out=eps[first:last])
+                if kept is not None:
+                    there.kept.get(out=kept[first:last])
+            else:
+                stream.synchronize()
         side_by_side = min(n, kernel.warps)
         kernel.pace.learn(n * (until - episode) / side_by_side, time.perf_counter() - began)
         if progress is not None:
@@ -719,4 +766,6 @@ def _table_on_card(card: int, table: Table) -> Packed:
     """Return a table whose arrays lie on the card in use."""
     import cupy  # noqa: PLC0415 - an extra
 
-    return Packed(*map(cupy.asarray, packed(table)))
+    there = Packed(*map(cupy.asarray, packed(table)))
+    cupy.cuda.get_current_stream().synchronize()  # before other streams read it
+    return there
