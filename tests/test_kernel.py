@@ -122,27 +122,16 @@ class OutOfMemoryError(Exception):
 
 
 class Array:
-    """An array of that card: as much of CuPy's as the engine uses."""
+    """An array of that card, or just memory: as much of CuPy's as the engine uses."""
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self.array, self.nbytes, self.ptr = array, array.nbytes, array.ctypes.data
+        self.array, self.ptr = array, array.ctypes.data
 
-    @property
-    def data(self) -> Array:
-        return self
 
-    def __getitem__(self, part: slice) -> Array:
-        return Array(self.array[part])
-
-    def set(self, array: NDArray[Any]) -> None:
-        self.array[:] = array
-
-    def get(self, out: NDArray[Any]) -> None:
-        out[:] = self.array
-
-    def memset_async(self, value: int, size: int) -> None:
-        assert size == self.nbytes
-        self.array[:] = value
+def at(place: int, kind: type[Any], count: int) -> NDArray[Any]:
+    """Return what lies at an address, as an array."""
+    room = (ctypes.c_char * (count * np.dtype(kind).itemsize)).from_address(place)
+    return np.frombuffer(memoryview(room), kind)
 
 
 class Device(AbstractContextManager[None]):
@@ -162,6 +151,8 @@ class Device(AbstractContextManager[None]):
 
 class Stream(AbstractContextManager[None]):
     """Stands for a queue of a card's work; all of it is done at once."""
+
+    ptr = 7
 
     def __init__(self, non_blocking: bool) -> None:
         self.own, self.waits = non_blocking, 0
@@ -209,31 +200,41 @@ class Card:
     def kernel(self, card: int, constants: tuple[tuple[str, int], ...]) -> Any:
         with self.working:
             compiled = self.library((*constants, ("TOGETHER", self.together)))
+        defined = dict(constants)
+        size = gpu.Layout(defined["HIDDEN"], defined["INPUTS"], defined["ACTIONS"]).size
 
         def function(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
             assert (grid[0] <= self.warps, block) == (True, (32,))
             assert card == Device().id
             given = dict(zip([*POINTERS, *NUMBERS], arguments, strict=True))
+            trials = int(given["trials"])
             if not self.by_card[card]:
                 self.begin.wait()  # until all that shall be used are at work
             with self.working:
                 self.launches += 1
                 self.by_card[card] += 1
-                given["claimed"].array[: given["trials"]] = self.claimed
+                at(given["claimed"], np.int32, trials)[:] = self.claimed
                 launch(compiled, *(a.ptr if isinstance(a, Array) else int(a) for a in arguments))
-                self.watch(given["weights"].array)
+                self.watch(at(given["weights"], np.float32, trials * size).reshape(trials, size))
 
         return gpu._Kernel(function, self.warps, self.pace)
 
-    def empty(self, shape: Any, kind: Any) -> Array:
-        words = int(np.prod(shape)) * np.dtype(kind).itemsize // 4 + 1
-        if self.used + 4 * words > self.size:
+    def alloc(self, size: int) -> Array:
+        if self.used + size > self.size:
             raise OutOfMemoryError
-        self.used += 4 * words
-        room = aligned(np.full(words, -7, np.int32))
-        array = Array(room.view(np.uint8)[: 4 * words - 4].view(kind).reshape(shape))
-        weakref.finalize(array, self.free, 4 * words)
-        return array
+        self.used += size
+        memory = Array(aligned(np.full(-(-size // 4), -7, np.int32)))
+        weakref.finalize(memory, self.free, size)
+        return memory
+
+    def memcpyAsync(self, to: int, source: int, size: int, kind: int, stream: int) -> None:  # noqa: N802
+        assert kind in (1, 2)
+        assert stream == Stream.ptr
+        ctypes.memmove(to, source, size)
+
+    def memsetAsync(self, to: int, value: int, size: int, stream: int) -> None:  # noqa: N802
+        assert stream == Stream.ptr
+        ctypes.memset(to, value, size)
 
     def free(self, size: int) -> None:
         self.used -= size
@@ -250,7 +251,7 @@ class Card:
     def get_default_memory_pool(self) -> Any:
         return type("Pool", (), {"free_bytes": lambda _: 0, "free_all_blocks": lambda _: None})()
 
-    def get_current_stream(self) -> Stream:
+    def get_current_stream(self) -> Any:
         return Stream(non_blocking=False)
 
 

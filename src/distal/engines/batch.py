@@ -130,6 +130,11 @@ class Batch:
         return self.switch.schedule(self.goal, self.seed, len(self.task.goals), phases)
 
     @cached_property
+    def last_goal(self) -> int:
+        """The highest number of a goal."""
+        return int(self.goals.max())
+
+    @cached_property
     def columns(self) -> NDArray[np.int32]:
         """The column of `best` that each episode is recorded in, or −1; (episodes)."""
         if self.record is None:

@@ -109,6 +109,6 @@ def table_of(batch: Batch) -> Table:
             f"the table of the task has {table.inputs} inputs and {table.outputs} actions, "
             f"the task {task.inputs} and {task.outputs}"
         )
-    if int(batch.goals.max()) >= table.goals:
+    if batch.last_goal >= table.goals:
         raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
     return table

@@ -16,13 +16,13 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -69,6 +69,7 @@ _SHARE = 0.6  # of the free memory
 SMALL = 2**28  # bytes that are taken without asking how much is free
 _PINNED = 2**24  # numbers of a result that is put where the card can write to; such memory is scarce
 _ALIGNED = 256  # bytes, as the card aligns memory itself
+_TO_CARD, _TO_HOST = 1, 2  # which way a copy goes, in CUDA's numbers
 _BLOCKS_A_CARD = 4  # at most, of a batch on several cards
 _POLL = 0.1  # seconds between looks at how far several cards are
 
@@ -299,6 +300,12 @@ def definitions(
         "EVERY": int(keep_ep),
         "BLOCKS": layout.blocks,
     }
+
+
+@lru_cache(maxsize=64)
+def _constants(*given: Any) -> tuple[tuple[str, int], ...]:
+    """Return what `definitions` returns, as a key."""
+    return tuple(definitions(*given).items())
 
 
 # ---------------------------------------------------------------- slices
@@ -559,10 +566,10 @@ def _launches(
     keep_weights, keep_ep = kept is not None, eps is not None
     layout = Layout(settings.hidden, table.inputs, table.outputs)
     moving, phases = batch.switch is not None, batch.goals.shape[1]
-    constants = definitions(
-        settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs, moving
+    kernel = _kernel(
+        card,
+        _constants(settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs, moving),
     )
-    kernel = _kernel(card, tuple(constants.items()))
     task = _table_on_card(card, table)
     numbers, added = packed_learners(learners)
     width = len(batch.recorded)
@@ -572,33 +579,36 @@ def _launches(
     room = _room(cupy, len(batch), each)
     # A resampling after the last episode is none, and its number need not fit.
     resample = learners.resample if learners.resample < batch.episodes else 0
-    there: Any = None
+    _in_use: Any = None
     for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.warps, kernel.pace):
         n = last - first
         with stream:
             if episode == 0:
-                there = None  # what was for the trials before makes room
-                there = _OnCard(
-                    best=cupy.empty((n, width), np.int32),
-                    eps=cupy.empty((n, batch.episodes), np.int32) if keep_ep else None,
-                    memory=cupy.empty((n, 2), np.int32),
-                    weights=cupy.empty((n, layout.size), np.float32),
-                    kept=cupy.empty((n, layout.size), np.float32) if keep_weights else None,
-                    queue=cupy.empty(1 + 2 * n, np.int32),
+                _in_use = None  # what was for the trials before makes room
+                sent = (
+                    batch.learner[first:last], batch.goals[first:last], batch.seed[first:last],
+                    numbers, added, batch.columns,
+                )  # fmt: skip
+                empty = _OnCard(
+                    best=4 * n * width,
+                    eps=4 * n * batch.episodes if keep_ep else 0,
+                    memory=4 * n * 2,
+                    weights=4 * n * layout.size,
+                    kept=4 * n * layout.size if keep_weights else 0,
+                    queue=4 * (1 + 2 * n),
                 )
-                trials = batch.learner[first:last], batch.goals[first:last], batch.seed[first:last]
-                _in_use, at = _upload(cupy, *trials, numbers, added, batch.columns)
+                _in_use, at = _taken(cupy, stream, sent, empty)
+                own = _OnCard(*at[len(sent) :])
             began = time.perf_counter()
-            there.queue.data.memset_async(0, there.queue.nbytes)
+            cupy.cuda.runtime.memsetAsync(own.queue, 0, empty.queue, stream.ptr)
             piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
             kernel.function(
                 (min(n, kernel.warps),),
                 (_LANES,),
                 (
-                    *at[:5], *task, at[5] + np.uint64(4 * episode),
-                    there.best, there.eps if keep_ep else there.memory, there.memory, there.weights,
-                    there.kept if keep_weights else there.memory,
-                    there.queue, there.queue[1:], there.queue[1 + n :],
+                    *at[:5], *task, at[5] + 4 * episode,
+                    own.best, own.eps, own.memory, own.weights, own.kept,
+                    own.queue, own.queue + 4, own.queue + 4 * (1 + n),
                     np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
                     np.int32(resample), np.int32(width), np.int32(batch.episodes),
                     np.int32(len(table.following)), np.int32(table.step_cost),
@@ -606,15 +616,12 @@ def _launches(
                 ),
             )  # fmt: skip
         yield
-        with stream:
-            if until == batch.episodes:
-                there.best.get(out=best[first:last])  # which waits for the kernel
-                if eps is not None:
-                    there.eps.get(out=eps[first:last])
-                if kept is not None:
-                    there.kept.get(out=kept[first:last])
-            else:
-                stream.synchronize()
+        if until == batch.episodes:
+            for array, place in ((best, own.best), (eps, own.eps), (kept, own.kept)):
+                if array is not None:
+                    part = array[first:last]
+                    cupy.cuda.runtime.memcpyAsync(part.ctypes.data, place, part.nbytes, _TO_HOST, stream.ptr)
+        stream.synchronize()
         side_by_side = min(n, kernel.warps)
         kernel.pace.learn(n * (until - episode) / side_by_side, time.perf_counter() - began)
         if progress is not None:
@@ -633,14 +640,14 @@ def _room_for(cupy: Any, trials: int, width: int) -> NDArray[np.int32]:
 
 
 class _OnCard(NamedTuple):
-    """The arrays of the trials that are on the card: see the kernel's arguments."""
+    """What trials have on the card (see the kernel's arguments): sizes in bytes, or places."""
 
-    best: Any
-    eps: Any
-    memory: Any
-    weights: Any
-    kept: Any
-    queue: Any
+    best: int
+    eps: int
+    memory: int
+    weights: int
+    kept: int
+    queue: int
 
 
 def _room(cupy: Any, trials: int, each: int) -> int:
@@ -655,19 +662,23 @@ def _room(cupy: Any, trials: int, each: int) -> int:
     return room
 
 
-def _upload(cupy: Any, *arrays: NDArray[Any]) -> tuple[Any, NDArray[np.uint64]]:
-    """Copy arrays to the card in one piece, since every copy takes its time.
+def _taken(
+    cupy: Any, stream: Any, sent: Sequence[NDArray[Any]], empty: Sequence[int]
+) -> tuple[Any, list[int]]:
+    """Take memory of the card in one piece, and copy arrays to it in one piece: every request takes its time.
 
-    Returns what has to be kept while they are in use, and where they lie.
+    Returns what has to be kept while it is in use, and the places of the arrays and of so many empty bytes.
     """
-    starts = np.cumsum([0, *(-(-array.nbytes // _ALIGNED) * _ALIGNED for array in arrays)])
-    size = int(starts[-1])
-    together = np.frombuffer(cupy.cuda.alloc_pinned_memory(size), np.uint8, size)
-    for array, at in zip(arrays, starts, strict=False):
-        together[at : at + array.nbytes].view(array.dtype)[:] = array.reshape(-1)
-    there = cupy.empty(size, np.uint8)
-    there.set(together)
-    return (there, together), starts.astype(np.uint64) + np.uint64(there.data.ptr)
+    sizes = [array.nbytes for array in sent]
+    starts = [0, *accumulate(-(-size // _ALIGNED) * _ALIGNED for size in (*sizes, *empty))]
+    there = cupy.cuda.alloc(starts[-1])
+    length = starts[len(sent)]
+    together = cupy.cuda.alloc_pinned_memory(length)
+    room = np.frombuffer(together, np.uint8, length)
+    for array, start, size in zip(sent, starts, sizes, strict=False):
+        room[start : start + size].view(array.dtype)[:] = array.reshape(-1)
+    cupy.cuda.runtime.memcpyAsync(there.ptr, room.ctypes.data, length, _TO_CARD, stream.ptr)
+    return (there, together), [there.ptr + start for start in starts[:-1]]
 
 
 class _Kernel(NamedTuple):

@@ -49,7 +49,7 @@ typedef unsigned long long u64;
 #define SEEN (4 * GROUPS)                        // rows of hidden neurons as outputs see them, after those of columns
 #define SPLIT ((HIDDEN & 31) + ACTIONS > 32)     // whether the outputs are in two slots
 #define PARTS (BY_LAYER ? 3 : 1)                 // of a neuron's weights, each with a norm
-#define LONG (STEPS / 4)                         // steps an episode, on average, of a trial that takes long
+#define LONG (STEPS / 3)                         // steps an episode, on average, of a trial that takes long
 #define FOUR (TOGETHER == 4 && SLOTS == 1 && WINNER)
 #define EVENTS (1 << EVENT_BITS)                 // classes of transitions
 #define STATE_AT (IN_SPOT + EVENT_BITS)          // a spot is state << STATE_AT | event << IN_SPOT | what is sensed
