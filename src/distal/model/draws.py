@@ -76,17 +76,19 @@ def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> ND
 
 
 def words_for(
-    seed: int | Sequence[int], episode: int, lanes: range, draws: Mapping[int, int]
+    seed: int | Sequence[int], episode: int | range, lanes: range, draws: Mapping[int, int]
 ) -> tuple[NDArray[np.uint32], ...]:
     """Return words for several purposes at once, with a number of draws for each; see `words`.
 
-    With many seeds, every array has one axis more, (seeds, lanes, draws).
+    With many seeds, every array has one axis more, (seeds, lanes, draws); with many episodes
+    another one before it.
     """
     blocks = {purpose: -(-count // 4) for purpose, count in draws.items()}
-    counter = np.empty((len(lanes), sum(blocks.values()), 4), np.uint32)
+    many = () if isinstance(episode, int) else (len(episode), *(1,) * (not isinstance(seed, int)))
+    counter = np.empty((*many, len(lanes), sum(blocks.values()), 4), np.uint32)
     counter[..., 0] = np.concatenate([np.arange(count) for count in blocks.values()])
     counter[..., 1] = np.asarray(lanes)[:, None]
-    counter[..., 2] = episode
+    counter[..., 2] = np.reshape(episode, (*many, 1, 1))
     counter[..., 3] = np.repeat(list(blocks), list(blocks.values()))
     keys = _keys(np.asarray(seed, np.uint64))
     key = keys if isinstance(seed, int) else keys[:, None, None]

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 from zlib import crc32
@@ -59,6 +60,7 @@ GENERATIONS = 300  # after the first population, unless something else is said
 # Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.
 _RUN, _EVALUATION, _REMEASUREMENT, _FINAL = 4, 5, 6, 7
 _HEATS = 31
+_AHEAD = 16  # generations whose seeds are made at once
 _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
 
 
@@ -572,6 +574,28 @@ def _rows(searches: list[Search]) -> Iterator[tuple[Any, ...]]:
 # ------------------------------------------------------------------ the loop
 
 
+@lru_cache(maxsize=8)
+def _individuals(
+    seeds: tuple[int, ...], counts: tuple[int, ...]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the seed of the run, and the number in its generation, of each individual."""
+    keys = np.repeat(np.array(seeds, np.uint64), counts)
+    return keys, np.concatenate([np.arange(count) for count in counts])
+
+
+@lru_cache(maxsize=8)
+def _evaluation_seeds(seeds: tuple[int, ...], counts: tuple[int, ...], block: int) -> NDArray[np.uint64]:
+    """Return the seeds of the evaluations in a block of generations, (generations, individuals).
+
+    Few seeds take as long to make as many.
+    """
+    keys, individual = _individuals(seeds, counts)
+    parts = np.empty((_AHEAD, len(keys), 3), np.uint32)
+    parts[..., 0] = _AHEAD * block + np.arange(_AHEAD)[:, None]
+    parts[..., 1], parts[..., 2] = individual, _EVALUATION
+    return child_seeds(keys, parts)
+
+
 def _evaluating(
     config: Config, searches: list[Search], asked: list[Genotypes], run: Runner
 ) -> Callable[[], list[NDArray[np.float64]]]:
@@ -581,21 +605,21 @@ def _evaluating(
     """
     counts = [len(genotypes) for genotypes in asked]
     generation = searches[0].generation + 1
-    keys = np.repeat(np.array([search.seed for search in searches], np.uint64), counts)
-    individual = np.concatenate([np.arange(count) for count in counts])
     genotypes = Genotypes.joined(*asked)
+    keys, individual = _individuals(tuple(search.seed for search in searches), tuple(counts))
 
-    def measuring(places: NDArray[np.int64], trials: int, heat: int) -> Callable[[], EPs]:
-        parts = np.empty((len(places), 3), np.uint32)
-        parts[:, 0], parts[:, 2] = generation, _HEATS + heat if heat else _EVALUATION
-        parts[:, 1] = individual[places]
-        learners = config.decode(genotypes if heat == 0 else genotypes[places])
-        return _measuring(config, learners, child_seeds(keys[places], parts), trials, run)
-
-    first_heat = measuring(np.arange(len(keys)), config.trials, 0)
+    seeds = _evaluation_seeds(tuple(search.seed for search in searches), tuple(counts), generation // _AHEAD)[
+        generation % _AHEAD
+    ]
+    first_heat = _measuring(config, config.decode(genotypes), seeds, config.trials, run)
 
     def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:
-        return measuring(places, trials, heat)() if heat else first_heat()
+        if not heat:
+            return first_heat()
+        parts = np.empty((len(places), 3), np.uint32)
+        parts[:, 0], parts[:, 1], parts[:, 2] = generation, individual[places], _HEATS + heat
+        learners = config.decode(genotypes[places])
+        return measure(config, learners, child_seeds(keys[places], parts), trials, run)
 
     def fitness() -> list[NDArray[np.float64]]:
         raced = racing.race(scores, counts, config.trials, config.race)
@@ -665,7 +689,7 @@ def _run(
         values[generation] = [row[2:5] for row in rows]
         seconds += took
         if folder is not None:
-            folder.append(rows, took, [search.state() for search in searches])
+            folder.append(rows, took, [search.snapshot() for search in searches])
         if progress is not None:
             leaders = [search.best_fitness for search in searches]
             average = float(np.mean([row[3] for row in rows]))

@@ -6,8 +6,10 @@ a run can stop and resume anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +22,8 @@ from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, entr
 # Purposes of the random words of an evolution, apart from those of a trial.
 _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
 _SIDE = 21  # 20 is that of `cma`
+_AHEAD = 16  # generations that are drawn for at once, at most
+_DRAWN = 2**18  # numbers that are drawn at once, about, at most
 
 
 # What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
@@ -199,14 +203,27 @@ class _Chances:
 def chances(
     seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int, uniform: bool = False
 ) -> _Chances:
-    """Draw for several runs at once, which is much faster than one after another."""
+    """Draw for several runs at once, and for generations to come: faster than one after another."""
+    ahead = max(1, min(_AHEAD, _DRAWN // (len(seeds) * n * (2 * discrete + continuous + 4))))
+    block, place = divmod(generation, ahead)
+    return _block(tuple(seeds), block * ahead, ahead, n, discrete, continuous, uniform)[place]
+
+
+@lru_cache(maxsize=8)
+def _block(
+    seeds: tuple[int, ...], first: int, count: int, n: int, discrete: int, continuous: int, uniform: bool
+) -> list[_Chances]:
+    """Draw for so many generations."""
     genes = discrete + continuous if uniform else 0
     wanted = {_PARENTS: 4, _REDRAW: 2 * discrete, _DEVIATE: continuous, _SIDE: genes}
-    parents, redraw, deviate, side = draws.words_for(seeds, generation, range(n), wanted)
+    generations = range(first, first + count)
+    parents, redraw, deviate, side = draws.words_for(seeds, generations, range(n), wanted)
     chance = unit(redraw)
     normal = draws.normals(deviate)[..., :continuous].astype(np.float64)
     halves = chance[..., :discrete], chance[..., discrete : 2 * discrete]
-    return _Chances(unit(parents), *halves, normal, unit(side[..., :genes]))
+    return [
+        _Chances(*own) for own in zip(unit(parents), *halves, normal, unit(side[..., :genes]), strict=True)
+    ]
 
 
 def _parents(
@@ -386,6 +403,10 @@ class GeneticSearch(Search):
         if not self.averaged or not (self.measured > 1).any():
             return self.fitness
         return np.where(self.measured > 1, self.fitness, np.inf)
+
+    def snapshot(self) -> Callable[[], dict[str, Any]]:
+        """Return what makes the state of now when it is called: its arrays are replaced, never changed."""
+        return copy(self).state if type(self) is GeneticSearch else super().snapshot()
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""

@@ -202,6 +202,11 @@ class Search(ABC):
             },
         }
 
+    def snapshot(self) -> Callable[[], dict[str, Any]]:
+        """Return what gives the state of now, whenever it is called; most of them are never needed."""
+        state = self.state()
+        return lambda: state
+
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from what `state` returned.
 
