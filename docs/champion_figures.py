@@ -13,7 +13,7 @@ from distal.analysis.usage import LAYERS
 from distal.base.colours import LIGHT
 from distal.base.drawing import signed
 from distal.base.significance import SIGNIFICANT
-from distal.evaluation.measures import Measure
+from distal.evaluation.measures import MISSED, Measure
 from distal.learners.dsp import ROWS
 from distal.paper.figures import blank, draw_curve, own_style, render_svg, standalone
 from distal.paper.measured import Curve
@@ -136,9 +136,12 @@ def _rows(data: dict[str, Any], name: str) -> Figure:
 def _elsewhere(data: dict[str, Any]) -> Figure:
     """Draw every champion minus chance and hill climbing, place by place."""
     names = champion_names(data)
-    figure = blank(8.2, 6.0)
-    panels = figure.subplots(1, len(names), squeeze=False, sharey=False)[0]
-    for axes, name in zip(panels, names, strict=True):
+    lines = -(-len(names) // 2)
+    figure = blank(8.2, 0.4 + 4.4 * lines)
+    panels = figure.subplots(lines, 2, squeeze=False).ravel()
+    for axes in panels[len(names) :]:
+        axes.set_axis_off()
+    for axes, name in zip(panels, names, strict=False):
         rows = data["elsewhere"][name]
         for k, (test, words, colour) in enumerate(
             (("minus_chance", "minus chance", "dsp"), ("minus_climber", "minus hill climbing", "hc"))
@@ -157,7 +160,8 @@ def _elsewhere(data: dict[str, Any]) -> Figure:
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_yticks(range(len(rows)), [_place(row, rows[0]["episodes"]) for row in rows], fontsize=7)
         axes.set_title(name, loc="left", fontsize=9)
-        axes.set_xlabel("EP (to the left: better)")
+        missed = Measure.of(data["inside"][name]["measure"]).kind == MISSED
+        axes.set_xlabel(f"{'percentage points' if missed else 'EP'} (to the left: better)")
     _legend(figure, 2)
     return figure
 

@@ -6,10 +6,12 @@ So every difference is paired. `measure` returns all numbers, ready for JSON.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from distal.base.significance import holm, mean_interval, paired, share_interval
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.learning import Behaviour, batch_of, settings_in
-from distal.evaluation.measures import BEST, LAST, Measure
+from distal.evaluation.measures import LAST, Measure
 from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
 from distal.learners.dsp import NUMBERS, ROWS, Rule
 from distal.learners.rule import champion_record, champion_rules, find_rule
@@ -35,6 +37,7 @@ from distal.paper.measured import Curve
 from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask
 
+BY_BUDGET = Path(__file__).parents[1] / "benchmarks" / "results" / "champions_by_budget.json"
 PAPER, OURS = BEFORE = ("paper:1", "evolved:1")  # the best rules before the champions
 CLIMBER = "hc"
 CHAMPIONS = 18  # the last number of the part that the seed of all trials comes from
@@ -142,10 +145,11 @@ class Trials:
         return self.kept[key]
 
 
-def score(ep: EPs, measure: Measure) -> NDArray[np.float64]:
-    """Return what a measure makes of EPs (…, trials, episodes): a number for each trial."""
-    if measure.kind == BEST:
-        return np.asarray(ep.min(axis=-1), np.float64)
+def score(ep: EPs, measure: Measure, place: Place = HOME) -> NDArray[np.float64]:
+    """Return what a measure makes of EPs (…, trials, episodes) in a place: a number for each trial."""
+    if not measure.needs_ep:
+        best = measure.judged(ep.min(axis=-1), place.task.target(place.settings))
+        return np.asarray(best, np.float64)
     return np.asarray(ep[..., -(measure.episodes or ep.shape[-1]) :].mean(axis=-1), np.float64)
 
 
@@ -183,6 +187,9 @@ def behaviour(ep: EPs, target: float, goals: int) -> dict[str, Any]:
         LAST: mean(ep[:, -KEPT_LAST:].mean(axis=1)),
         "reached": share(reached),
         "reached_by_goal": [float(reached[goal::goals].mean()) for goal in range(goals)],
+        "best_where_reached": [
+            _part(ep[goal::goals].min(axis=1), reached[goal::goals]) for goal in range(goals)
+        ],
         "median_first": found.median_first,
         "retained": found.retained,
         "again_at_once": _part(hit[:, 1:], before),
@@ -197,8 +204,8 @@ def behaviour(ep: EPs, target: float, goals: int) -> dict[str, Any]:
     }
 
 
-def _part(what: NDArray[np.bool_], where: NDArray[np.bool_]) -> float | None:
-    """Return how often something is true where something else is; None if that is nowhere."""
+def _part(what: NDArray[Any], where: NDArray[np.bool_]) -> float | None:
+    """Return a mean, or how often something is true, where something else is; None if that is nowhere."""
     return float(what[where].mean()) if where.any() else None
 
 
@@ -360,7 +367,7 @@ def elsewhere(
     for place, length in cells:
         count = size.trials if length <= size.short else size.long_trials
         own, chance, climber = (
-            score(trials.eps(one, place, length, count), measure)
+            score(trials.eps(one, place, length, count), measure, place)
             for one in (rule, chance_for(rule), DEFAULT_CLIMBER)
         )
         distances = place.task.maze.start_distances
@@ -380,6 +387,12 @@ def elsewhere(
 
 
 # ------------------------------------------------------------------ all of it
+
+
+def by_budget() -> list[dict[str, Any]]:
+    """Return the kept records of searches for the same prize with other budgets, the smallest first."""
+    kept = json.loads(BY_BUDGET.read_text(encoding="utf-8"))
+    return sorted((entry["record"] for entry in kept["champions"]), key=lambda record: int(record["budget"]))
 
 
 def measure(size: Size, seed: int, engine: str | None, say: Callable[[str], None]) -> dict[str, Any]:
@@ -430,6 +443,7 @@ def measure(size: Size, seed: int, engine: str | None, say: Callable[[str], None
         "champions": [
             {"rule": rule.to_dict(), "record": record} for rule, record in zip(rules, records, strict=True)
         ],
+        "by_budget": by_budget(),
         "rules": {name: one.to_dict() for name, one in shown.items()},
         "does": does_what,
         "inside": within,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from champion_figures import champion_names, label
@@ -18,7 +17,7 @@ from distal.base.checks import counted
 from distal.base.drawing import signed as change_words
 from distal.base.significance import SIGNIFICANT, holm
 from distal.evaluation.learning import KEPT
-from distal.evaluation.measures import BEST, LAST, Measure
+from distal.evaluation.measures import BEST, LAST, MISSED, Measure
 from distal.learners.dsp import NUMBERS
 from distal.paper.experiments import paper_results
 from distal.paper.wording import listed, made_on, percent, signed, table_row
@@ -179,52 +178,58 @@ def lowest_of(values: Sequence[float], count: int) -> float:
 
 
 def larger(data: Data) -> list[str]:
-    """Say what more runs of each search bring, and how far a target that is missed is away."""
+    """Say what more runs of each search bring, and what larger budgets brought where a target is missed."""
     counts = [1, 2, 4, 8, 16, 32]
     rows = []
     for entry in data["champions"]:
-        runs = entry["record"]["run_winners"]
+        record = entry["record"]
+        runs = record["run_winners"]
         cells = [f"{lowest_of(runs, count):.2f}" if count <= len(runs) else "–" for count in counts]
-        rows.append([f"`{entry['rule']['name']}`", *cells, f"{min(runs):.2f} ({len(runs)})"])
+        by = Measure.of(record["run_fitness"]).words
+        rows.append([f"`{entry['rule']['name']}`", by, *cells, f"{min(runs):.2f} ({len(runs)})"])
     text = [
         "## What a larger budget would buy", "",
         "Runs of a search are independent, so what fewer of them would have found is known: the lowest re-measured "
-        "fitness among so many winners, on average over all ways to choose them.", "",
-        *table(("champion", *(counted(count, "run") for count in counts), "all runs"), rows),
+        "fitness among so many winners, on average over all ways to choose them. It is the lowest of many, so it is "
+        "optimistic. Afterwards the finalists of all runs are bred together, which the table does not show.", "",
+        *table(("champion", "runs judged by", *(counted(count, "run") for count in counts), "all runs"), rows, left=(1,)),
     ]  # fmt: skip
     for target in TARGETS:
         name, record = winner(data, target)
-        if target.share and not target.met(held_out(target, record)[0]):
-            text += [_away(data, target, name, record), ""]
+        if not target.met(held_out(target, record)[0]):
+            text += budgets(data["by_budget"], target, name)
     return text
 
 
-def _away(data: Data, target: Target, name: str, record: Data) -> str:
-    """Say how far a share of trials is from its target, as far as the numbers tell."""
-    text = (
-        f"**{target.words[0].upper()}{target.words[1:]}**: {target.written(held_out(target, record)[0])} held out, after "
-        f"{record['spent']:,} episodes. "
-    )
-    own, ours = data["does"][name]["own"], data["does"][OURS]["own"]
-    gain = own["reached"]["value"] - ours["reached"]["value"]
-    fall = ours["best"]["value"] - own["best"]["value"]
-    runs = record["run_winners"]
-    if gain <= 0 or fall <= 0 or len(runs) < 2 or record["fitness"] != BEST:
-        return text
-    needed = own["best"]["value"] - (target.limit - own["reached"]["value"]) * fall / gain
-    steps = [2**power for power in range(len(runs).bit_length() - 1)]
-    gains = [lowest_of(runs, count) - lowest_of(runs, 2 * count) for count in steps]
+def budgets(records: Sequence[Data], target: Target, name: str) -> list[str]:
+    """Return what searches with several budgets came to, and whether more would reach a target."""
+    found = [held_out(target, record) for record in records]
+    rows = []
+    for record, (value, low, high) in zip(records, found, strict=True):
+        chance = record["held_out"]["chance_reached" if target.share else "chance"]
+        rows.append(
+            [
+                f"{record['budget']:,}", f"{record['runs']}", f"{record['bred']:,}",
+                f"{target.written(value)} ({target.written(low)} to {target.written(high)})", target.written(chance),
+            ]
+        )  # fmt: skip
+    heads = ("episodes", "runs", "generations bred", "held out", "chance")
+    (before, *_), (last, *ends) = found[-2:]
+    more = records[-1]["budget"] / records[-2]["budget"]
+    text = f"The last step, {more:g} times the episodes, changed it from {target.written(before)} to {target.written(last)}"
+    flat = min(ends) <= before <= max(ends)
     text += (
-        f"The share grows with what is searched for: from `{OURS}` to `{name}` the best EP falls by {fall:.1f} and the "
-        f"share grows by {100 * gain:.0f} points. If that goes on, {target.limit:.0%} belong to a best EP of about "
-        f"{needed:.0f}. Twice as many runs, {2 * steps[-1]} for {steps[-1]}, took the lowest fitness down by {gains[-1]:.1f}"
+        ", no more than noise: more of this search will not get there. It takes another idea, in the rule, the network "
+        "or the search."
+        if flat and not target.met(last)
+        else "."
     )
-    if any(one <= other for one, other in pairwise(gains)):
-        return f"{text}."
-    return (
-        f"{text}, and each doubling brings less than the one before: more of this search will not get there. It takes "
-        "another idea, in the rule, the network or the search."
-    )
+    return [
+        f"**{target.words[0].upper()}{target.words[1:]}**, by the episodes spent; one search each, with one seed. The "
+        f"last is that of `{name}`.", "",
+        *table(heads, rows),
+        text, "",
+    ]  # fmt: skip
 
 
 # ------------------------------------------------------------------ what they do
@@ -306,14 +311,20 @@ def hard_goals(data: Data) -> str:
         return f"`{OURS}` reaches every final position in at least half of its trials."
 
     def share(name: str) -> str:
-        reached = data["does"][name]["own"]["reached_by_goal"]
-        return f"{sum(reached[k] for k in hard) / len(hard):.0%}"
+        own = data["does"][name]["own"]
+        reached = [own["reached_by_goal"][k] for k in hard]
+        best = [own["best_where_reached"][k] for k in hard if own["best_where_reached"][k] is not None]
+        with_ep = f" (best EP {sum(best) / len(best):.0f})" if best else ""
+        return f"{sum(reached) / len(hard):.0%}{with_ep}"
 
     others = listed([f"`{name}` reaches them in {share(name)}" for name in champion_names(data)])
     where = listed([data["goals"][k] for k in hard])
+    ways = [data["distances"][k] for k in hard]
     return (
         f"`{OURS}` reaches {'final position' if len(hard) == 1 else 'final positions'} {where} in less than half "
-        f"of its trials: in {share(OURS)} of them. In as many episodes, {data['size']['short']}, {others}."
+        f"of its trials: in {share(OURS)} of them. In as many episodes, {data['size']['short']}, {others}. In brackets "
+        f"is the mean best EP of the trials that reach them; the shortest ways take {min(ways):g} steps or more, and a "
+        "detour over another final position costs 5 on top of its steps."
     )
 
 
@@ -358,6 +369,21 @@ def turns(data: Data, name: str) -> str:
     return (
         f"**{head}.** After a worse episode, the cosine between its update and the one before is "
         f"{signed(cosine)} on average: −1 would be the way back, +1 the same way again."
+    )
+
+
+def remembers(data: Data, name: str) -> str:
+    """Say whether the network of a rule can remember anything within an episode."""
+    scales = [data["rules"][name][number] for number in ("alpha_h", "alpha_o")]
+    if any(scales):
+        return (
+            f"**Its networks have a memory.** α_h is {scales[0]:.3f} and α_o {scales[1]:.3f}: what they do depends on "
+            "what they did before."
+        )
+    return (
+        "**Its networks have no memory.** α_h and α_o are 0, so where the agent senses the same, it does the same: it "
+        "turns the same way at every junction that it comes to from below. It gets to other final positions by walking on "
+        "from one, and coming back to a junction from the side."
     )
 
 
@@ -484,6 +510,8 @@ def measure_words(found: Data) -> str:
     """Say what a rule is measured by."""
     measure = Measure.of(found["measure"])
     episodes = f"{found['episodes']:,}"
+    if measure.kind == MISSED:
+        return f"{measure.words} in {episodes} episodes"
     return (
         f"best EP of {episodes} episodes" if measure.kind == BEST else f"{measure.words[:-9]} of {episodes}"
     )
@@ -551,9 +579,15 @@ def agreement(data: Data, entry: Data) -> str:
     record, own = entry["record"], data["does"][entry["rule"]["name"]]["own"]
     measure = Measure.of(record["fitness"])
     long = record["episodes"] > Size.short
-    if str(measure) not in (BEST, f"{LAST}:{KEPT_LAST}") or record["episodes"] not in (Size.short, Size.long):
+    if record["episodes"] not in (Size.short, Size.long):
         return ""
-    here = own["long"]["best"] if long else own[measure.kind]
+    if measure.kind == MISSED and not long:
+        value, low, high = (100 - 100 * own["reached"][key] for key in ("value", "high", "low"))
+        here = {"value": value, "low": low, "high": high}
+    elif str(measure) in (BEST, f"{LAST}:{KEPT_LAST}"):
+        here = own["long"]["best"] if long else own[measure.kind]
+    else:
+        return ""
     held = record["held_out"]
     error = ((here["high"] - here["low"]) ** 2 / 3.92**2 + held["standard_error"] ** 2) ** 0.5
     apart = abs(here["value"] - held["fitness"])
@@ -577,7 +611,7 @@ def portrait(data: Data, entry: Data) -> list[str]:
         f"### {name}: {prize_words(entry['record'])}", "",
         f"On the {found['trials']:,} trials of this section its {measure_words(found)} is "
         f"{interval(found['fitness'])}, chance {found['chance']['value']:.2f}.{note}{agreement(data, entry)}", "",
-        *(f"- {say(data, name)}" for say in (moves, turns, explores, keeps, ends, hears, uses)), "",
+        *(f"- {say(data, name)}" for say in (remembers, moves, turns, explores, keeps, ends, hears, uses)), "",
         f"![Share of the updates that select each row of {name}, and what other changes of the row do]"
         f"(figures/{stem}_rows.svg)", "",
         *row_table(data, name),
@@ -659,8 +693,11 @@ def in_short(data: Data) -> list[str]:
     lines = [f"- **Targets.** {in_targets(data)}"]
     for entry in data["champions"]:
         name = entry["rule"]["name"]
-        heads = [say(data, name).split("**")[1].rstrip(".") for say in (moves, explores, keeps, ends, hears)]
-        heads = [head for head in heads if head != "How far it moves"]
+        heads = [
+            say(data, name).split("**")[1].rstrip(".")
+            for say in (remembers, moves, explores, keeps, ends, hears)
+        ]
+        heads = [head for head in heads if head not in ("How far it moves", "Its networks have a memory")]
         lines.append(f"- **`{name}`**, prize “{entry['record']['prize']}”. {'. '.join(heads)}.")
     return [*lines, ""]
 

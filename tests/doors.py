@@ -19,7 +19,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -625,6 +625,12 @@ def BUDGET(given: object) -> str:  # noqa: N802 - a constant like the others
     return WRONG if number is None or not number > 0 else EITHER if number < 10_000 else LONG
 
 
+def no_learners(given: object) -> str:
+    """Take what may be an empty list; of learners in one, other tests are."""
+    size = len(given) if isinstance(given, Sized) and not isinstance(given, str | bytes) else None
+    return EITHER if size == 0 else WRONG
+
+
 EVOLUTION: Rows = {
     "learner": row("dsp", words("dsp", "hc")),
     "runs": row(1, whole(1, 2**20, quick=3)),
@@ -635,6 +641,7 @@ EVOLUTION: Rows = {
     "islands": row(1, whole(1, 2**10, quick=3)),
     "exchange": row(2, whole(1, 2**32 - 1)),
     "restart": row(None, none_or(whole(1, 2**32 - 1))),
+    "begin_with": row((), no_learners),
     **SHORT_FORM,
     "search": row(None, none_or(never)),
     "fitness": row("best", words("best", "mean", "missed")),
@@ -1209,7 +1216,10 @@ NO_DOOR = {
         (
             "distal.GeneticAlgorithm.evaluations", "distal.search.protocol.Algorithm.evaluations",
             "distal.search.protocol.Search.finalists", "distal.search.protocol.Search.immigrate",
+            "distal.search.protocol.Search.begin_with", "distal.search.protocol.Search.snapshot",
+            "distal.search.protocol.Genotypes.of_genes",
             "distal.search.genetic.GeneticSearch.finalists", "distal.search.genetic.GeneticSearch.immigrate",
+            "distal.search.genetic.GeneticSearch.begin_with", "distal.search.genetic.GeneticSearch.snapshot",
         ),
         "called by evolve, which is the door",
     ),

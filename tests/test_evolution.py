@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from distal import InputError
+from distal.model import draws
 from distal.search import genetic as evolution
 from distal.search.genetic import GeneticAlgorithm, GeneticSearch
 from distal.search.protocol import Genotypes
@@ -96,6 +98,44 @@ def test_runs_that_draw_together_draw_what_each_would_draw_alone() -> None:
         alone = evolution.chances([seed], 7, 10, 32, 4)
         for name in ("parents", "redraw", "value", "deviate"):
             assert (getattr(alone, name)[0] == getattr(together, name)[run]).all()
+
+
+def test_drawing_ahead_changes_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    ahead = [evolution.chances([3, 4], generation, 5, 6, 3, True) for generation in range(40)]
+    monkeypatch.setattr(evolution, "_AHEAD", 1)
+    for generation, own in enumerate(ahead):
+        alone = evolution.chances([3, 4], generation, 5, 6, 3, True)
+        for name in ("parents", "redraw", "value", "deviate", "side"):
+            assert getattr(alone, name).tolist() == getattr(own, name).tolist()
+    # By the definition: the word of draw d is philox((d // 4, child, generation, purpose), seed)[d % 4].
+    word = draws.philox([0, 2, 17, 17], [3, 0])[1]
+    assert ahead[17].parents[0, 2, 1] == word / 2**32
+
+
+def test_many_generations_do_not_draw_more_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    words_for = draws.words_for
+
+    def noted(seeds: Any, generations: Any, lanes: range, wanted: Any) -> Any:
+        drawn.append(len(generations))
+        return words_for(seeds, generations, lanes, wanted)
+
+    monkeypatch.setattr(draws, "words_for", noted)
+    evolution.chances([11, 12], 0, 10, 32, 4)
+    evolution.chances([11, 12], 0, 20_000, 32, 4)
+    assert drawn == [16, 1]
+
+
+def test_a_snapshot_is_the_state_of_its_moment() -> None:
+    search = GeneticAlgorithm(population=4, elite_count=2, elites="averaged").begin(3, 2, 5)
+    states, snapshots = [], []
+    for _ in range(4):
+        asked = search.ask()
+        search.tell(asked, np.arange(len(asked), dtype=np.float64))
+        states.append(search.state())
+        snapshots.append(search.snapshot())
+    search.immigrate(search.told()[2], -1.0, 0)
+    assert [snapshot() for snapshot in snapshots] == states
 
 
 def test_offspring_mutate_at_the_papers_rates() -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distal import HillClimbing, InputError, Rule, Settings, evolve
+from distal import Chance, HillClimbing, InputError, Rule, Settings, evolve, find_rule
 from distal.engines import Batch, cpu
 from distal.engines.numbers import flat
 from distal.evaluation.learning import batch_of
 from distal.learners import KINDS, Learner
-from distal.learners.genes import Decoded, decoded
+from distal.learners.genes import Decoded, decoded, genes_of
 from distal.search.genetic import first_population
 from distal.tasks.walk import MazeTask
 from tests.mazes import T
@@ -39,6 +39,14 @@ def test_engines_get_from_genes_what_they_get_from_objects(kind: str) -> None:
     of_genes, of_objects = flat(trials(genes)), flat(trials(tuple(genes)))
     for ours, theirs in zip(map(np.asarray, of_genes), map(np.asarray, of_objects), strict=True):
         assert (ours.dtype, ours.tolist()) == (theirs.dtype, theirs.tolist())
+
+
+def test_a_learner_says_which_genes_stand_for_it() -> None:
+    rule = find_rule("paper:2")
+    assert genes_of(rule) == (*rule.delta_w, *rule.numbers.values())
+    assert genes_of(HillClimbing(0.1, 0.2, 0.3)) == (0.1, 0.2, 0.3)
+    with pytest.raises(InputError, match="a learner of kind chance does not say which genes stand for it"):
+        genes_of(Chance(0.1, 0.2))
 
 
 def test_an_evolution_makes_no_object_but_the_winners(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,8 @@ GENERATIONS = 300  # after the first population, unless something else is said
 # Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.
 _RUN, _EVALUATION, _REMEASUREMENT, _FINAL = 4, 5, 6, 7
 _HEATS = 31
-_AHEAD = 16  # generations whose seeds are made at once
+_AHEAD = 16  # generations whose seeds are made at once, at most
+_AT_ONCE = 2**12  # seeds, about, at most
 _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
 
 
@@ -574,7 +575,7 @@ def _rows(searches: list[Search]) -> Iterator[tuple[Any, ...]]:
 # ------------------------------------------------------------------ the loop
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)  # two groups of runs may take turns
 def _individuals(
     seeds: tuple[int, ...], counts: tuple[int, ...]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -583,15 +584,22 @@ def _individuals(
     return keys, np.concatenate([np.arange(count) for count in counts])
 
 
-@lru_cache(maxsize=8)
-def _evaluation_seeds(seeds: tuple[int, ...], counts: tuple[int, ...], block: int) -> NDArray[np.uint64]:
-    """Return the seeds of the evaluations in a block of generations, (generations, individuals).
+def _evaluation_seeds(seeds: tuple[int, ...], counts: tuple[int, ...], generation: int) -> NDArray[np.uint64]:
+    """Return the seeds of the evaluations of a generation; few of them take as long to make as many."""
+    ahead = max(1, min(_AHEAD, _AT_ONCE // sum(counts)))
+    block, place = divmod(generation, ahead)
+    made: NDArray[np.uint64] = _block_of_seeds(seeds, counts, block * ahead, ahead)[place]
+    return made
 
-    Few seeds take as long to make as many.
-    """
+
+@lru_cache(maxsize=2)
+def _block_of_seeds(
+    seeds: tuple[int, ...], counts: tuple[int, ...], first: int, generations: int
+) -> NDArray[np.uint64]:
+    """Return the seeds of the evaluations of so many generations, (generations, individuals)."""
     keys, individual = _individuals(seeds, counts)
-    parts = np.empty((_AHEAD, len(keys), 3), np.uint32)
-    parts[..., 0] = _AHEAD * block + np.arange(_AHEAD)[:, None]
+    parts = np.empty((generations, len(keys), 3), np.uint32)
+    parts[..., 0] = np.arange(first, first + generations)[:, None]
     parts[..., 1], parts[..., 2] = individual, _EVALUATION
     return child_seeds(keys, parts)
 
@@ -604,13 +612,10 @@ def _evaluating(
     Returns what waits for it, and gives the fitness of what each run asked for.
     """
     counts = [len(genotypes) for genotypes in asked]
-    generation = searches[0].generation + 1
-    genotypes = Genotypes.joined(*asked)
-    keys, individual = _individuals(tuple(search.seed for search in searches), tuple(counts))
-
-    seeds = _evaluation_seeds(tuple(search.seed for search in searches), tuple(counts), generation // _AHEAD)[
-        generation % _AHEAD
-    ]
+    generation, genotypes = searches[0].generation + 1, Genotypes.joined(*asked)
+    runs = tuple(search.seed for search in searches), tuple(counts)
+    keys, individual = _individuals(*runs)
+    seeds = _evaluation_seeds(*runs, generation)
     first_heat = _measuring(config, config.decode(genotypes), seeds, config.trials, run)
 
     def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:

@@ -23,7 +23,7 @@ from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, entr
 _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
 _SIDE = 21  # 20 is that of `cma`
 _AHEAD = 16  # generations that are drawn for at once, at most
-_DRAWN = 2**18  # numbers that are drawn at once, about, at most
+_DRAWN = 2**16  # numbers that are drawn at once, about, at most
 
 
 # What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
@@ -209,7 +209,7 @@ def chances(
     return _block(tuple(seeds), block * ahead, ahead, n, discrete, continuous, uniform)[place]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)  # two groups of runs may take turns
 def _block(
     seeds: tuple[int, ...], first: int, count: int, n: int, discrete: int, continuous: int, uniform: bool
 ) -> list[_Chances]:
