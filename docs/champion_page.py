@@ -196,8 +196,9 @@ def larger(data: Data) -> list[str]:
     ]  # fmt: skip
     for target in TARGETS:
         name, record = winner(data, target)
-        if not target.met(held_out(target, record)[0]):
-            text += budgets(data["by_budget"], target, name)
+        same = [one for one in data["by_budget"] if one["prize"] == record["prize"]]
+        if not target.met(held_out(target, record)[0]) and len(same) > 1 and same[-1] == record:
+            text += budgets(same, target, name)
     return text
 
 
@@ -213,7 +214,7 @@ def budgets(records: Sequence[Data], target: Target, name: str) -> list[str]:
                 f"{target.written(value)} ({target.written(low)} to {target.written(high)})", target.written(chance),
             ]
         )  # fmt: skip
-    heads = ("episodes", "runs", "generations bred", "held out", "chance")
+    heads = ("budget, in episodes", "runs", "generations bred", "held out", "chance")
     (before, *_), (last, *ends) = found[-2:]
     more = records[-1]["budget"] / records[-2]["budget"]
     text = f"The last step, {more:g} times the episodes, changed it from {target.written(before)} to {target.written(last)}"
@@ -225,7 +226,7 @@ def budgets(records: Sequence[Data], target: Target, name: str) -> list[str]:
         else "."
     )
     return [
-        f"**{target.words[0].upper()}{target.words[1:]}**, by the episodes spent; one search each, with one seed. The "
+        f"**{target.words[0].upper()}{target.words[1:]}**, by budget; one search each, with one seed. The "
         f"last is that of `{name}`.", "",
         *table(heads, rows),
         text, "",
@@ -323,7 +324,7 @@ def hard_goals(data: Data) -> str:
     return (
         f"`{OURS}` reaches {'final position' if len(hard) == 1 else 'final positions'} {where} in less than half "
         f"of its trials: in {share(OURS)} of them. In as many episodes, {data['size']['short']}, {others}. In brackets "
-        f"is the mean best EP of the trials that reach them; the shortest ways take {min(ways):g} steps or more, and a "
+        f"is the best EP of the trials that reach them, as a mean over the positions; the shortest ways take {min(ways):g} steps or more, and a "
         "detour over another final position costs 5 on top of its steps."
     )
 

@@ -1216,10 +1216,10 @@ NO_DOOR = {
         (
             "distal.GeneticAlgorithm.evaluations", "distal.search.protocol.Algorithm.evaluations",
             "distal.search.protocol.Search.finalists", "distal.search.protocol.Search.immigrate",
-            "distal.search.protocol.Search.begin_with", "distal.search.protocol.Search.snapshot",
+            "distal.search.protocol.Search.begin_with",
             "distal.search.protocol.Genotypes.of_genes",
             "distal.search.genetic.GeneticSearch.finalists", "distal.search.genetic.GeneticSearch.immigrate",
-            "distal.search.genetic.GeneticSearch.begin_with", "distal.search.genetic.GeneticSearch.snapshot",
+            "distal.search.genetic.GeneticSearch.begin_with",
         ),
         "called by evolve, which is the door",
     ),

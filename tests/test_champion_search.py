@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -173,7 +174,7 @@ def test_other_options_and_other_peoples_folders_are_refused(folder: Path, tmp_p
     assert contents(folder) == before
     for wrong, message in (
         ({"prize": "fast"}, "prize is 'fast', expected one of best, last, reached, long"),
-        ({"budget": 1e3}, "budget is 1000 episodes, but 2 runs take at least 444,445"),
+        ({"budget": 1e3}, "budget is 1000 episodes, but 2 runs and the last race take at least 444,445"),
         ({"budget": -1.0}, "budget is -1 episodes, expected more than 0"),
         ({"held_out": 1}, "held_out is 1, expected a whole number from 2"),
         ({"learner": "chance"}, "learner is 'chance', which has nothing to evolve"),
@@ -210,9 +211,20 @@ def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
     assert bred is not None
     assert bred.seed != config.seed
     with pytest.raises(
-        InputError, match=r"the search and its last race take .*; give at least that, or fewer runs"
+        InputError, match=r"the search and the last race take .*; give at least that, or fewer runs"
     ):
         Request("long", 35.6e6, None, 4000, Config())
+    # The page says from which budget on finalists are bred together.
+    begins = {"long": 8.6e9}.get(prize, 1.72e9)
+    bred_at = [Request(prize, budget, None, 4000, Config()).bred for budget in (0.99 * begins, begins)]
+    assert [one is not None for one in bred_at] == [False, True]
+    page = (Path(distal.__file__).parents[2] / "docs" / "searching.md").read_text(encoding="utf-8")
+    assert "(from 1.72e9 episodes, and from 8.6e9 for the prize `long`)" in page
+    # What a refusal asks for is enough.
+    with pytest.raises(InputError, match="500 runs and the last race take at least") as refused:
+        Request(prize, 1e8, 500, 4000, Config())
+    least = float(re.findall(r"at least ([\d,]+)", str(refused.value))[0].replace(",", ""))
+    assert Request(prize, least, 500, 4000, Config()).config.runs == 500
     assert [written(budget) for budget in (1e11, 2e10, 1234567)] == ["1e+11", "2e+10", "1234567"]
 
 
@@ -222,6 +234,12 @@ def test_every_shipped_champion_is_what_its_record_says() -> None:
         whole = Champion.from_dict({"learner": rule.to_dict(), "record": record})
         assert whole.record == record
         assert record["spent"] <= record["budget"]
+        # Its command still asks for the same search.
+        asked = Request(record["prize"], record["budget"], None, 4000, Config(seed=record["seed"]))
+        assert asked.words == record["command"]
+        assert asked.bred is not None
+        plan = asked.config.runs, asked.config.generations, asked.bred.generations
+        assert plan == (record["runs"], record["generations"], record["bred"])
         held = record["held_out"]
         assert held["trials"] == 4000
         assert held["low"] < held["fitness"] < held["high"] < held["chance"]

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -688,6 +689,40 @@ def test_a_batch_that_nobody_waits_for_is_waited_for_before_its_memory_is_free(
     assert stream.own
     assert stream.waits == 1
     assert card.used == 0
+
+
+def test_a_batch_is_waited_for_once(plug_in: Callable[..., Card]) -> None:
+    plug_in(warps=2)
+
+    def stop(episodes: int) -> None:
+        raise KeyboardInterrupt
+
+    wait = gpu.begin(trials("dsp", Settings(hidden=6, steps=30), 12), progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    with pytest.raises(RuntimeError, match="a batch is waited for once"):
+        wait()
+
+
+def test_a_launch_that_is_waited_for_late_says_nothing_about_the_pace(plug_in: Callable[..., Card]) -> None:
+    card = plug_in(warps=2)
+    batch = trials("dsp", Settings(hidden=6, steps=30), 12)
+    before = card.pace.episodes
+    wait = gpu.begin(batch)
+    time.sleep(0.5)
+    wait()
+    assert card.pace.episodes == before
+    gpu.run(batch)
+    assert card.pace.episodes != before
+
+
+def test_runs_take_turns_on_one_card_and_not_on_several(plug_in: Callable[..., Card]) -> None:
+    plug_in(cards=1)
+    assert engines.runner("gpu").overlaps
+    plug_in(cards=2, used=2)
+    assert not engines.runner("gpu").overlaps
+    assert engines.runner("gpu", 1).overlaps
+    assert not engines.runner("cpu").overlaps
 
 
 @pytest.mark.parametrize("restart", [None, 2])

@@ -26,9 +26,9 @@ def add(commands: Commands) -> None:
         run,
         "search for the best rule that a budget can find",
         "Search for the best rule that a budget of episodes can find: many independent runs, their finalists "
-        "bred together, a race of the best, then one measurement on held-out trials, which no search has "
-        "seen. The work is stored; the same command again does what is missing; the held-out trials of a "
-        "folder are run once.",
+        "bred together where the budget is large enough, a race of the best, then one measurement on "
+        "held-out trials, which no search has seen. The work is stored; the same command again does what is "
+        "missing; the held-out trials of a folder are run once.",
     )
     prizes = "; ".join(f"{word}: {prize.words}" for word, prize in PRIZES.items())
     command.add_argument(

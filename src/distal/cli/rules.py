@@ -120,6 +120,11 @@ def _prize(record: dict[str, Any]) -> str:
     return f"the lowest {Measure.of(record['fitness']).words} in {counted(record['episodes'], 'episode')}"
 
 
+def _bred(record: dict[str, Any]) -> str:
+    """Say for how long the finalists of all runs were bred together, if they were."""
+    return f" and {counted(record['bred'], 'generation')} of their finalists" if record["bred"] else ""
+
+
 def _interval(held: dict[str, Any]) -> str:
     return f"{held['fitness']:.2f} ({held['low']:.2f} to {held['high']:.2f})"
 
@@ -133,8 +138,8 @@ def _show_record(record: dict[str, Any]) -> None:
         "seed": str(record["seed"]),
         "version": record["version"],
         "budget": f"{record['budget']:,} episodes, {record['spent']:,} spent",
-        "candidates": f"{record['candidates']:,} measurements in {counted(record['runs'], 'run')}, "
-        f"{counted(record['finalists'], 'finalist')}",
+        "candidates": f"{record['candidates']:,} measurements in {counted(record['runs'], 'run')}"
+        f"{_bred(record)}, {counted(record['finalists'], 'finalist')}",
         "selected": f"{record['selected']:.2f}, the value that made it the champion, so it is optimistic",
         "held out": f"{_interval(held)} on {held['trials']:,} trials that no search had seen, 95 %",
         "chance": f"{held['chance']:.2f} ± {held['chance_standard_error']:.2f} on the same trials, "

@@ -77,7 +77,7 @@ class Runner:
     @property
     def overlaps(self) -> bool:
         """Whether `begin` returns before the trials have ended, so that batches can overlap."""
-        return self.module is gpu
+        return self.module is gpu and gpu.overlaps(self._workers_of(self))
 
     def _workers_of(self, suited: Runner) -> int | None:
         """Return the workers for an engine; with engine auto they are processors, and no cards."""

@@ -1,9 +1,9 @@
 """Champions: the best learner that a budget of episodes can find, proven on trials that no search has seen.
 
 Four steps: many independent runs of a search that copes with noise; one more, in which the
-finalists of all runs are bred together; a race of its finalists; one measurement of the winner
-on held-out trials. Their seeds come from a purpose that no search uses (`draws.held_out_seed`),
-and nothing is chosen by them.
+finalists of all runs are bred together, if the budget is large enough; a race of the finalists;
+one measurement of the winner on held-out trials. Their seeds come from a purpose that no
+search uses (`draws.held_out_seed`), and nothing is chosen by them.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ MOST_RUNS = 128
 LEAST_RUNS = 4
 _SEARCH, _BREED, _RACE, _OWN, _CHANCE = "search", "breed", "race", "held_out", "held_out_chance"
 _FORMAT, _VERSION = "distal-champion", 1
-_FOR_RUNS = 0.75  # of the budget, if what is left is enough to breed their finalists together
+_FOR_RUNS = 0.75  # of the budget, if it is enough to breed their finalists together
 _FOR_RACE = 0.1  # of the budget, at most; what is left is for breeding
 _LEAST_BREEDING = 10  # generations
 _LAST_HEAT = 4  # contenders, about
 _FIRST_HEAT = 400  # trials for each goal in the first heat of the last race, at most
-_PART = 11  # of a seed, for the last race: the heats follow
+_PART = 11  # of a seed, for the last race
 _BREEDING = 12  # of a seed, for the seed of the breeding
 
 
@@ -94,8 +94,9 @@ class Prize:
         generations: Of a run, where the budget allows as many.
         breeding: The search that breeds the finalists of all runs together.
         breeding_trials: For each goal, in an evaluation of that.
-        run_fitness: What a trial is judged by in the runs, if it is something else. Success alone
-            tells bad rules apart too little to find good ones by it.
+        run_fitness: What a trial is judged by in the runs, if it is something else; `fitness` then
+            counts when their finalists are bred, and in the last race. Success alone tells bad rules
+            apart too little to find good ones by it.
     """
 
     words: str
@@ -334,7 +335,7 @@ class Request:
         least = self.searching + self.breeding + self.last_race
         if least > self.budget:
             raise InputError(
-                f"budget is {self.budget:g} episodes, but the search and its last race take {least:,}; "
+                f"budget is {self.budget:g} episodes, but the search and the last race take {least:,}; "
                 "give at least that, or fewer runs"
             )
         self._check_memory()
@@ -355,16 +356,17 @@ class Request:
     @cached_property
     def config(self) -> Config:
         """The search: as many runs of the usual length as the budget allows, or fewer and shorter ones."""
-        aim = PRIZES[self.prize]
-        one = replace(self.judged, fitness=aim.run_fitness or aim.fitness)
-        breeding = _FOR_RUNS * self.budget >= LEAST_RUNS * one.spent(aim.generations)
-        share = (_FOR_RUNS if breeding else 1 - _FOR_RACE) * self.budget
+        aim, one = PRIZES[self.prize], self._run
+        share = (_FOR_RUNS if self._breeds else 1 - _FOR_RACE) * self.budget
         usual = int(share // one.spent(aim.generations))
         runs = self.runs if self.runs is not None else max(LEAST_RUNS, min(usual, MOST_RUNS))
         if share / runs < one.spent(0):
+            searched = runs * one.spent(0)
+            raced = searched + self._race_cost(FINALISTS * runs, 1)
+            least = max(math.ceil(searched / (1 - _FOR_RACE)), raced)
             raise InputError(
-                f"budget is {self.budget:g} episodes, but {runs} runs take at least "
-                f"{math.ceil(runs * one.spent(0) / (1 - _FOR_RACE)):,}; give at least that"
+                f"budget is {self.budget:g} episodes, but {runs} runs and the last race take at least "
+                f"{least:,}; give at least that"
             )
         return replace(one, runs=runs, generations=one.affordable(share / runs))
 
@@ -378,16 +380,37 @@ class Request:
         )  # fmt: skip
 
     @cached_property
+    def _run(self) -> Config:
+        """A run of the search, of no length."""
+        aim = PRIZES[self.prize]
+        return replace(self.judged, fitness=aim.run_fitness or aim.fitness)
+
+    @cached_property
+    def _breeding(self) -> Config:
+        """The search that breeds finalists, of no length and without them."""
+        aim, seed = PRIZES[self.prize], child_seed(self.given.seed, 0, 0, _BREEDING)
+        return replace(self.judged, search=aim.breeding, trials=aim.breeding_trials, seed=seed)
+
+    @cached_property
+    def _kept_for_race(self) -> float:
+        """Episodes that breeding leaves to the last race."""
+        least, most = (self._race_cost(BRED_FINALISTS, first) for first in (1, _FIRST_HEAT))
+        return max(least, min(_FOR_RACE * self.budget, most))
+
+    @cached_property
+    def _breeds(self) -> bool:
+        """Whether the budget is enough for runs of the usual length and for breeding their finalists."""
+        runs = (self.runs or LEAST_RUNS) * self._run.spent(PRIZES[self.prize].generations)
+        left = (1 - _FOR_RUNS) * self.budget - self._kept_for_race
+        return _FOR_RUNS * self.budget >= runs and left >= self._breeding.spent(_LEAST_BREEDING)
+
+    @cached_property
     def bred(self) -> Config | None:
         """The search that breeds the finalists of all runs together; None if the budget is too small."""
-        aim = PRIZES[self.prize]
-        seed = child_seed(self.given.seed, 0, 0, _BREEDING)
-        one = replace(self.judged, search=aim.breeding, trials=aim.breeding_trials, seed=seed)
-        least, most = (self._race_cost(BRED_FINALISTS, first) for first in (1, _FIRST_HEAT))
-        left = self.budget - self.searching - max(least, min(_FOR_RACE * self.budget, most))
-        if left < one.spent(_LEAST_BREEDING):
+        if not self._breeds:
             return None
-        return replace(one, generations=one.affordable(left))
+        left = self.budget - self.searching - self._kept_for_race
+        return replace(self._breeding, generations=self._breeding.affordable(left))
 
     @property
     def contenders(self) -> int:
@@ -471,11 +494,19 @@ class Request:
         config.pop("distal")
         content = {
             "format": "distal-champion-search", "prize": self.prize, "budget": int(self.budget),
-            "held_out": self.held_out, "judged_by": self.judged.fitness, **config,
-            "settings": settings,
+            "held_out": self.held_out, "judged_by": self.judged.fitness, "breeding": self._bred_in_words,
+            **config, "settings": settings,
         }  # fmt: skip
         files = (CLAIM, SECONDS, RULE, RECORD, *(file for stage in self.stages for file in stage.files))
         return Claim(CLAIM, HOLDS, content, files, self.stages)
+
+    @property
+    def _bred_in_words(self) -> dict[str, Any] | None:
+        """How finalists are bred, ready for JSON."""
+        if self.bred is None:
+            return None
+        own = {"generations": self.bred.generations, "trials": self.bred.trials}
+        return {**own, **self.bred.search.to_dict()}
 
     @property
     def words(self) -> str:

@@ -77,7 +77,8 @@ class Step:
         mean: The mean fitness of this generation: of each run's population, then of the runs.
         evaluations: How many individuals were measured for it, in all runs together. Kept elites
             are not measured again.
-        seconds: How long it took to choose and measure them, without writing them to the folder.
+        seconds: How long it took to choose and measure them, without writing them to the folder;
+            on a card, where runs take turns, since the generation before.
     """
 
     generation: int
@@ -337,7 +338,7 @@ def genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:
     """Return the genes of learners to begin with, or of their names; all are of the kind that is evolved."""
     rows = []
     for one in map(checked_learner, sequence("begin_with", given, "a list of learners")):
-        if one.kind != learner:
+        if one.kind != learner and learner in KINDS:
             raise InputError(f"begin_with has a learner of kind {one.kind}, but {learner} is evolved")
         rows.append(genes_of(one))
     return tuple(rows)
@@ -509,8 +510,13 @@ def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64
 def _check_engine(config: Config, run: Runner) -> None:
     """Refuse what cannot be judged, or an engine that cannot run it, before anything is written."""
     config.measure.check_task(config.task, config.settings)
+    _suited(config, run)
+
+
+def _suited(config: Config, run: Runner) -> Runner:
+    """Return what runs the trials: the runner itself, or for engine auto another one."""
     learners = config.decode(first_population(1, *config.genes, seed=0))
-    run.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
+    return run.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
 
 
 def _on_fresh_trials(
@@ -588,7 +594,8 @@ def _evaluation_seeds(seeds: tuple[int, ...], counts: tuple[int, ...], generatio
     """Return the seeds of the evaluations of a generation; few of them take as long to make as many."""
     ahead = max(1, min(_AHEAD, _AT_ONCE // sum(counts)))
     block, place = divmod(generation, ahead)
-    made: NDArray[np.uint64] = _block_of_seeds(seeds, counts, block * ahead, ahead)[place]
+    make = _block_of_seeds if ahead > 1 else _block_of_seeds.__wrapped__  # what is used once is not kept
+    made: NDArray[np.uint64] = make(seeds, counts, block * ahead, ahead)[place]
     return made
 
 
@@ -649,17 +656,23 @@ def next_generation(config: Config, searches: list[Search], run: Runner) -> Call
     return finish
 
 
-def _generations(config: Config, searches: list[Search], run: Runner) -> Iterator[int]:
-    """Run all generations that are missing; yield the evaluations of each when all runs have it.
+def _groups(config: Config, searches: list[Search], run: Runner) -> list[list[Search]]:
+    """Return the runs as one group, or as two that take turns where batches can overlap.
 
-    Where a batch can be started without waiting for its end, the runs are two groups that take turns:
-    while the trials of one run, the children of the other are made, and trials of both fill the engine.
+    Then the children of one group are made while the trials of the other run, and trials of both fill
+    the engine.
     """
     # A run that starts over does so when it is asked, and not before its generation is recorded.
-    half = (len(searches) + 1) // 2 if run.overlaps and config.restart is None else len(searches)
-    groups = [group for group in (searches[:half], searches[half:]) if group]
+    if config.restart is not None or len(searches) == 1 or not _suited(config, run).overlaps:
+        return [searches]
+    half = (len(searches) + 1) // 2
+    return [searches[:half], searches[half:]]
+
+
+def _generations(config: Config, groups: list[list[Search]], run: Runner) -> Iterator[int]:
+    """Run all generations that are missing; yield the evaluations of each when all runs have it."""
     begun: list[Callable[[], int]] = []
-    for generation in range(searches[0].generation + 1, config.generations + 1):
+    for generation in range(groups[0][0].generation + 1, config.generations + 1):
         evaluations = 0
         begun = begun or [next_generation(config, group, run) for group in groups]
         for place, group in enumerate(groups):
@@ -686,10 +699,13 @@ def _run(
     if history is not None:
         values[: len(history)] = history
 
+    done = searches[0].generation >= config.generations
+    groups = [searches] if done else _groups(config, searches, run)
     began = time.perf_counter()
-    for evaluations in _generations(config, searches, run):
+    for evaluations in _generations(config, groups, run):
         rows = list(_rows(searches))
-        took = time.perf_counter() - began
+        ended = time.perf_counter()
+        took = ended - began
         generation = searches[0].generation
         values[generation] = [row[2:5] for row in rows]
         seconds += took
@@ -699,7 +715,7 @@ def _run(
             leaders = [search.best_fitness for search in searches]
             average = float(np.mean([row[3] for row in rows]))
             progress(Step(generation, config.generations, leaders, average, evaluations, took))
-        began = time.perf_counter()
+        began = ended if len(groups) > 1 else time.perf_counter()  # where runs take turns, work goes on
 
     if winners is None:
         winners = _winners_of(config, searches, run)

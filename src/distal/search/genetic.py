@@ -204,9 +204,11 @@ def chances(
     seeds: Sequence[int], generation: int, n: int, discrete: int, continuous: int, uniform: bool = False
 ) -> _Chances:
     """Draw for several runs at once, and for generations to come: faster than one after another."""
-    ahead = max(1, min(_AHEAD, _DRAWN // (len(seeds) * n * (2 * discrete + continuous + 4))))
+    numbers = 4 + 2 * discrete + continuous + (discrete + continuous) * uniform  # of a child
+    ahead = max(1, min(_AHEAD, _DRAWN // (len(seeds) * n * numbers)))
     block, place = divmod(generation, ahead)
-    return _block(tuple(seeds), block * ahead, ahead, n, discrete, continuous, uniform)[place]
+    draw = _block if ahead > 1 else _block.__wrapped__  # what is used once is not kept
+    return draw(tuple(seeds), block * ahead, ahead, n, discrete, continuous, uniform)[place]
 
 
 @lru_cache(maxsize=2)  # two groups of runs may take turns

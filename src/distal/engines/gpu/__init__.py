@@ -72,6 +72,9 @@ _ALIGNED = 256  # bytes, as the card aligns memory itself
 _TO_CARD, _TO_HOST = 1, 2  # which way a copy goes, in CUDA's numbers
 _BLOCKS_A_CARD = 4  # at most, of a batch on several cards
 _POLL = 0.1  # seconds between looks at how far several cards are
+_AT_ONCE = (
+    0.1  # of the time of a launch, after which waiting for it begins at the latest if its time is to count
+)
 
 _compiling = threading.Lock()
 
@@ -373,6 +376,11 @@ def run(
     return begin(batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=workers, progress=progress)()
 
 
+def overlaps(workers: int | None) -> bool:
+    """Say whether `begin` starts a batch: on one card, not on several."""
+    return len(_cards(workers)) == 1
+
+
 def begin(
     batch: Batch,
     *,
@@ -399,11 +407,16 @@ def begin(
         kept=np.empty((len(batch), layout.size), np.float32) if keep_weights else None,
     )
     running: Iterator[None] = iter(())
+    waited = False
     if len(cards) == 1 or len(batch) == 1:
         running = _run(cupy, cards[0], batch, results, progress)
         next(running)  # the first launch
 
     def wait() -> Trials:
+        nonlocal waited
+        if waited:
+            raise RuntimeError("a batch is waited for once")
+        waited = True
         for _ in running:
             pass
         if len(cards) > 1 and len(batch) > 1:
@@ -615,15 +628,18 @@ def _launches(
                     np.int32(batch.phase), np.int32(phases),
                 ),
             )  # fmt: skip
+        launched = time.perf_counter()
         yield
+        away = time.perf_counter() - launched
         if until == batch.episodes:
             for array, place in ((best, own.best), (eps, own.eps), (kept, own.kept)):
                 if array is not None:
                     part = array[first:last]
                     cupy.cuda.runtime.memcpyAsync(part.ctypes.data, place, part.nbytes, _TO_HOST, stream.ptr)
         stream.synchronize()
-        side_by_side = min(n, kernel.warps)
-        kernel.pace.learn(n * (until - episode) / side_by_side, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        if away < _AT_ONCE * seconds:  # else it was waited for too late to tell
+            kernel.pace.learn(n * (until - episode) / min(n, kernel.warps), seconds)
         if progress is not None:
             progress(n * (until - episode))
 
