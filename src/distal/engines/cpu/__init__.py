@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from distal.engines.batch import (
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.numbers import flat, not_compiled, packed_changes, table_of
+from distal.engines.threads import run_in_threads
 from distal.model.network import incoming
 from distal.model.settings import BINARY
 from distal.tasks.tables import packed
@@ -78,21 +79,8 @@ def run(
             progress(total - reported)
         reported = total
 
-    with ThreadPoolExecutor(workers, thread_name_prefix="distal") as pool:
-        try:
-            waiting: set[Future[None]] = {
-                pool.submit(job.run_block, *block, counter)
-                for block, counter in zip(blocks, counters, strict=True)
-            }
-            while waiting:
-                finished, waiting = wait(waiting, timeout=_POLL, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
-                report()
-        except BaseException:
-            job.stop[0] = 1  # the compiled code looks at it before every episode
-            pool.shutdown(cancel_futures=True)
-            raise
+    jobs = [partial(job.run_block, *block, counter) for block, counter in zip(blocks, counters, strict=True)]
+    run_in_threads(jobs, workers, watch=report, stop=job.end, poll=_POLL)
     weights = (job.hidden, job.output) if keep_weights else (None, None)
     return Trials(job.best, job.ep if keep_ep else None, *weights)
 
@@ -169,6 +157,10 @@ class Job:
         self.output = np.empty((kept, outputs, hidden + 1), np.float32)
         self.stop = np.zeros(_CACHE_LINE, np.int64)
         self.local = threading.local()  # a workspace for each thread
+
+    def end(self) -> None:
+        """Make all threads end: the compiled code looks before every episode."""
+        self.stop[0] = 1
 
     def run_block(self, first: int, last: int, counter: NDArray[np.int64]) -> None:
         """Run trials first … last − 1 in this thread."""

@@ -17,10 +17,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import resources
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -34,6 +33,7 @@ from distal.base.checks import InputError, counted
 from distal.base.files import write_bytes
 from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
 from distal.engines.numbers import Flat, flat, not_compiled, table_of
+from distal.engines.threads import run_in_threads
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.network import (
     FARTHEST,
@@ -520,20 +520,15 @@ def _run_on_all(
                 for _ in _run(cupy, card, batch.part(first, last), results.part(first, last), tell):
                     pass
 
-    with ThreadPoolExecutor(len(cards)) as pool:
-        try:
-            waiting = {pool.submit(work, card) for card in cards}
-            while waiting:
-                finished, waiting = wait(waiting, _POLL, FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
-                while not told.empty():
-                    episodes = told.get()
-                    if progress is not None:
-                        progress(episodes)
-        except BaseException:
-            stop.set()
-            raise
+    def report() -> None:
+        while not told.empty():
+            episodes = told.get()
+            if progress is not None:
+                progress(episodes)
+
+    run_in_threads(
+        [partial(work, card) for card in cards], len(cards), watch=report, stop=stop.set, poll=_POLL
+    )
 
 
 def _run(
