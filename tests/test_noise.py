@@ -357,6 +357,13 @@ def test_the_command_begins_with_rules(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "other").exists()
 
 
+def test_an_exchange_needs_islands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in ([], ["--islands", "1"]):
+        assert main(["evolve", "--exchange", "5", *more, "--out", str(tmp_path / "runs")]) == 2
+        assert "--exchange is for several islands; give --islands as well" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_damaged_state_of_islands_or_restarts_is_refused() -> None:
     search = islands()
     told(search, [1.0] * 12)

@@ -112,6 +112,8 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("no folder for the runs; name one with --out DIR (or continue with --resume DIR)")
     else:
         folder("--out", args.out)
+        if args.exchange is not None and args.islands in (None, 1):
+            raise InputError("--exchange is for several islands; give --islands as well, or leave it out")
         given = {name: value for name, value in given.items() if name not in _TASK}
         given["task"] = options.task(args)
         given.pop("switch_to", None)
