@@ -100,7 +100,8 @@ def main() -> None:
     print(line("search over finite-state machines", measure()))
     rule = distal.learn("evolved:1", **same)
     print(line("DSP, the rule evolved:1", rule.ep))
-    print(line("DSP, the rule paper:1", distal.learn("paper:1", chance=False, **same).ep))
+    for name in ("champion:1", "champion:2", "paper:1"):
+        print(line(f"DSP, the rule {name}", distal.learn(name, chance=False, **same).ep))
     climber = distal.HillClimbing(sigma=0.87, alpha_h=0.4, alpha_o=0.2)
     print(line("hill climbing", distal.climb(climber, chance=False, **same).ep))
     assert rule.chance is not None  # noqa: S101 - it comes unless chance=False

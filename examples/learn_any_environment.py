@@ -77,8 +77,9 @@ def lake_ep(walk: distal.tasks.gym.EnvWalk) -> float:
 
 
 def main() -> None:
-    """Train with two rules and by hill climbing, in our corridor and in Gymnasium's FrozenLake."""
+    """Train with three rules and by hill climbing, in our corridor and in Gymnasium's FrozenLake."""
     learners: dict[str, distal.Rule | distal.HillClimbing] = {
+        "champion:1": distal.find_rule("champion:1"),
         "evolved:1": distal.find_rule("evolved:1"),
         "paper:3": distal.published_rule(3),
         "hill climbing": distal.HillClimbing(sigma=0.5, alpha_h=0.4, alpha_o=0.4),

@@ -1,4 +1,4 @@
-"""Bring a maze, compare two rules with hill climbing and with chance, and draw the curves.
+"""Bring a maze, compare three rules with hill climbing and with chance, and draw the curves.
 
 Run it: python examples/own_maze.py
 Writes: own_maze.svg, the mean best EP of each over the episodes.
@@ -28,11 +28,13 @@ MAZE = distal.Maze.from_text("""
 """)
 STEPS, EPISODES, TRIALS = 60, 300, 50  # trials per final position
 LEARNERS: dict[str, distal.Rule | distal.HillClimbing] = {
+    "champion:1": distal.find_rule("champion:1"),
     "evolved:1": distal.find_rule("evolved:1"),
     "paper:3": distal.published_rule(3),
     "hill climbing": distal.HillClimbing(sigma=0.5, alpha_h=0.3, alpha_o=0.3),
 }
 COLOURS = {
+    "champion:1": LIGHT["other"],
     "evolved:1": LIGHT["dsp"],
     "paper:3": LIGHT["dsp_resampled"],  # a lighter shade, for a second rule
     "hill climbing": LIGHT["hc"],

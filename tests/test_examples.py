@@ -73,7 +73,7 @@ def test_an_example_says_at_its_top_what_it_writes_and_how_long_it_takes(script:
 def test_own_maze_compares_in_a_maze_of_its_own_and_draws(tmp_path: Path) -> None:
     printed = run_alone("own_maze.py", tmp_path)
     assert "a perfect agent has 12" in printed
-    names = ("evolved:1", "paper:3", "hill climbing")
+    names = ("champion:1", "evolved:1", "paper:3", "hill climbing")
     chance = dict(re.findall(rf"^(\S.*?) {{2,}}.* chance {NUMBER}$", printed, re.MULTILINE))
     assert sorted(chance) == sorted(names)
     assert all(12 <= fitness(printed, name) < 60 for name in names)
@@ -104,8 +104,7 @@ def test_compare_your_method_sets_a_foreign_learner_beside_ours_and_chance(run: 
     assert "16 trials of 100 episodes" in printed
     assert 38.5 <= fitness(printed, "search over finite-state machines") < 110
     for name, learner in (
-        ("DSP, the rule evolved:1", "evolved:1"),
-        ("DSP, the rule paper:1", "paper:1"),
+        *((f"DSP, the rule {name}", name) for name in ("evolved:1", "champion:1", "champion:2", "paper:1")),
         ("chance: fresh weights every episode", chance_for(distal.find_rule("evolved:1"))),
     ):
         result = distal.learn(learner, trials=2, keep_ep=True)
@@ -155,10 +154,10 @@ def test_learn_any_environment_trains_where_there_is_no_maze_and_shows_chance(
         printed,
         re.MULTILINE,
     )
-    assert len(lines) == 6
+    assert len(lines) == 8
     for _, first, tenth, last, chance in lines:
         assert float(first) >= float(tenth) >= float(last)
         assert float(first) > float(chance)  # the best of many random networks beats the first of them
-    assert all(-2 <= float(last) <= 0 for _, _, _, last, _ in lines[:3])
-    assert all(6 <= float(last) <= 46 for _, _, _, last, _ in lines[3:])
+    assert all(-2 <= float(last) <= 0 for _, _, _, last, _ in lines[:4])
+    assert all(6 <= float(last) <= 46 for _, _, _, last, _ in lines[4:])
     assert not list(tmp_path.iterdir())
