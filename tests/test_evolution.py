@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from distal import InputError
 from distal.model import draws
+from distal.search import ahead
 from distal.search import genetic as evolution
 from distal.search.genetic import GeneticAlgorithm, GeneticSearch
 from distal.search.protocol import Genotypes
@@ -101,15 +102,15 @@ def test_runs_that_draw_together_draw_what_each_would_draw_alone() -> None:
 
 
 def test_drawing_ahead_changes_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    ahead = [evolution.chances([3, 4], generation, 5, 6, 3, True) for generation in range(40)]
-    monkeypatch.setattr(evolution, "_AHEAD", 1)
-    for generation, own in enumerate(ahead):
+    in_blocks = [evolution.chances([3, 4], generation, 5, 6, 3, True) for generation in range(40)]
+    monkeypatch.setattr(ahead, "MOST", 1)
+    for generation, own in enumerate(in_blocks):
         alone = evolution.chances([3, 4], generation, 5, 6, 3, True)
         for name in ("parents", "redraw", "value", "deviate", "side"):
             assert getattr(alone, name).tolist() == getattr(own, name).tolist()
     # By the definition: the word of draw d is philox((d // 4, child, generation, purpose), seed)[d % 4].
     word = draws.philox([0, 2, 17, 17], [3, 0])[1]
-    assert ahead[17].parents[0, 2, 1] == word / 2**32
+    assert in_blocks[17].parents[0, 2, 1] == word / 2**32
 
 
 def test_many_generations_do_not_draw_more_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable, runner_of
 from distal.evaluation.learning import chosen_task, settings_in
 from distal.evaluation.measures import BEST, MEASURES
-from distal.learners import KINDS
+from distal.learners import KINDS, find_learner
 from distal.model.settings import Settings, SettingsDict
 from distal.search.config import UNNAMED, Config
 from distal.search.evolve import Step, estimate, evolve, genes_given, resume, within
@@ -115,6 +115,8 @@ def run(args: argparse.Namespace) -> None:
         if args.exchange is not None and args.islands in (None, 1):
             raise InputError("--exchange is for several islands; give --islands as well, or leave it out")
         given = {name: value for name, value in given.items() if name not in _TASK}
+        if args.begin_with is not None:
+            given["begin_with"] = list(map(find_learner, args.begin_with))
         given["task"] = options.task(args)
         given.pop("switch_to", None)
         given["switch"] = options.switch(args, given["task"])

@@ -459,28 +459,13 @@ class Request:
         config = self.config
         held = self.held_out_trials * len(config.task.goals) * config.episodes
         pace = config.learner if config.learner in ("dsp", "hc") else "dsp"
-        breeding = (
-            ()
-            if self.bred is None
-            else (
-                Stage(
-                    _BREED,
-                    f"their finalists bred together for {self.bred.generations} generations",
-                    self.breeding,
-                    pace,
-                    1,
-                ),
-            )
-        )
+        runs = f"search: {config.runs} runs of {config.generations} generations"
+        searches = [Stage(_SEARCH, runs, self.searching, pace, config.runs)]
+        if self.bred is not None:
+            words = f"their finalists bred together for {self.bred.generations} generations"
+            searches.append(Stage(_BREED, words, self.breeding, pace, 1))
         return (
-            Stage(
-                _SEARCH,
-                f"search: {config.runs} runs of {config.generations} generations",
-                self.searching,
-                pace,
-                config.runs,
-            ),
-            *breeding,
+            *searches,
             Stage(_RACE, f"race of {self.contenders} finalists", self.last_race, pace),
             Stage(_OWN, "the champion on held-out trials", held, pace),
             Stage(_CHANCE, "chance on the same trials", held, "chance"),
@@ -494,15 +479,15 @@ class Request:
         config.pop("distal")
         content = {
             "format": "distal-champion-search", "prize": self.prize, "budget": int(self.budget),
-            "held_out": self.held_out, "judged_by": self.judged.fitness, "breeding": self._bred_in_words,
+            "held_out": self.held_out, "judged_by": self.judged.fitness, "breeding": self._how_bred,
             **config, "settings": settings,
         }  # fmt: skip
         files = (CLAIM, SECONDS, RULE, RECORD, *(file for stage in self.stages for file in stage.files))
         return Claim(CLAIM, HOLDS, content, files, self.stages)
 
     @property
-    def _bred_in_words(self) -> dict[str, Any] | None:
-        """How finalists are bred, ready for JSON."""
+    def _how_bred(self) -> dict[str, Any] | None:
+        """How finalists are bred, for the claim."""
         if self.bred is None:
             return None
         own = {"generations": self.bred.generations, "trials": self.bred.trials}

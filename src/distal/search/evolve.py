@@ -44,7 +44,7 @@ from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
 from distal.model.maze import Maze, maze_name
 from distal.model.settings import Settings, SettingsDict
-from distal.search import racing
+from distal.search import ahead, racing
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm, first_population
 from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, ask_all
@@ -60,8 +60,7 @@ GENERATIONS = 300  # after the first population, unless something else is said
 # Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.
 _RUN, _EVALUATION, _REMEASUREMENT, _FINAL = 4, 5, 6, 7
 _HEATS = 31
-_AHEAD = 16  # generations whose seeds are made at once, at most
-_AT_ONCE = 2**12  # seeds, about, at most
+_A_SEED = 16  # numbers that are made on the way to a seed
 _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
 
 
@@ -591,11 +590,10 @@ def _individuals(
 
 
 def _evaluation_seeds(seeds: tuple[int, ...], counts: tuple[int, ...], generation: int) -> NDArray[np.uint64]:
-    """Return the seeds of the evaluations of a generation; few of them take as long to make as many."""
-    ahead = max(1, min(_AHEAD, _AT_ONCE // sum(counts)))
-    block, place = divmod(generation, ahead)
-    make = _block_of_seeds if ahead > 1 else _block_of_seeds.__wrapped__  # what is used once is not kept
-    made: NDArray[np.uint64] = make(seeds, counts, block * ahead, ahead)[place]
+    """Return the seeds of the evaluations of a generation."""
+    made: NDArray[np.uint64] = ahead.of_generation(
+        _block_of_seeds, (seeds, counts), generation, _A_SEED * sum(counts)
+    )
     return made
 
 

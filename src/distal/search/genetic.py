@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer, one_of, unit_interval
 from distal.model import draws
+from distal.search import ahead
 from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, entry, listed
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
 _SIDE = 21  # 20 is that of `cma`
-_AHEAD = 16  # generations that are drawn for at once, at most
-_DRAWN = 2**16  # numbers that are drawn at once, about, at most
 
 
 # What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
@@ -205,15 +204,14 @@ def chances(
 ) -> _Chances:
     """Draw for several runs at once, and for generations to come: faster than one after another."""
     numbers = 4 + 2 * discrete + continuous + (discrete + continuous) * uniform  # of a child
-    ahead = max(1, min(_AHEAD, _DRAWN // (len(seeds) * n * numbers)))
-    block, place = divmod(generation, ahead)
-    draw = _block if ahead > 1 else _block.__wrapped__  # what is used once is not kept
-    return draw(tuple(seeds), block * ahead, ahead, n, discrete, continuous, uniform)[place]
+    key = tuple(seeds), n, discrete, continuous, uniform
+    drawn: _Chances = ahead.of_generation(_block, key, generation, len(seeds) * n * numbers)
+    return drawn
 
 
 @lru_cache(maxsize=2)  # two groups of runs may take turns
 def _block(
-    seeds: tuple[int, ...], first: int, count: int, n: int, discrete: int, continuous: int, uniform: bool
+    seeds: tuple[int, ...], n: int, discrete: int, continuous: int, uniform: bool, first: int, count: int
 ) -> list[_Chances]:
     """Draw for so many generations."""
     genes = discrete + continuous if uniform else 0

@@ -72,9 +72,7 @@ _ALIGNED = 256  # bytes, as the card aligns memory itself
 _TO_CARD, _TO_HOST = 1, 2  # which way a copy goes, in CUDA's numbers
 _BLOCKS_A_CARD = 4  # at most, of a batch on several cards
 _POLL = 0.1  # seconds between looks at how far several cards are
-_AT_ONCE = (
-    0.1  # of the time of a launch, after which waiting for it begins at the latest if its time is to count
-)
+_LATE = 0.1  # of the time of a launch: one that is waited for later than that says nothing of the pace
 
 _compiling = threading.Lock()
 
@@ -406,11 +404,12 @@ def begin(
         eps=_room_for(cupy, len(batch), batch.episodes) if keep_ep else None,
         kept=np.empty((len(batch), layout.size), np.float32) if keep_weights else None,
     )
-    running: Iterator[None] = iter(())
-    waited = False
     if len(cards) == 1 or len(batch) == 1:
         running = _run(cupy, cards[0], batch, results, progress)
-        next(running)  # the first launch
+    else:
+        running = _run_on_all(cupy, cards, batch, results, progress)
+    next(running)
+    waited = False
 
     def wait() -> Trials:
         nonlocal waited
@@ -419,8 +418,6 @@ def begin(
         waited = True
         for _ in running:
             pass
-        if len(cards) > 1 and len(batch) > 1:
-            _run_on_all(cupy, cards, batch, results, progress)
         hidden, output = layout.unpack(results.kept) if results.kept is not None else (None, None)
         return Trials(results.best, results.eps, hidden, output)
 
@@ -496,8 +493,8 @@ class _Stopped(Exception):  # noqa: N818 - it ends a thread, and nobody else see
 
 def _run_on_all(
     cupy: Any, cards: tuple[int, ...], batch: Batch, results: _Results, progress: Progress | None
-) -> None:
-    """Run a batch on several cards: a thread for each takes one block after another.
+) -> Iterator[None]:
+    """Run a batch on several cards: a thread for each takes one block after another; yield before that.
 
     Progress is told in the thread that called; what is raised there, Ctrl-C included, or on a
     card stops all of them after the launches that they are at.
@@ -526,6 +523,7 @@ def _run_on_all(
             if progress is not None:
                 progress(episodes)
 
+    yield
     run_in_threads(
         [partial(work, card) for card in cards], len(cards), watch=report, stop=stop.set, poll=_POLL
     )
@@ -633,7 +631,7 @@ def _launches(
                     cupy.cuda.runtime.memcpyAsync(part.ctypes.data, place, part.nbytes, _TO_HOST, stream.ptr)
         stream.synchronize()
         seconds = time.perf_counter() - began
-        if away < _AT_ONCE * seconds:  # else it was waited for too late to tell
+        if away < _LATE * seconds:
             kernel.pace.learn(n * (until - episode) / min(n, kernel.warps), seconds)
         if progress is not None:
             progress(n * (until - episode))
