@@ -389,10 +389,13 @@ def elsewhere(
 # ------------------------------------------------------------------ all of it
 
 
-def by_budget() -> list[dict[str, Any]]:
-    """Return the kept records of searches for the same prize with other budgets, the smallest first."""
+def by_budget(champions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the records of champions and those kept of searches with other budgets, the smallest first."""
     kept = json.loads(BY_BUDGET.read_text(encoding="utf-8"))
-    return sorted((entry["record"] for entry in kept["champions"]), key=lambda record: int(record["budget"]))
+    prizes = {entry["record"]["prize"] for entry in kept["champions"]}
+    records = [entry["record"] for entry in kept["champions"]]
+    records += [record for record in champions if record["prize"] in prizes]
+    return sorted(records, key=lambda record: int(record["budget"]))
 
 
 def measure(size: Size, seed: int, engine: str | None, say: Callable[[str], None]) -> dict[str, Any]:
@@ -443,7 +446,7 @@ def measure(size: Size, seed: int, engine: str | None, say: Callable[[str], None
         "champions": [
             {"rule": rule.to_dict(), "record": record} for rule, record in zip(rules, records, strict=True)
         ],
-        "by_budget": by_budget(),
+        "by_budget": by_budget(records),
         "rules": {name: one.to_dict() for name, one in shown.items()},
         "does": does_what,
         "inside": within,

@@ -487,6 +487,7 @@ def test_the_page_has_the_table_that_was_measured_and_says_what_it_shows() -> No
     shares = [one["held_out"]["reached"] for one in (by_success, by_ep)]
     assert f"{shares[0]:.1%} of 4,000 held-out trials" in page
     assert f"in {shares[1]:.1%}. The records" in page
+    assert f"(chance: {by_success['held_out']['chance_reached']:.1%})" in page
 
 
 def test_ways_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
