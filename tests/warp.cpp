@@ -95,6 +95,7 @@ static int meet(Function function, uint32_t value)
 static unsigned __ballot_sync(unsigned, bool value) { return ballots[meet(BALLOT, value)]; }
 
 static bool __all_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) == 0xFFFFFFFFu; }
+static bool __any_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) != 0; }
 static void __syncwarp() { meet(SYNC, 0); }
 
 template <class T> static T __shfl_sync(unsigned, T value, int lane)

@@ -55,6 +55,7 @@ typedef unsigned long long u64;
 #define STATE_AT (IN_SPOT + EVENT_BITS)          // a spot is state << STATE_AT | event << IN_SPOT | what is sensed
 #define EVENT_OF(spot) ((spot) >> IN_SPOT & EVENTS - 1)
 #define ROW (HIDDEN / 4 * 4 + 4)                 // of activities: one more than the hidden neurons, in fours
+#define RECALLED (BITS == 1 && NEURONS + SENSED + (BINARY ? NUMBER : 0) < 32)  // whether a record leaves a bit free
 #define EARLIER (SLOTS * COLUMNS > 250 ? 8 : 32)  // steps whose activities are kept: as many as there is room for
 #if LARGE
 #define UNROLLED _Pragma("unroll 1")
@@ -395,6 +396,17 @@ __device__ __forceinline__ u32 highest(u32 bits)
 #endif
 }
 
+// The bits of all lanes together. Those that have any have the same, apart from the uppermost.
+__device__ __forceinline__ u32 united(u32 bits)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL, bits);
+#else
+    const u32 uppermost = __ballot_sync(ALL, bits >> 31), any = __ballot_sync(ALL, bits != 0);
+    return any ? __shfl_sync(ALL, bits, __ffs(uppermost ? uppermost : any) - 1) : 0;
+#endif
+}
+
 // The record of nothing.
 __device__ __forceinline__ Record nothing()
 {
@@ -439,6 +451,17 @@ typedef const int *Ahead;
 __device__ __forceinline__ Ahead ahead_of(const Moves *moves, int state) { return moves + state * ACTIONS; }
 __device__ __forceinline__ int chosen(const Ahead &ahead, u32 action) { return __ldg(ahead + action); }
 #endif
+
+// Where the action of a remembered step leads.
+__device__ __forceinline__ int chosen_again(const Ahead &ahead, const Record &r)
+{
+#if ACTIONS == 4 && WINNER && BITS == 1  // the bits of the outputs say it
+    const bool odd = r.bits[0] & 10u << HIDDEN, high = r.bits[0] & 12u << HIDDEN;
+    return high ? (odd ? ahead.w : ahead.z) : (odd ? ahead.y : ahead.x);
+#else
+    return RANDOM ? 0 : chosen(ahead, winner_of(r) - HIDDEN);
+#endif
+}
 
 // What is sensed in a spot.
 __device__ __forceinline__ u32 sensed_in(const u32 *sensed_at, int spot)
@@ -536,21 +559,30 @@ __device__ __forceinline__ int act(Record &next, const float (&total)[ACTIONS], 
     return choice.spot;
 }
 
-// Compute the state that follows one, with what is sensed, and where its action leads (not with RANDOM).
-// `sum` holds the recurrent sums of the state before, and of the new one after.
-__device__ __forceinline__ Record follow(
-    const Weights &w, const Record &state, u32 sensed, float alpha_h, float alpha_o, const Ahead &ahead,
-    float (&sum)[SLOTS], int &spot)
+// The neurons that follow a state, with what is sensed: bits of the hidden ones, and of other lanes behind them.
+// `sum` holds the recurrent sums of the state.
+__device__ __forceinline__ Record excited(
+    const Weights &w, const Record &state, u32 sensed, float alpha_h, float alpha_o, const float (&sum)[SLOTS])
 {
     Record next = nothing();
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
         float total = excitation(w[s], sensed, state.outputs(), sum[s], alpha_h, alpha_o);
-        next.bits[s] = __ballot_sync(ALL, total > 0.0f) & below(HIDDEN - 32 * s);
+        next.bits[s] = __ballot_sync(ALL, total > 0.0f);
     }
+    return next;
+}
+
+// The record of a step whose hidden neurons are known, and where its action leads (not with RANDOM). `sum` becomes
+// the recurrent sums of the new state.
+__device__ __forceinline__ Record acted(
+    const Weights &w, Record next, u32 sensed, const Ahead &ahead, float (&sum)[SLOTS], int &spot)
+{
     recurrent(w, next, sum);
     float total[ACTIONS];
     output_sums(w, sum, total);
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++) next.bits[s] &= below(HIDDEN - 32 * s);
     spot = act(next, total, ahead);
     return next.sensing(sensed);
 }
@@ -1139,9 +1171,9 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
             for (int s = 0; s < SLOTS; s++) total.post[s] = 0;
             int base = 0;   // steps that are no longer in the past, but counted
             if (!same) {
-                // The walk, or the rest of it. Lane l remembers the last step that is l mod 32: what decided it, and
-                // where it was.
-                Record state = nothing(), decided = nothing(), decides;
+                // The walk, or the rest of it. Lane l remembers the last step that is l mod 32: what decided it, where
+                // it was, and its record.
+                Record state = nothing(), decided = nothing(), recorded_as = nothing(), decides;
                 float sum[SLOTS];
                 int place = 0, spot = starts[GOAL], period = 0, extra = 0;
                 bool over = false;
@@ -1151,6 +1183,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     if (at >= 0) {
                         decided = mine.record(at - 1).state().sensing(mine.record(at).sensed());
                         place = mine.spots[at] >> STATE_AT;
+                        if (RECALLED) recorded_as = mine.record(at);
                     }
                     state = mine.record(step - 1).state();
                     spot = mine.spots[step];
@@ -1168,6 +1201,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     if (!SIGMOID && me.lane == (step & 31)) {
                         decided = decides;
                         place = spot >> STATE_AT;
+                        if (RECALLED) recorded_as = record;
                         computed |= fresh_step << (step - base >> 5);
                     }
                     state = record.state();
@@ -1213,32 +1247,45 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                     }
                 }
 #else
-                // The lanes that remember a step which was decided by the same.
+                // The lanes that remember a step which was decided by the same, or whether any does. All do if the walk
+                // is over, so that one branch asks for both. Lanes are made sure of first, where nothing waits for it.
                 const auto look = [&] {
+                    __syncwarp();
                     decides = state.sensing(sensed);
-                    return __ballot_sync(ALL, decided == decides);
+                    const bool found = over || decided == decides;
+                    return RECALLED ? (u32)__any_sync(ALL, found) : __ballot_sync(ALL, found);
                 };
-                while (!over) {
+                while (true) {
+                    // What follows is computed before it is known whether it is remembered: neither waits for the other.
                     u32 match = look();
+                    Record next = excited(w, state, sensed, alpha_h, alpha_o, sum);
                     if (match) {
                         do {
+                            if (over) break;
                             // Who comes to a place in a state that was there before goes round in a circle from here.
-                            const bool here = decided == decides && place == spot >> STATE_AT;
-                            const u32 seen = RANDOM ? 0 : __ballot_sync(ALL, here);
-                            if (seen) {
-                                period = (step - __ffs(seen) & 31) + 1;
-                                over = true;
+                            const bool same_step = decided == decides;
+                            const bool here = !RANDOM && same_step && place == spot >> STATE_AT;
+                            Record record;
+                            if (RECALLED) {
+                                record.bits[0] = united(same_step ? recorded_as.bits[0] | (u32)here << 31 : 0);
+                                over = record.bits[0] >> 31;
                             } else {
-                                const Record record = mine.record(step - base - 1 - (step - __ffs(match) & 31));
-                                take(record, RANDOM ? 0 : chosen(ahead, winner_of(record) - HIDDEN), 0);
-                                match = look();
+                                record = mine.record(step - base - 1 - (step - __ffs(match) & 31));
+                                over = __any_sync(ALL, here);
                             }
-                        } while (match && !over);
+                            if (over) {
+                                period = (step - __ffs(__ballot_sync(ALL, here)) & 31) + 1;
+                                break;
+                            }
+                            take(record, chosen_again(ahead, record), 0);
+                            match = look();
+                        } while (match);
                         if (over) break;
                         recurrent(w, state, sum);
+                        next = excited(w, state, sensed, alpha_h, alpha_o, sum);
                     }
                     int to;
-                    const Record record = follow(w, state, sensed, alpha_h, alpha_o, ahead, sum, to);
+                    const Record record = acted(w, next, sensed, ahead, sum, to);
                     take(record, to, 1);
                 }
 #endif
