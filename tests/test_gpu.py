@@ -91,7 +91,7 @@ def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> No
         ]
         for row, change in enumerate(rule.delta_w):
             bits, m = divmod(row, 2)
-            assert added[k, m, bits] == np.float32(rule.eta) * change
+            assert added[k, bits, m] == np.float32(rule.eta) * change
 
 
 @pytest.mark.parametrize(("inputs", "actions"), [(1, 1), (3, 4), (4, 4), (31, 16)])
@@ -283,7 +283,7 @@ def test_learners_are_packed_as_32_bit_floats() -> None:
     )
     numbers, changes = gpu.packed_learners(flat(batch))
     assert numbers.tolist() == [[np.float32(0.1), np.float32(0.2), np.float32(0.3), 0]]
-    assert changes.tolist() == [[[0.0] * 16] * 2]
+    assert changes.tolist() == [[[0.0] * 2] * 16]
 
 
 def test_without_cupy_the_engine_says_what_to_install_and_auto_is_cpu(

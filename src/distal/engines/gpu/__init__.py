@@ -176,18 +176,19 @@ class Layout:
 
 
 def packed_learners(learners: Flat) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the learners' numbers (learners, 4) and, for rules, what they add to weights (learners, 2, 16).
+    """Return the learners' numbers (learners, 4) and, for rules, what they add to weights (learners, 16, 2).
 
-    The latter is η times the change, for m = −1 and m = +1 and every number that the
-    four trace bits form.
+    The latter is η times the change, for every number that the four trace bits form, and
+    m = −1 and m = +1.
     """
-    count, width = learners.numbers.shape
-    numbers = np.zeros((count, 4), np.float32)
-    numbers[:, :width] = learners.numbers
-    added = np.zeros((count, 2, 16), np.float32)
-    if not learners.climbing:
-        np.multiply(learners.changes.transpose(0, 2, 1), numbers[:, :1, None], out=added)
-    return numbers, added
+    if learners.climbing:
+        count, width = learners.numbers.shape
+        numbers = np.zeros((count, 4), np.float32)
+        numbers[:, :width] = learners.numbers
+        return numbers, np.zeros((count, 16, 2), np.float32)
+    added = learners.changes.astype(np.float32)
+    added *= learners.numbers[:, :1, None]
+    return learners.numbers, added
 
 
 class Packed(NamedTuple):
@@ -684,8 +685,9 @@ def _taken(
     length = starts[len(sent)]
     together = cupy.cuda.alloc_pinned_memory(length)
     room = np.frombuffer(together, np.uint8, length)
+    data = memoryview(room)
     for array, start, size in zip(sent, starts, sizes, strict=False):
-        room[start : start + size].view(array.dtype)[:] = array.reshape(-1)
+        data[start : start + size] = memoryview(np.ascontiguousarray(array)).cast("B")
     cupy.cuda.runtime.memcpyAsync(there.ptr, room.ctypes.data, length, _TO_CARD, stream.ptr)
     return (there, together), [there.ptr + start for start in starts[:-1]]
 

@@ -1056,7 +1056,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const int *goal_of,      // (trials), or (trials, phases)
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
-    const float *added,      // (learners, 2, 16): η times the changes for m = −1, and for m = +1
+    const float *added,      // (learners, 16, 2): η times the changes, by trace bits, for m = −1 and m = +1
     const Moves *moves,      // (states of the table, actions): the spots that the actions lead to
     const u32 *sensed_at,    // (states): inputs and bias, a bit each; for spots that do not tell
     const int *starts,       // (goals): the spots that episodes begin in
@@ -1129,7 +1129,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         int limit = 0;
         if (!CLIMB) {
             limit = threshold(number[1], STEPS, me.lane);
-            mine.added[me.lane >> 4][me.lane & 15] = added[32 * learner + me.lane];
+            mine.added[me.lane & 1][me.lane >> 1] = added[32 * learner + me.lane];
             __syncwarp();
         }
         // The episode before, if all of it lies in the past: its computed steps, steps, EP and m.
