@@ -269,14 +269,14 @@ def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         monkeypatch.setitem(sys.modules, "cupy", card)
         monkeypatch.setattr(gpu, "_problem", lambda: None)
         monkeypatch.setattr(gpu, "_kernel", card.kernel)
-        for kept in (gpu._table_on_card, gpu._able_cards, gpu._say_cards):
+        for kept in (gpu._prepared, gpu._able_cards, gpu._say_cards):
             kept.cache_clear()
         gpu._idle.clear()
         return card
 
     yield plug
     gpu._idle.clear()
-    gpu._table_on_card.cache_clear()
+    gpu._prepared.cache_clear()
     gpu._able_cards.cache_clear()
 
 

@@ -27,7 +27,7 @@ _GENERATION = f"one generation of fifteen runs: {RULES} random rules × 40 trial
 def run(quick: bool = False) -> Iterator[Row]:
     """Yield every row as it is measured."""
     gpu.check()
-    repeats = 5 if quick else 31
+    repeats = 5 if quick else 101  # about a second for each row: a card takes a while to speed up
     dsp, climbing = (
         replace(generation(random_learners(kind, 0, RULES)), record=(100,)) for kind in ("dsp", "hc")
     )

@@ -304,12 +304,6 @@ def definitions(
     }
 
 
-@lru_cache(maxsize=64)
-def _constants(*given: Any) -> tuple[tuple[str, int], ...]:
-    """Return what `definitions` returns, as a key."""
-    return tuple(definitions(*given).items())
-
-
 # ---------------------------------------------------------------- slices
 
 
@@ -568,22 +562,16 @@ def _launches(
     cupy: Any, card: int, stream: Any, batch: Batch, results: _Results, progress: Callable[[int], None] | None
 ) -> Iterator[None]:
     """Send a batch to the card, slice by slice, and fetch its results; yield after each launch."""
-    settings, table, learners = batch.settings, table_of(batch), flat(batch)
+    table, learners = table_of(batch), flat(batch)
     best, eps, kept = results
     keep_weights, keep_ep = kept is not None, eps is not None
-    layout = Layout(settings.hidden, table.inputs, table.outputs)
-    moving, phases = batch.switch is not None, batch.goals.shape[1]
-    kernel = _kernel(
-        card,
-        _constants(settings, learners.climbing, keep_weights, keep_ep, table.inputs, table.outputs, moving),
+    kernel, size, task = _prepared(
+        card, batch.settings, table, learners.climbing, keep_weights, keep_ep, batch.switch is not None
     )
-    task = _table_on_card(card, table)
     numbers, added = packed_learners(learners)
-    width = len(batch.recorded)
-    each = 4 * (
-        7 + phases + width + batch.episodes * keep_ep + layout.size * (2 if keep_weights else 1)
-    )  # bytes a trial
-    room = _room(cupy, len(batch), each)
+    width, phases = len(batch.recorded), batch.goals.shape[1]
+    numbers_a_trial = 7 + phases + width + batch.episodes * keep_ep + size * (2 if keep_weights else 1)
+    room = _room(cupy, len(batch), 4 * numbers_a_trial)
     # A resampling after the last episode is none, and its number need not fit.
     resample = learners.resample if learners.resample < batch.episodes else 0
     _in_use: Any = None
@@ -600,8 +588,8 @@ def _launches(
                     best=4 * n * width,
                     eps=4 * n * batch.episodes if keep_ep else 0,
                     memory=4 * n * 2,
-                    weights=4 * n * layout.size,
-                    kept=4 * n * layout.size if keep_weights else 0,
+                    weights=4 * n * size,
+                    kept=4 * n * size if keep_weights else 0,
                     queue=4 * (1 + 2 * n),
                 )
                 _in_use, at = _taken(cupy, stream, sent, empty)
@@ -680,16 +668,23 @@ def _taken(
     Returns what has to be kept while it is in use, and the places of the arrays and of so many empty bytes.
     """
     sizes = [array.nbytes for array in sent]
-    starts = [0, *accumulate(-(-size // _ALIGNED) * _ALIGNED for size in (*sizes, *empty))]
+    starts = _starts(*sizes, *empty)
     there = cupy.cuda.alloc(starts[-1])
     length = starts[len(sent)]
     together = cupy.cuda.alloc_pinned_memory(length)
     room = np.frombuffer(together, np.uint8, length)
-    data = memoryview(room)
+    data = room.data
     for array, start, size in zip(sent, starts, sizes, strict=False):
-        data[start : start + size] = memoryview(np.ascontiguousarray(array)).cast("B")
+        data[start : start + size] = np.ascontiguousarray(array).data.cast("B")
     cupy.cuda.runtime.memcpyAsync(there.ptr, room.ctypes.data, length, _TO_CARD, stream.ptr)
-    return (there, together), [there.ptr + start for start in starts[:-1]]
+    first: int = there.ptr
+    return (there, together), [first + start for start in starts[:-1]]
+
+
+@lru_cache(maxsize=64)
+def _starts(*sizes: int) -> tuple[int, ...]:
+    """Return where pieces of these sizes begin that lie one behind the other, and where the last ends."""
+    return (0, *accumulate(-(-size // _ALIGNED) * _ALIGNED for size in sizes))
 
 
 class _Kernel(NamedTuple):
@@ -783,11 +778,30 @@ def _temporary_folder() -> Path:
     return Path(folder.name)
 
 
-@lru_cache(maxsize=16)
-def _table_on_card(card: int, table: Table) -> Packed:
-    """Return a table whose arrays lie on the card in use."""
+class _Prepared(NamedTuple):
+    """What trials of one kind need on a card, whatever their learners, goals and seeds."""
+
+    kernel: _Kernel
+    size: int  # numbers that hold the weights of a network
+    task: Packed  # its arrays lie on the card
+
+
+@lru_cache(maxsize=64)
+def _prepared(
+    card: int,
+    settings: Settings,
+    table: Table,
+    climbing: bool,
+    keep_weights: bool,
+    keep_ep: bool,
+    moving: bool,
+) -> _Prepared:
+    """Return what trials need on the card in use; the last arguments are those of `definitions`."""
     import cupy  # noqa: PLC0415 - an extra
 
-    there = Packed(*map(cupy.asarray, packed(table)))
+    inputs, outputs = table.inputs, table.outputs
+    constants = definitions(settings, climbing, keep_weights, keep_ep, inputs, outputs, moving)
+    kernel = _kernel(card, tuple(constants.items()))
+    task = Packed(*map(cupy.asarray, packed(table)))
     cupy.cuda.get_current_stream().synchronize()  # before other streams read it
-    return there
+    return _Prepared(kernel, Layout(settings.hidden, inputs, outputs).size, task)
