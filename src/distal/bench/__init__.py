@@ -149,7 +149,7 @@ def chance_beside(run: Callable[..., object], trials: int, repeats: int) -> Row:
 # ------------------------------------------------------------------ how it is measured
 
 
-def generation(learners: tuple[Learner, ...], trials: int = 5, **settings: Any) -> Batch:
+def generation(learners: Sequence[Learner], trials: int = 5, **settings: Any) -> Batch:
     """Return the batch that evaluates all learners: `trials` for each of the eight goals, 100 episodes."""
     seeds = np.arange(len(learners), dtype=np.uint64)
     return batch_of(

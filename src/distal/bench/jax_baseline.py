@@ -196,7 +196,7 @@ def measure(
     Returns:
         The seconds of each run, their median, and what was run where.
     """
-    rules = cast(tuple[Rule, ...], random_learners("dsp", 0, n_rules))
+    rules = cast(tuple[Rule, ...], tuple(random_learners("dsp", 0, n_rules)))
     call = generation(rules, trials, episodes, neurons)
     best = call(0)
     seconds = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -180,10 +180,10 @@ def paper_results() -> dict[str, Any]:
     return results
 
 
-def random_learners(kind: str, seed: int, count: int = PAPER.population) -> tuple[Learner, ...]:
+def random_learners(kind: str, seed: int, count: int = PAPER.population) -> Sequence[Learner]:
     """Draw rules ("dsp") or climbers ("hc"), as in the first generation of an evolution."""
     config = Config(kind)
-    return tuple(config.decode(first_population(count, *config.genes, seed)))
+    return config.decode(first_population(count, *config.genes, seed))
 
 
 def other_elites(elites: str) -> str:

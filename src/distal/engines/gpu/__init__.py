@@ -68,6 +68,7 @@ CROWD = 16  # trials a warp, from which on pieces gain nothing
 _SHARE = 0.6  # of the free memory
 SMALL = 2**28  # bytes that are taken without asking how much is free
 _PINNED = 2**24  # numbers of a result that is put where the card can write to; such memory is scarce
+_FEW = 4  # numbers a trial that the card writes there itself: more are copied together
 _ALIGNED = 256  # bytes, as the card aligns memory itself
 _TO_CARD, _TO_HOST = 1, 2  # which way a copy goes, in CUDA's numbers
 _BLOCKS_A_CARD = 4  # at most, of a batch on several cards
@@ -394,8 +395,10 @@ def begin(
 
     cards, table = _cards(workers), table_of(batch)
     layout = Layout(batch.settings.hidden, table.inputs, table.outputs)
+    width = len(batch.recorded)
     results = _Results(
-        best=_room_for(cupy, len(batch), len(batch.recorded)),
+        best=_room_for(cupy, len(batch), width),
+        written=width <= _FEW and len(batch) * width <= _PINNED,
         eps=_room_for(cupy, len(batch), batch.episodes) if keep_ep else None,
         kept=np.empty((len(batch), layout.size), np.float32) if keep_weights else None,
     )
@@ -423,12 +426,18 @@ class _Results(NamedTuple):
     """Arrays of the host for what the trials of a batch give; of weights, as they lie in lanes."""
 
     best: NDArray[np.int32]
+    written: bool  # whether the card writes `best` there; else it is copied when all episodes are done
     eps: NDArray[np.int32] | None
     kept: NDArray[np.float32] | None
 
     def part(self, first: int, last: int) -> _Results:
         """Return the room of trials first … last − 1."""
-        return _Results(*(None if each is None else each[first:last] for each in self))  # type: ignore[arg-type]
+        return _Results(
+            best=self.best[first:last],
+            written=self.written,
+            eps=None if self.eps is None else self.eps[first:last],
+            kept=None if self.kept is None else self.kept[first:last],
+        )
 
 
 def _cards(workers: int | None) -> tuple[int, ...]:
@@ -563,8 +572,7 @@ def _launches(
 ) -> Iterator[None]:
     """Send a batch to the card, slice by slice, and fetch its results; yield after each launch."""
     table, learners = table_of(batch), flat(batch)
-    best, eps, kept = results
-    keep_weights, keep_ep = kept is not None, eps is not None
+    keep_weights, keep_ep = results.kept is not None, results.eps is not None
     kernel, size, task = _prepared(
         card, batch.settings, table, learners.climbing, keep_weights, keep_ep, batch.switch is not None
     )
@@ -585,7 +593,7 @@ def _launches(
                     numbers, added, batch.columns,
                 )  # fmt: skip
                 empty = _OnCard(
-                    best=4 * n * width,
+                    best=0 if results.written else 4 * n * width,
                     eps=4 * n * batch.episodes if keep_ep else 0,
                     memory=4 * n * 2,
                     weights=4 * n * size,
@@ -594,6 +602,8 @@ def _launches(
                 )
                 _in_use, at = _taken(cupy, stream, sent, empty)
                 own = _OnCard(*at[len(sent) :])
+                if results.written:
+                    own = own._replace(best=results.best[first:last].ctypes.data)
             began = time.perf_counter()
             cupy.cuda.runtime.memsetAsync(own.queue, 0, empty.queue, stream.ptr)
             piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
@@ -614,7 +624,8 @@ def _launches(
         yield
         away = time.perf_counter() - launched
         if until == batch.episodes:
-            for array, place in ((best, own.best), (eps, own.eps), (kept, own.kept)):
+            best = None if results.written else results.best
+            for array, place in ((best, own.best), (results.eps, own.eps), (results.kept, own.kept)):
                 if array is not None:
                     part = array[first:last]
                     cupy.cuda.runtime.memcpyAsync(part.ctypes.data, place, part.nbytes, _TO_HOST, stream.ptr)
