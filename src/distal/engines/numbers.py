@@ -68,15 +68,22 @@ def flat(batch: Batch) -> Flat:
     return _COMPILED[batch.kind](batch)
 
 
-def not_compiled(batch: Batch, engine: str) -> str | None:
-    """Return why a compiled engine cannot run a batch: no code for its learners, or no table for its task."""
+def compiled_table(batch: Batch, engine: str) -> Table:
+    """Return the table of a batch's task; refuse a batch without, or whose learners have no code."""
     kind = instance("batch", batch, Batch, "a Batch").kind
     if kind not in _COMPILED:
-        return f"engine {engine} has no code for learners of kind {kind.kind!r}; use engine reference"
+        raise InputError(
+            f"engine {engine} has no code for learners of kind {kind.kind!r}; use engine reference"
+        )
+    return table_of(batch)
+
+
+def refusal(needed: Callable[[], Table]) -> str | None:
+    """Return why the table that an engine needs is refused; None if it is not."""
     try:
-        table_of(batch)
-    except InputError as refusal:
-        return str(refusal)
+        needed()
+    except InputError as error:
+        return str(error)
     return None
 
 

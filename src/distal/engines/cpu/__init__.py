@@ -31,7 +31,7 @@ from distal.engines.batch import (
 )
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
-from distal.engines.numbers import flat, not_compiled, packed_changes, table_of
+from distal.engines.numbers import compiled_table, flat, packed_changes, refusal, table_of
 from distal.engines.threads import run_in_threads
 from distal.model.network import incoming
 from distal.model.settings import BINARY
@@ -50,7 +50,7 @@ _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 def supports(batch: Batch) -> str | None:
     """Return why this engine cannot run a batch; None if it can."""
-    return not_compiled(batch, "cpu")
+    return refusal(lambda: compiled_table(batch, "cpu"))
 
 
 def run(

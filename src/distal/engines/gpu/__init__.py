@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, counted
 from distal.base.files import write_bytes
-from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
-from distal.engines.numbers import Flat, flat, not_compiled, table_of
+from distal.engines.batch import Batch, Progress, Trials, checked_call
+from distal.engines.numbers import Flat, compiled_table, flat, refusal
 from distal.engines.threads import run_in_threads
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.network import (
@@ -345,17 +345,20 @@ def slices(
 
 def supports(batch: Batch) -> str | None:
     """Return why this engine cannot run a batch, whether or not there is a card; None if it can."""
-    reason = not_compiled(batch, "gpu")
-    if reason is not None:
-        return reason
+    return refusal(lambda: _table(batch))
+
+
+def _table(batch: Batch) -> Table:
+    """Return the table of a batch's task; refuse a batch that this engine cannot run."""
+    table = compiled_table(batch, "gpu")
     limits = (
-        ("the number of inputs", table_of(batch).inputs, _MAX_INPUTS),
+        ("the number of inputs", table.inputs, _MAX_INPUTS),
         ("episodes", batch.episodes, MAX_EPISODES),
     )
     for name, value, most in limits:
         if value > most:
-            return f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
-    return None
+            raise InputError(f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more")
+    return table
 
 
 def run(
@@ -390,22 +393,24 @@ def begin(
     """
     keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
     check()
-    check_supported(supports(batch))
+    table = _table(batch)
     import cupy  # noqa: PLC0415 - an extra
 
-    cards, table = _cards(workers), table_of(batch)
+    cards = _cards(workers)
     layout = Layout(batch.settings.hidden, table.inputs, table.outputs)
     width = len(batch.recorded)
-    results = _Results(
+    work = _Work(
+        batch=batch,
+        table=table,
         best=_room_for(cupy, len(batch), width),
         written=width <= _FEW and len(batch) * width <= _PINNED,
         eps=_room_for(cupy, len(batch), batch.episodes) if keep_ep else None,
         kept=np.empty((len(batch), layout.size), np.float32) if keep_weights else None,
     )
     if len(cards) == 1 or len(batch) == 1:
-        running = _run(cupy, cards[0], batch, results, progress)
+        running = _run(cupy, cards[0], work, progress)
     else:
-        running = _run_on_all(cupy, cards, batch, results, progress)
+        running = _run_on_all(cupy, cards, work, progress)
     next(running)
     waited = False
 
@@ -416,23 +421,27 @@ def begin(
         waited = True
         for _ in running:
             pass
-        hidden, output = layout.unpack(results.kept) if results.kept is not None else (None, None)
-        return Trials(results.best, results.eps, hidden, output)
+        hidden, output = layout.unpack(work.kept) if work.kept is not None else (None, None)
+        return Trials(work.best, work.eps, hidden, output)
 
     return wait
 
 
-class _Results(NamedTuple):
-    """Arrays of the host for what the trials of a batch give; of weights, as they lie in lanes."""
+class _Work(NamedTuple):
+    """A batch, and arrays of the host for what its trials give; of weights, as they lie in lanes."""
 
+    batch: Batch
+    table: Table
     best: NDArray[np.int32]
     written: bool  # whether the card writes `best` there; else it is copied when all episodes are done
     eps: NDArray[np.int32] | None
     kept: NDArray[np.float32] | None
 
-    def part(self, first: int, last: int) -> _Results:
-        """Return the room of trials first … last − 1."""
-        return _Results(
+    def part(self, first: int, last: int) -> _Work:
+        """Return trials first … last − 1, with their room."""
+        return _Work(
+            batch=self.batch.part(first, last),
+            table=self.table,
             best=self.best[first:last],
             written=self.written,
             eps=None if self.eps is None else self.eps[first:last],
@@ -495,16 +504,14 @@ class _Stopped(Exception):  # noqa: N818 - it ends a thread, and nobody else see
     """The other threads have been told to stop."""
 
 
-def _run_on_all(
-    cupy: Any, cards: tuple[int, ...], batch: Batch, results: _Results, progress: Progress | None
-) -> Iterator[None]:
+def _run_on_all(cupy: Any, cards: tuple[int, ...], work: _Work, progress: Progress | None) -> Iterator[None]:
     """Run a batch on several cards: a thread for each takes one block after another; yield before that.
 
     Progress is told in the thread that called; what is raised there, Ctrl-C included, or on a
     card stops all of them after the launches that they are at.
     """
     todo: SimpleQueue[tuple[int, int]] = SimpleQueue()
-    for block in blocks(len(batch), len(cards)):
+    for block in blocks(len(work.batch), len(cards)):
         todo.put(block)
     told: SimpleQueue[int] = SimpleQueue()
     stop = threading.Event()
@@ -514,11 +521,11 @@ def _run_on_all(
             raise _Stopped
         told.put(episodes)
 
-    def work(card: int) -> None:
+    def serve(card: int) -> None:
         with suppress(_Stopped, Empty), cupy.cuda.Device(card):
             while True:
                 first, last = todo.get_nowait()
-                for _ in _run(cupy, card, batch.part(first, last), results.part(first, last), tell):
+                for _ in _run(cupy, card, work.part(first, last), tell):
                     pass
 
     def report() -> None:
@@ -529,17 +536,15 @@ def _run_on_all(
 
     yield
     run_in_threads(
-        [partial(work, card) for card in cards], len(cards), watch=report, stop=stop.set, poll=_POLL
+        [partial(serve, card) for card in cards], len(cards), watch=report, stop=stop.set, poll=_POLL
     )
 
 
-def _run(
-    cupy: Any, card: int, batch: Batch, results: _Results, progress: Callable[[int], None] | None
-) -> Iterator[None]:
+def _run(cupy: Any, card: int, work: _Work, progress: Callable[[int], None] | None) -> Iterator[None]:
     """Run a batch on the card that this thread uses; yield after each launch, while the card is at work."""
     try:
         with _stream(cupy, card) as stream:
-            yield from _launches(cupy, card, stream, batch, results, progress)
+            yield from _launches(cupy, card, stream, work, progress)
     except cupy.cuda.memory.OutOfMemoryError:
         cupy.get_default_memory_pool().free_all_blocks()
         free, _ = cupy.cuda.runtime.memGetInfo()
@@ -568,11 +573,12 @@ def _stream(cupy: Any, card: int) -> Iterator[Any]:
 
 
 def _launches(
-    cupy: Any, card: int, stream: Any, batch: Batch, results: _Results, progress: Callable[[int], None] | None
+    cupy: Any, card: int, stream: Any, work: _Work, progress: Callable[[int], None] | None
 ) -> Iterator[None]:
     """Send a batch to the card, slice by slice, and fetch its results; yield after each launch."""
-    table, learners = table_of(batch), flat(batch)
-    keep_weights, keep_ep = results.kept is not None, results.eps is not None
+    batch, table = work.batch, work.table
+    learners = flat(batch)
+    keep_weights, keep_ep = work.kept is not None, work.eps is not None
     kernel, size, task = _prepared(
         card, batch.settings, table, learners.climbing, keep_weights, keep_ep, batch.switch is not None
     )
@@ -593,7 +599,7 @@ def _launches(
                     numbers, added, batch.columns,
                 )  # fmt: skip
                 empty = _OnCard(
-                    best=0 if results.written else 4 * n * width,
+                    best=0 if work.written else 4 * n * width,
                     eps=4 * n * batch.episodes if keep_ep else 0,
                     memory=4 * n * 2,
                     weights=4 * n * size,
@@ -602,8 +608,8 @@ def _launches(
                 )
                 _in_use, at = _taken(cupy, stream, sent, empty)
                 own = _OnCard(*at[len(sent) :])
-                if results.written:
-                    own = own._replace(best=results.best[first:last].ctypes.data)
+                if work.written:
+                    own = own._replace(best=work.best[first:last].ctypes.data)
             began = time.perf_counter()
             cupy.cuda.runtime.memsetAsync(own.queue, 0, empty.queue, stream.ptr)
             piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
@@ -624,8 +630,8 @@ def _launches(
         yield
         away = time.perf_counter() - launched
         if until == batch.episodes:
-            best = None if results.written else results.best
-            for array, place in ((best, own.best), (results.eps, own.eps), (results.kept, own.kept)):
+            best = None if work.written else work.best
+            for array, place in ((best, own.best), (work.eps, own.eps), (work.kept, own.kept)):
                 if array is not None:
                     part = array[first:last]
                     cupy.cuda.runtime.memcpyAsync(part.ctypes.data, place, part.nbytes, _TO_HOST, stream.ptr)
