@@ -31,18 +31,17 @@ def run(quick: bool = False) -> Iterator[Row]:
     dsp, climbing = (
         replace(generation(random_learners(kind, 0, RULES)), record=(100,)) for kind in ("dsp", "hc")
     )
+    alone = _generation("generation", _GENERATION, 2.5, dsp, repeats)
+    once = float(np.median(alone.samples)) / 1e3
+    yield alone
     seconds = alternating([partial(gpu.run, dsp), partial(gpu.run, climbing)], repeats)
-    once = float(np.median(seconds[0]))
-    yield Row(
-        "generation", _GENERATION, once * 1000, "ms", 2.5, at_least=False, samples=(seconds[0] * 1e3).tolist()
-    )
     ratio = seconds[1] / seconds[0]
     what = "time of the same for hill climbing, in DSP generations"
     yield Row("climbing", what, float(np.median(ratio)), "times", 3, at_least=False, samples=ratio.tolist())
     yield chance_beside(gpu.run, 50, repeats)
     yield every_ep(gpu.run, replace(dsp, record=None), repeats)
     sigmoid = replace(dsp, settings=replace(dsp.settings, neurons=SIGMOID))
-    yield _sigmoid_generation(sigmoid, repeats)
+    yield _generation("sigmoid_generation", f"{_GENERATION}, sigmoid neurons", 8, sigmoid, repeats)
     yield from _kernels(dsp)
     if quick:
         return
@@ -55,17 +54,11 @@ def run(quick: bool = False) -> Iterator[Row]:
     yield _first_call()
 
 
-def _sigmoid_generation(batch: Batch, repeats: int) -> Row:
+def _generation(name: str, what: str, target: float, batch: Batch, repeats: int) -> Row:
+    """Measure a generation after the same, as in an evolution."""
     milliseconds = times(partial(gpu.run, batch), repeats) * 1e3
-    return Row(
-        "sigmoid_generation",
-        f"{_GENERATION}, sigmoid neurons",
-        float(np.median(milliseconds)),
-        "ms",
-        8,
-        at_least=False,
-        samples=milliseconds.tolist(),
-    )
+    value = float(np.median(milliseconds))
+    return Row(name, what, value, "ms", target, at_least=False, samples=milliseconds.tolist())
 
 
 def _kernels(batch: Batch) -> Iterator[Row]:
