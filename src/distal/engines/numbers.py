@@ -70,7 +70,7 @@ def flat(batch: Batch) -> Flat:
 
 def compiled_table(batch: Batch, engine: str) -> Table:
     """Return the table of a batch's task; refuse a batch without, or whose learners have no code."""
-    kind = instance("batch", batch, Batch, "a Batch").kind
+    kind = batch.kind
     if kind not in _COMPILED:
         raise InputError(
             f"engine {engine} has no code for learners of kind {kind.kind!r}; use engine reference"
@@ -78,10 +78,11 @@ def compiled_table(batch: Batch, engine: str) -> Table:
     return table_of(batch)
 
 
-def refusal(needed: Callable[[], Table]) -> str | None:
-    """Return why the table that an engine needs is refused; None if it is not."""
+def refusal(batch: Batch, table: Callable[[Batch], Table]) -> str | None:
+    """Return why an engine that runs batches by such a table refuses one; None if it does not."""
+    instance("batch", batch, Batch, "a Batch")
     try:
-        needed()
+        table(batch)
     except InputError as error:
         return str(error)
     return None

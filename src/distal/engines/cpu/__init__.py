@@ -50,7 +50,7 @@ _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 def supports(batch: Batch) -> str | None:
     """Return why this engine cannot run a batch; None if it can."""
-    return refusal(lambda: compiled_table(batch, "cpu"))
+    return refusal(batch, partial(compiled_table, engine="cpu"))
 
 
 def run(

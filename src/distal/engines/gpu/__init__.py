@@ -345,7 +345,7 @@ def slices(
 
 def supports(batch: Batch) -> str | None:
     """Return why this engine cannot run a batch, whether or not there is a card; None if it can."""
-    return refusal(lambda: _table(batch))
+    return refusal(batch, _table)
 
 
 def _table(batch: Batch) -> Table:
