@@ -269,7 +269,7 @@ def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         monkeypatch.setitem(sys.modules, "cupy", card)
         monkeypatch.setattr(gpu, "_problem", lambda: None)
         monkeypatch.setattr(gpu, "_kernel", card.kernel)
-        for kept in (gpu._prepared, gpu._able_cards, gpu._say_cards):
+        for kept in (gpu._prepared, gpu._table_on_card, gpu._able_cards, gpu._say_cards):
             kept.cache_clear()
         gpu._idle.clear()
         return card
@@ -277,6 +277,7 @@ def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
     yield plug
     gpu._idle.clear()
     gpu._prepared.cache_clear()
+    gpu._table_on_card.cache_clear()
     gpu._able_cards.cache_clear()
 
 
@@ -570,6 +571,26 @@ def test_numbers_that_a_card_cannot_hold_are_refused_or_do_not_matter(plug_in: C
     assert (gpu.run(never).best == gpu.run(batch).best).all()
     with pytest.raises(InputError, match="episodes is 2147483648, engine gpu takes at most 2147483647"):
         gpu.run(replace(batch, episodes=2**31, record=(1,)))
+
+
+@pytest.mark.parametrize("cards", [1, 2])
+@pytest.mark.parametrize("record", [(2, 7, 9, 12), (1, 2, 7, 9, 12)])
+def test_few_numbers_a_trial_are_written_by_the_card_and_more_are_copied(
+    plug_in: Callable[..., Card], record: tuple[int, ...], cards: int
+) -> None:
+    card = plug_in(cards=cards, used=cards, first_slice=3)
+    copy, fetched = card.memcpyAsync, list[int]()
+
+    def watched(to: int, source: int, size: int, kind: int, stream: int) -> None:
+        fetched.extend([size] if kind == gpu._TO_HOST else [])
+        copy(to, source, size, kind, stream)
+
+    card.memcpyAsync = watched  # type: ignore[method-assign]
+    batch = replace(trials("dsp", Settings(hidden=6, steps=30), episodes=12, count=3), record=record)
+    theirs = expected.run(batch, keep_weights=False, keep_ep=False, workers=None, progress=None)
+    assert (gpu.run(batch).best == theirs.best).all()
+    assert card.launches > cards  # several of each
+    assert sum(fetched) == (0 if len(record) == 4 else 4 * len(batch) * len(record))
 
 
 # ---------------------------------------------------------------- several cards

@@ -803,7 +803,7 @@ class _Prepared(NamedTuple):
     task: Packed  # its arrays lie on the card
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _prepared(
     card: int,
     settings: Settings,
@@ -814,11 +814,17 @@ def _prepared(
     moving: bool,
 ) -> _Prepared:
     """Return what trials need on the card in use; the last arguments are those of `definitions`."""
-    import cupy  # noqa: PLC0415 - an extra
-
     inputs, outputs = table.inputs, table.outputs
     constants = definitions(settings, climbing, keep_weights, keep_ep, inputs, outputs, moving)
     kernel = _kernel(card, tuple(constants.items()))
-    task = Packed(*map(cupy.asarray, packed(table)))
+    return _Prepared(kernel, Layout(settings.hidden, inputs, outputs).size, _table_on_card(card, table))
+
+
+@lru_cache(maxsize=16)
+def _table_on_card(card: int, table: Table) -> Packed:
+    """Return a table whose arrays lie on the card in use."""
+    import cupy  # noqa: PLC0415 - an extra
+
+    there = Packed(*map(cupy.asarray, packed(table)))
     cupy.cuda.get_current_stream().synchronize()  # before other streams read it
-    return _Prepared(kernel, Layout(settings.hidden, inputs, outputs).size, task)
+    return there
