@@ -15,10 +15,9 @@ from functools import partial
 
 import numpy as np
 
-from distal.bench import generation, times
-from distal.bench.gpu import RULES
+from distal.bench import times
+from distal.bench.gpu import first_generation
 from distal.engines import Batch, gpu
-from distal.paper.experiments import random_learners
 
 LONGEST = 20  # trials that are measured again
 REPEATS = 11
@@ -32,7 +31,7 @@ def milliseconds(batch: Batch, repeats: int = REPEATS) -> float:
 def main() -> None:
     """Measure, and print."""
     gpu.check()
-    batch = replace(generation(random_learners("dsp", 0, RULES)), record=(100,))
+    batch = first_generation("dsp")
     trials = [batch.part(k, k + 1) for k in range(len(batch))]
     once = np.array([milliseconds(trial, 1) for trial in trials])
     longest = max(milliseconds(trials[k]) for k in np.argsort(once)[-LONGEST:])

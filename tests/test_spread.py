@@ -46,7 +46,7 @@ EVOLVE = ["evolve", "--runs", "2", "--generations", "8", "--trials", "4", "--epi
 
 def some_batch(n: int = 6, **options: Any) -> Batch:
     return batch_of(
-        random_learners("dsp", 1, n), np.arange(n, dtype=np.uint64), trials=1,
+        tuple(random_learners("dsp", 1, n)), np.arange(n, dtype=np.uint64), trials=1,
         **{"episodes": 8, "task": MazeTask(T), "settings": Settings(steps=9, hidden=5), **options},
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def test_parts_of_a_batch_hold_every_trial_with_its_own_learner(n: int, data: st
         own = batch.part(first, last)
         assert len(own.learners) == len(set(batch.learner[first:last].tolist()))
         for k in range(last - first):
-            assert own.learners[own.learner[k]] == batch.learners[batch.learner[first + k]]
+            assert own.learners[own.learner[k]] is batch.learners[batch.learner[first + k]]
             assert (own.goal[k], own.seed[k]) == (batch.goal[first + k], batch.seed[first + k])
 
 

@@ -25,17 +25,16 @@ from distal.engines.batch import (
     Batch,
     Progress,
     Trials,
-    check_supported,
     checked_call,
     named_in_errors,
 )
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
-from distal.engines.numbers import compiled_table, flat, packed_changes, refusal, table_of
+from distal.engines.numbers import compiled_table, flat, packed_changes, refusal
 from distal.engines.threads import run_in_threads
 from distal.model.network import incoming
 from distal.model.settings import BINARY
-from distal.tasks.tables import packed
+from distal.tasks.tables import Table, packed
 
 _log = logging.getLogger("distal")
 
@@ -50,7 +49,12 @@ _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 def supports(batch: Batch) -> str | None:
     """Return why this engine cannot run a batch; None if it can."""
-    return refusal(batch, partial(compiled_table, engine="cpu"))
+    return refusal(batch, _table)
+
+
+def _table(batch: Batch) -> Table:
+    """Return the table of a batch's task; refuse a batch that this engine cannot run."""
+    return compiled_table(batch, "cpu")
 
 
 def run(
@@ -63,7 +67,6 @@ def run(
 ) -> Trials:
     """Run all trials of a batch in `workers` threads; by default one per available core."""
     keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
-    check_supported(supports(batch))
     job = Job(batch, keep_weights, keep_ep)
     job.compile()
     workers = min(workers or available_cores(), len(batch))
@@ -124,13 +127,13 @@ class Job:
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
         hidden = settings.hidden
-        learners = flat(batch)
+        table, learners = _table(batch), flat(batch)
         self.kernel: Callable[..., None] = (
             kernels.climbing_trials if learners.climbing else kernels.dsp_trials
         )
         self.numbers = learners.numbers
         self.tables = packed_changes(learners.changes).view(np.int32)
-        self.task = packed(table_of(batch))
+        self.task = packed(table)
         self.options = Options(
             hidden=hidden,
             groups=kernels.stride_of(hidden, self.task) // kernels.GROUP,

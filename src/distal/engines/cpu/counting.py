@@ -10,8 +10,8 @@ import numpy as np
 from numba.core import event
 from numpy.typing import NDArray
 
-from distal.engines.batch import Batch, Progress, check_supported, named_in_errors
-from distal.engines.cpu import Announcement, Job, supports
+from distal.engines.batch import Batch, Progress, named_in_errors
+from distal.engines.cpu import Announcement, Job
 from distal.engines.cpu.kernels import (
     F1,
     GROUP,
@@ -96,7 +96,6 @@ def count(batch: Batch, periods: int, progress: Progress | None = None) -> NDArr
 
     Trials are run one after another, so that Ctrl-C is heard between them.
     """
-    check_supported(supports(batch))
     arguments = Job(batch, keep_weights=False, keep_ep=False).arguments()[:8]
     counts = np.zeros((periods, LAYERS, ROWS), np.int64)
     with event.install_listener("numba:compile", Announcement(counted_trial, "counting the rows of rules")):

@@ -403,7 +403,7 @@ def begin(
         batch=batch,
         table=table,
         best=_room_for(cupy, len(batch), width),
-        written=width <= _FEW and len(batch) * width <= _PINNED,
+        written=width <= _FEW and _pinned(len(batch), width),
         eps=_room_for(cupy, len(batch), batch.episodes) if keep_ep else None,
         kept=np.empty((len(batch), layout.size), np.float32) if keep_weights else None,
     )
@@ -648,10 +648,15 @@ def _room_for(cupy: Any, trials: int, width: int) -> NDArray[np.int32]:
 
     Copying into ordinary memory takes longer than most episodes.
     """
-    if trials * width > _PINNED:
+    if not _pinned(trials, width):
         return np.empty((trials, width), np.int32)
     memory = cupy.cuda.alloc_pinned_memory(4 * trials * width)
     return np.frombuffer(memory, np.int32, trials * width).reshape(trials, width)
+
+
+def _pinned(trials: int, width: int) -> bool:
+    """Say whether results of this size are put where the card can write to."""
+    return trials * width <= _PINNED
 
 
 class _OnCard(NamedTuple):
