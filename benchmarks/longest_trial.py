@@ -9,12 +9,14 @@ and prints the times as JSON. Needs an NVIDIA card; takes about ten seconds.
 
 from __future__ import annotations
 
+import argparse
 import json
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from distal.base.checks import InputError
 from distal.bench import times
 from distal.bench.gpu import first_generation
 from distal.engines import Batch, gpu
@@ -30,7 +32,14 @@ def milliseconds(batch: Batch, repeats: int = REPEATS) -> float:
 
 def main() -> None:
     """Measure, and print."""
-    gpu.check()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.parse_args()
+    try:
+        gpu.check()
+    except InputError as refusal:
+        parser.error(str(refusal))
     batch = first_generation("dsp")
     trials = [batch.part(k, k + 1) for k in range(len(batch))]
     once = np.array([milliseconds(trial, 1) for trial in trials])
