@@ -75,7 +75,7 @@ def test_changes_are_packed_two_bits_each(rule: Rule) -> None:
 
 
 @given(st.lists(rules, min_size=1, max_size=4))
-def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> None:
+def test_rules_are_packed_as_numbers_and_changes_by_trace_bits_and_m(several: list[Rule]) -> None:
     batch = batch_of(
         several,
         np.zeros(len(several), np.uint64),
@@ -84,14 +84,14 @@ def test_rules_are_packed_as_what_they_add_to_weights(several: list[Rule]) -> No
         task=MazeTask(T),
         settings=Settings(),
     )
-    numbers, added = gpu.packed_learners(flat(batch))
+    numbers, changes = gpu.packed_learners(flat(batch))
     for k, rule in enumerate(several):
         assert numbers[k].tolist() == [
             np.float32(x) for x in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o)
         ]
         for row, change in enumerate(rule.delta_w):
             bits, m = divmod(row, 2)
-            assert added[k, bits, m] == np.float32(rule.eta) * change
+            assert changes[k, bits, m] == change
 
 
 @pytest.mark.parametrize(("inputs", "actions"), [(1, 1), (3, 4), (4, 4), (31, 16)])
@@ -283,7 +283,7 @@ def test_learners_are_packed_as_32_bit_floats() -> None:
     )
     numbers, changes = gpu.packed_learners(flat(batch))
     assert numbers.tolist() == [[np.float32(0.1), np.float32(0.2), np.float32(0.3), 0]]
-    assert changes.tolist() == [[[0.0] * 2] * 16]
+    assert changes.tolist() == [[[0] * 2] * 16]
 
 
 def test_without_cupy_the_engine_says_what_to_install_and_auto_is_cpu(

@@ -20,9 +20,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,8 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 expected: Any = engines.load("cpu")
 
 POINTERS = [
-    "learner", "goal", "seed", "numbers", "added", "moves", "sensed", "starts", "outcomes", "left",
-    "recorded", "best", "eps", "memory", "weights", "kept", "next", "claimed", "done",
+    "learner", "goal", "seed", "numbers", "changes", "moves", "sensed", "starts", "outcomes", "left",
+    "recorded", "best", "eps", "memory", "weights", "kept", "next", "claimed", "done", "handed",
 ]  # fmt: skip
 NUMBERS = [
     "trials",
@@ -128,11 +129,23 @@ class Array:
     def __init__(self, array: NDArray[Any]) -> None:
         self.array, self.ptr = array, array.ctypes.data
 
+    @property
+    def data(self) -> Array:
+        return self
+
 
 def at(place: int, kind: type[Any], count: int) -> NDArray[Any]:
     """Return what lies at an address, as an array."""
     room = (ctypes.c_char * (count * np.dtype(kind).itemsize)).from_address(place)
     return np.frombuffer(memoryview(room), kind)
+
+
+class Pinned(np.ndarray[tuple[int], np.dtype[np.uint8]]):
+    """Memory of the host that the card can write to."""
+
+    @property
+    def ptr(self) -> int:
+        return self.ctypes.data
 
 
 class Device(AbstractContextManager[None]):
@@ -187,6 +200,7 @@ class Card:
         self.cards, self.old, self.by_card = cards, old, Counter[int]()
         self.working, self.begin = threading.Lock(), threading.Barrier(used, timeout=20)
         self.used = self.launches = self.claimed = 0
+        self.handed = np.zeros(2, np.int32)  # in all launches: trials that were handed over, and taken over
         self.pace = gpu.Pace(100)
         self.watch: Callable[[NDArray[np.float32]], None] = lambda weights: None
         self.cuda = self.runtime = self.memory = self
@@ -204,21 +218,22 @@ class Card:
         defined = dict(constants)
         size = gpu.Layout(defined["HIDDEN"], defined["INPUTS"], defined["ACTIONS"]).size
 
-        def function(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
-            assert (grid[0] <= self.warps, block) == (True, (32,))
+        def start(blocks: int, stream: int, *arguments: int) -> None:
+            assert (blocks <= self.warps, stream) == (True, Stream.ptr)
             assert card == Device().id
             given = dict(zip([*POINTERS, *NUMBERS], arguments, strict=True))
-            trials = int(given["trials"])
+            trials = given["trials"]
             if not self.by_card[card]:
                 self.begin.wait()  # until all that shall be used are at work
             with self.working:
                 self.launches += 1
                 self.by_card[card] += 1
                 at(given["claimed"], np.int32, trials)[:] = self.claimed
-                launch(compiled, *(a.ptr if isinstance(a, Array) else int(a) for a in arguments))
+                launch(compiled, *arguments)
+                self.handed += at(given["handed"], np.int32, 2)
                 self.watch(at(given["weights"], np.float32, trials * size).reshape(trials, size))
 
-        return gpu._Kernel(function, self.warps, self.pace)
+        return gpu._Kernel(None, start, self.warps, self.pace)
 
     def alloc(self, size: int) -> Array:
         if self.used + size > self.size:
@@ -243,8 +258,8 @@ class Card:
     def asarray(self, array: NDArray[Any]) -> Array:
         return Array(aligned(array))
 
-    def alloc_pinned_memory(self, size: int) -> bytearray:
-        return bytearray(size)
+    def alloc_pinned_memory(self, size: int) -> Pinned:
+        return Pinned(size, np.uint8)
 
     def memGetInfo(self) -> tuple[int, int]:  # noqa: N802
         return self.size - self.used, self.size
@@ -367,6 +382,16 @@ def test_neither_pieces_nor_launches_change_a_bit(emulate: Run, kind: str) -> No
 def test_a_piece_is_done_though_a_later_one_was_claimed_before(emulate: Run) -> None:
     # Another warp may have taken its piece, and claimed it, before this one claims the piece it took earlier.
     assert_same(emulate, trials("dsp", Settings(), episodes=20), claimed=3)
+
+
+@pytest.mark.parametrize("kind", ["dsp", "hc"])
+def test_long_trials_are_handed_over_once_and_finished(plug_in: Callable[..., Card], kind: str) -> None:
+    batch = replace(trials(kind, Settings(steps=40), episodes=30, count=10), switch=Switch(11))
+    card = plug_in(warps=10)  # few enough for pieces
+    assert_same(partial(gpu.run, keep_weights=True, keep_ep=True), batch)
+    over, taken = card.handed
+    assert over == taken
+    assert 0 < over <= len(batch)
 
 
 @pytest.mark.parametrize("together", [1, 4])  # what a card gets depends on its compiler
@@ -591,6 +616,26 @@ def test_few_numbers_a_trial_are_written_by_the_card_and_more_are_copied(
     assert (gpu.run(batch).best == theirs.best).all()
     assert card.launches > cards  # several of each
     assert sum(fetched) == (0 if len(record) == 4 else 4 * len(batch) * len(record))
+
+
+def test_a_kernel_is_started_with_its_arguments_where_cuda_looks_for_them() -> None:
+    # CUDA is given an array of addresses, one for each argument, and copies 8 or 4 bytes from each.
+    started: list[tuple[int, ...]] = []
+
+    def start(function: int, *more: int) -> None:
+        *shape, stream, each, extra = more
+        addresses = (ctypes.c_void_p * 31).from_address(each)
+        places = [ctypes.c_int64.from_address(address or 0).value for address in addresses[:20]]
+        numbers = [ctypes.c_int32.from_address(address or 0).value for address in addresses[20:]]
+        started.append((function, *shape, stream, extra, *places, *numbers))
+
+    card: Any = SimpleNamespace(cuda=SimpleNamespace(driver=SimpleNamespace(launchKernel=start)))
+    launch = gpu._Launcher(card, SimpleNamespace(kernel=SimpleNamespace(ptr=99)))
+    arguments = [2**40 + k for k in range(20)] + [2**31 - 1, -1, *range(9)]
+    for blocks in (5, 6):
+        launch(blocks, 7, *arguments)
+        assert started.pop() == (99, blocks, 1, 1, 32, 1, 1, 0, 7, 0, *arguments)
+    assert len(arguments) == len(POINTERS) + len(NUMBERS)
 
 
 # ---------------------------------------------------------------- several cards

@@ -10,9 +10,11 @@ of trials after another.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import hashlib
 import logging
 import os
+import struct
 import tempfile
 import threading
 import time
@@ -74,6 +76,8 @@ _TO_CARD, _TO_HOST = 1, 2  # which way a copy goes, in CUDA's numbers
 _BLOCKS_A_CARD = 4  # at most, of a batch on several cards
 _POLL = 0.1  # seconds between looks at how far several cards are
 _LATE = 0.1  # of the time of a launch: one that is waited for later than that says nothing of the pace
+_PLACES, _NUMBERS = 20, 11  # that the kernel takes, in this order
+_ARGUMENTS = struct.Struct(f"{_PLACES}q{_NUMBERS}i")
 
 _compiling = threading.Lock()
 
@@ -176,20 +180,14 @@ class Layout:
         return rows[:, : self.hidden].copy(), outputs[:, :, columns]
 
 
-def packed_learners(learners: Flat) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the learners' numbers (learners, 4) and, for rules, what they add to weights (learners, 16, 2).
-
-    The latter is η times the change, for every number that the four trace bits form, and
-    m = −1 and m = +1.
-    """
-    if learners.climbing:
-        count, width = learners.numbers.shape
-        numbers = np.zeros((count, 4), np.float32)
-        numbers[:, :width] = learners.numbers
-        return numbers, np.zeros((count, 16, 2), np.float32)
-    added = learners.changes.astype(np.float32)
-    added *= learners.numbers[:, :1, None]
-    return learners.numbers, added
+def packed_learners(learners: Flat) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    """Return the learners' numbers (learners, 4) and changes (learners, 16, 2), which climbers do not use."""
+    if not learners.climbing:
+        return learners.numbers, learners.changes
+    count, width = learners.numbers.shape
+    numbers = np.zeros((count, 4), np.float32)
+    numbers[:, :width] = learners.numbers
+    return numbers, np.zeros((count, 16, 2), np.int8)
 
 
 class Packed(NamedTuple):
@@ -399,11 +397,12 @@ def begin(
     cards = _cards(workers)
     layout = Layout(batch.settings.hidden, table.inputs, table.outputs)
     width = len(batch.recorded)
+    best = _room_for(cupy, len(batch), width)
     work = _Work(
         batch=batch,
         table=table,
-        best=_room_for(cupy, len(batch), width),
-        written=width <= _FEW and _pinned(len(batch), width),
+        best=best,
+        written=best.ctypes.data if width <= _FEW and _pinned(len(batch), width) else 0,
         eps=_room_for(cupy, len(batch), batch.episodes) if keep_ep else None,
         kept=np.empty((len(batch), layout.size), np.float32) if keep_weights else None,
     )
@@ -433,7 +432,7 @@ class _Work(NamedTuple):
     batch: Batch
     table: Table
     best: NDArray[np.int32]
-    written: bool  # whether the card writes `best` there; else it is copied when all episodes are done
+    written: int  # the place of `best` if the card writes there; 0 if it is copied when all episodes are done
     eps: NDArray[np.int32] | None
     kept: NDArray[np.float32] | None
 
@@ -443,7 +442,7 @@ class _Work(NamedTuple):
             batch=self.batch.part(first, last),
             table=self.table,
             best=self.best[first:last],
-            written=self.written,
+            written=self.written and self.written + first * self.best.strides[0],
             eps=None if self.eps is None else self.eps[first:last],
             kept=None if self.kept is None else self.kept[first:last],
         )
@@ -579,53 +578,46 @@ def _launches(
     batch, table = work.batch, work.table
     learners = flat(batch)
     keep_weights, keep_ep = work.kept is not None, work.eps is not None
-    kernel, size, task = _prepared(
+    kernel, size, _, task = _prepared(
         card, batch.settings, table, learners.climbing, keep_weights, keep_ep, batch.switch is not None
     )
-    numbers, added = packed_learners(learners)
+    numbers, changes = packed_learners(learners)
     width, phases = len(batch.recorded), batch.goals.shape[1]
-    numbers_a_trial = 7 + phases + width + batch.episodes * keep_ep + size * (2 if keep_weights else 1)
+    numbers_a_trial = 8 + phases + width + batch.episodes * keep_ep + size * (2 if keep_weights else 1)
     room = _room(cupy, len(batch), 4 * numbers_a_trial)
     # A resampling after the last episode is none, and its number need not fit.
     resample = learners.resample if learners.resample < batch.episodes else 0
     _in_use: Any = None
     for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.warps, kernel.pace):
         n = last - first
-        with stream:
-            if episode == 0:
-                _in_use = None  # what was for the trials before makes room
-                sent = (
-                    batch.learner[first:last], batch.goals[first:last], batch.seed[first:last],
-                    numbers, added, batch.columns,
-                )  # fmt: skip
-                empty = _OnCard(
-                    best=0 if work.written else 4 * n * width,
-                    eps=4 * n * batch.episodes if keep_ep else 0,
-                    memory=4 * n * 2,
-                    weights=4 * n * size,
-                    kept=4 * n * size if keep_weights else 0,
-                    queue=4 * (1 + 2 * n),
-                )
-                _in_use, at = _taken(cupy, stream, sent, empty)
-                own = _OnCard(*at[len(sent) :])
-                if work.written:
-                    own = own._replace(best=work.best[first:last].ctypes.data)
-            began = time.perf_counter()
-            cupy.cuda.runtime.memsetAsync(own.queue, 0, empty.queue, stream.ptr)
-            piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
-            kernel.function(
-                (min(n, kernel.warps),),
-                (_LANES,),
-                (
-                    *at[:5], *task, at[5] + 4 * episode,
-                    own.best, own.eps, own.memory, own.weights, own.kept,
-                    own.queue, own.queue + 4, own.queue + 4 * (1 + n),
-                    np.int32(n), np.int32(episode), np.int32(until), np.int32(piece),
-                    np.int32(resample), np.int32(width), np.int32(batch.episodes),
-                    np.int32(len(table.following)), np.int32(table.step_cost),
-                    np.int32(batch.phase), np.int32(phases),
-                ),
+        if episode == 0:
+            _in_use = None  # what was for the trials before makes room
+            sent = (
+                batch.learner[first:last], batch.goals[first:last], batch.seed[first:last],
+                numbers, changes, batch.columns,
             )  # fmt: skip
+            empty = _OnCard(
+                best=0 if work.written else 4 * n * width,
+                eps=4 * n * batch.episodes if keep_ep else 0,
+                memory=4 * n * 2,
+                weights=4 * n * size,
+                kept=4 * n * size if keep_weights else 0,
+                queue=4 * (3 + 3 * n),
+            )
+            _in_use, at = _taken(cupy, stream, sent, empty)
+            own = _OnCard(*at[len(sent) :])
+        began = time.perf_counter()
+        cupy.cuda.runtime.memsetAsync(own.queue, 0, empty.queue, stream.ptr)
+        piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
+        kernel.launch(
+            min(n, kernel.warps), stream.ptr,
+            *at[:5], *task, at[5] + 4 * episode,
+            work.written + 4 * first * width if work.written else own.best,
+            own.eps, own.memory, own.weights, own.kept,
+            own.queue, own.queue + 4, own.queue + 4 * (1 + n), own.queue + 4 * (1 + 2 * n),
+            n, episode, until, piece, resample, width, batch.episodes, len(table.following), table.step_cost,
+            batch.phase, phases,
+        )  # fmt: skip
         launched = time.perf_counter()
         yield
         away = time.perf_counter() - launched
@@ -691,14 +683,14 @@ def _taken(
     """
     sizes = [array.nbytes for array in sent]
     starts = _starts(*sizes, *empty)
-    there = cupy.cuda.alloc(starts[-1])
+    with stream:
+        there = cupy.cuda.alloc(starts[-1])
     length = starts[len(sent)]
     together = cupy.cuda.alloc_pinned_memory(length)
-    room = np.frombuffer(together, np.uint8, length)
-    data = room.data
+    room = memoryview(together).cast("B")
     for array, start, size in zip(sent, starts, sizes, strict=False):
-        data[start : start + size] = np.ascontiguousarray(array).data.cast("B")
-    cupy.cuda.runtime.memcpyAsync(there.ptr, room.ctypes.data, length, _TO_CARD, stream.ptr)
+        room[start : start + size] = np.ascontiguousarray(array).data.cast("B")
+    cupy.cuda.runtime.memcpyAsync(there.ptr, together.ptr, length, _TO_CARD, stream.ptr)
     first: int = there.ptr
     return (there, together), [first + start for start in starts[:-1]]
 
@@ -712,9 +704,28 @@ def _starts(*sizes: int) -> tuple[int, ...]:
 class _Kernel(NamedTuple):
     """A kernel that is ready to run, the warps of it that the card holds, and its pace."""
 
-    function: Any
+    function: Any  # as CuPy knows it
+    launch: Callable[..., None]
     warps: int
     pace: Pace
+
+
+class _Launcher:
+    """Starts a kernel. CuPy can, but looks at each of its many arguments, which takes five times as long."""
+
+    def __init__(self, cupy: Any, function: Any) -> None:
+        self._start, self._function = cupy.cuda.driver.launchKernel, function.kernel.ptr
+        self._values = (ctypes.c_char * _ARGUMENTS.size)()
+        offsets = accumulate([8] * _PLACES + [4] * (_NUMBERS - 1), initial=ctypes.addressof(self._values))
+        self._each = (ctypes.c_void_p * (_PLACES + _NUMBERS))(*offsets)  # where CUDA looks for the arguments
+        self._lock = threading.Lock()
+
+    def __call__(self, blocks: int, stream: int, *arguments: int) -> None:
+        """Start so many blocks, of a warp each, in a stream."""
+        with self._lock:
+            _ARGUMENTS.pack_into(self._values, 0, *arguments)
+            each = ctypes.addressof(self._each)
+            self._start(self._function, blocks, 1, 1, _LANES, 1, 1, 0, stream, each, 0)
 
 
 def source() -> str:
@@ -756,7 +767,8 @@ def _kernel(card: int, constants: tuple[tuple[str, int], ...]) -> _Kernel:
     function = cupy.RawModule(path=str(kept)).get_function("run_trials")
     blocks = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, _LANES, 0)
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    return _Kernel(function, blocks * multiprocessors, Pace(dict(constants)["STEPS"]))
+    pace = Pace(dict(constants)["STEPS"])
+    return _Kernel(function, _Launcher(cupy, function), blocks * multiprocessors, pace)
 
 
 def _compiled(nvrtc: Any, source: str, options: list[str]) -> bytes:
@@ -806,6 +818,7 @@ class _Prepared(NamedTuple):
     kernel: _Kernel
     size: int  # numbers that hold the weights of a network
     task: Packed  # its arrays lie on the card
+    places: tuple[int, ...]  # of these arrays
 
 
 @lru_cache(maxsize=16)
@@ -822,7 +835,9 @@ def _prepared(
     inputs, outputs = table.inputs, table.outputs
     constants = definitions(settings, climbing, keep_weights, keep_ep, inputs, outputs, moving)
     kernel = _kernel(card, tuple(constants.items()))
-    return _Prepared(kernel, Layout(settings.hidden, inputs, outputs).size, _table_on_card(card, table))
+    task = _table_on_card(card, table)
+    places = tuple(array.data.ptr for array in task)
+    return _Prepared(kernel, Layout(settings.hidden, inputs, outputs).size, task, places)
 
 
 @lru_cache(maxsize=16)

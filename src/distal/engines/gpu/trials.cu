@@ -50,6 +50,8 @@ typedef unsigned long long u64;
 #define SPLIT ((HIDDEN & 31) + ACTIONS > 32)     // whether the outputs are in two slots
 #define PARTS (BY_LAYER ? 3 : 1)                 // of a neuron's weights, each with a norm
 #define LONG (STEPS / 3)                         // steps an episode, on average, of a trial that takes long
+#define SURE 3                                   // episodes of a piece that are enough to say so
+#define WAITING 32                               // of long trials that are handed over, at most
 #define FOUR (TOGETHER == 4 && SLOTS == 1 && WINNER)
 #define EVENTS (1 << EVENT_BITS)                 // classes of transitions
 #define STATE_AT (IN_SPOT + EVENT_BITS)          // a spot is state << STATE_AT | event << IN_SPOT | what is sensed
@@ -1042,6 +1044,42 @@ __device__ __forceinline__ void update(Shared &mine, Changes &changes, const Lan
     }
 }
 
+// ---------------------------------------------------------------- long trials
+
+#ifdef __CUDA_ARCH__
+// Whether this warp is among those that get on fastest: of the warps that could go on, each of a multiprocessor's
+// four schedulers prefers the one with the lowest number.
+__device__ __forceinline__ bool favoured()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(number));
+    return number < 4;
+}
+#endif
+
+// Take the trial that was handed over first; −1 if there is none.
+__device__ __noinline__ int taken_over(int *handed)
+{
+    volatile int *now = handed;
+    while (true) {
+        const int taken = now[1];
+        if (taken >= now[0]) return -1;
+        if (atomicCAS(handed + 1, taken, taken + 1) != taken) continue;
+        int entry;
+        while ((entry = now[2 + taken]) == 0) __nanosleep(100);  // it is about to be written
+        __threadfence();
+        return entry - 1;
+    }
+}
+
+// Hand a trial over, whose memory has been written.
+__device__ __forceinline__ void hand_over(int trial, int *handed)
+{
+    __threadfence();
+    volatile int *entry = handed + 2 + atomicAdd(handed, 1);
+    *entry = trial + 1;
+}
+
 // ---------------------------------------------------------------- trials
 
 #if PHASES
@@ -1056,7 +1094,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     const int *goal_of,      // (trials), or (trials, phases)
     const u64 *seed_of,      // (trials)
     const float *numbers,    // (learners, 4): η, θ, α_h, α_o; or σ, α_h, α_o, 0
-    const float *added,      // (learners, 16, 2): η times the changes, by trace bits, for m = −1 and m = +1
+    const signed char *changes_of,  // (learners, 16, 2): −1, 0 or +1 by trace bits, for m = −1 and m = +1
     const Moves *moves,      // (states of the table, actions): the spots that the actions lead to
     const u32 *sensed_at,    // (states): inputs and bias, a bit each; for spots that do not tell
     const int *starts,       // (goals): the spots that episodes begin in
@@ -1071,6 +1109,7 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     int *next,               // the next piece of work to be taken
     int *claimed,            // (trials): pieces of a trial that have been taken, or NONE if one has taken all
     volatile int *done,      // (trials): the episodes that a trial has behind it
+    int *handed,             // (2 + trials): long trials that were handed over, how many were taken, and which + 1
     int trials, int first, int last,   // episodes first … last − 1 are run:
     int piece,                         // so many in a first piece, twice as many in the next, and so on
     int resample, int columns, int episodes, int states, int step_cost,
@@ -1086,21 +1125,36 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
 
     // Some trials take ten times as long as others, and the last to be begun would be waited for. So a
     // piece of work is a few episodes of a trial, and all trials have their first piece before any has its
-    // second; but who finds in a later one that a trial takes long does all of it at once (in the first, agents
-    // walk far that soon repeat themselves). Weights wait in memory meanwhile (read past the first cache, which
-    // another warp does not see).
+    // second. A trial that is found in a later piece to take long (in the first, agents walk far that soon repeat
+    // themselves) is done at once by a warp that is favoured: if this one is not, it hands the trial over. Weights
+    // wait in memory meanwhile (read past the first cache, which another warp does not see).
     while (true) {
-        int work = 0;
-        if (me.lane == 0) work = atomicAdd(next, 1);
+        int work = 0, trial = -1;
+        if (me.lane == 0) {
+            if (favoured()) trial = taken_over(handed);
+            if (trial < 0) work = atomicAdd(next, 1);
+        }
+        trial = __shfl_sync(ALL, trial, 0);
         work = __shfl_sync(ALL, work, 0);
-        const int trial = work % trials, turn = work / trials;
-        if (turn > 24) return;  // beyond any number of episodes
-        const int begin = first + piece * ((1 << turn) - 1);
-        int until = min(last, begin + (piece << turn));
-        if (begin >= last) return;
-        int taken = 0;
-        if (me.lane == 0) taken = atomicMax(claimed + trial, turn + 1);
-        if (__shfl_sync(ALL, taken, 0) == NONE) continue;  // a piece is given out once; all may have been claimed
+        int turn = work / trials;
+        // Turn 24 would be beyond any number of episodes.
+        if (trial < 0 && (turn > 24 || first + piece * ((1 << turn) - 1) >= last)) {
+            if (me.lane == 0) trial = taken_over(handed);
+            trial = __shfl_sync(ALL, trial, 0);
+            if (trial < 0) return;
+        }
+        int begin, until = last;
+        if (trial >= 0) {
+            begin = done[trial];
+            turn = 25;  // after all pieces
+        } else {
+            trial = work % trials;
+            begin = first + piece * ((1 << turn) - 1);
+            until = min(last, begin + (piece << turn));
+            int taken = 0;
+            if (me.lane == 0) taken = atomicMax(claimed + trial, turn + 1);
+            if (__shfl_sync(ALL, taken, 0) == NONE) continue;  // a piece is given out once; all may have been claimed
+        }
         if (turn) {
             if (me.lane == 0)
                 while (done[trial] < begin) __nanosleep(500);
@@ -1129,13 +1183,14 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         int limit = 0;
         if (!CLIMB) {
             limit = threshold(number[1], STEPS, me.lane);
-            mine.added[me.lane & 1][me.lane >> 1] = added[32 * learner + me.lane];
+            mine.added[me.lane & 1][me.lane >> 1] = number[0] * changes_of[32 * learner + me.lane];  // number 0 is η
             __syncwarp();
         }
         // The episode before, if all of it lies in the past: its computed steps, steps, EP and m.
         bool known = false, was_good = false;
         u32 computed = 0;   // bit k of lane l says that step 32 k + l was
         int length = 0, ep = 0, walked = 0;
+        bool handing = false;
         for (int episode = begin; episode < until; episode++) {
             const bool fresh = episode == 0 || (resample && episode % resample == 0);
 #if PHASES
@@ -1331,9 +1386,21 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
                 update(mine, changes, me, w);
             }
             walked += same ? 0 : step;
-            if (turn && episode + 1 == until && until < last && walked > LONG * (until - begin)) {
-                if (me.lane == 0) taken = atomicCAS(claimed + trial, turn + 1, NONE);
-                if (__shfl_sync(ALL, taken, 0) == turn + 1) until = last;
+            const int so_far = episode + 1 - begin;
+            if (turn && until < last && so_far >= SURE && walked > LONG * so_far) {
+                enum { ASK_AGAIN, FINISH, HAND_OVER, NEVER };
+                int what = ASK_AGAIN;
+                if (me.lane == 0) {
+                    volatile int *now = handed;
+                    what = favoured() ? FINISH : now[0] - now[1] < WAITING ? HAND_OVER : ASK_AGAIN;
+                    // Not if another warp has taken the next piece, and waits for the end of this one.
+                    if (what != ASK_AGAIN && atomicCAS(claimed + trial, turn + 1, NONE) != turn + 1) what = NEVER;
+                }
+                what = __shfl_sync(ALL, what, 0);
+                handing = what == HAND_OVER;
+                if (what == FINISH) until = last;
+                if (what == HAND_OVER) until = episode + 1;
+                if (what == NEVER) walked = -NONE;
             }
         }
         if (me.lane == 0) {
@@ -1343,6 +1410,9 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         if (!CLIMB) save(me, w, weights);
         __threadfence();
         __syncwarp();
-        if (me.lane == 0) done[trial] = until;
+        if (me.lane == 0) {
+            done[trial] = until;
+            if (handing) hand_over(trial, handed);
+        }
     }
 }
