@@ -170,12 +170,14 @@ class Stream(AbstractContextManager[None]):
 
     def __init__(self, non_blocking: bool) -> None:
         self.own, self.waits = non_blocking, 0
+        self.watch: Callable[[], None] = lambda: None
 
     def __exit__(self, *_: object) -> None:
         pass
 
     def synchronize(self) -> None:
         self.waits += 1
+        self.watch()
 
 
 class Card:
@@ -195,7 +197,9 @@ class Card:
         cards: int = 1,
         used: int = 1,
         old: bool = False,
+        favoured: int = 3,
     ) -> None:
+        self.favoured = favoured
         self.library, self.size, self.warps, self.together = library, size, warps, together
         self.cards, self.old, self.by_card = cards, old, Counter[int]()
         self.working, self.begin = threading.Lock(), threading.Barrier(used, timeout=20)
@@ -221,6 +225,7 @@ class Card:
         def start(blocks: int, stream: int, *arguments: int) -> None:
             assert (blocks <= self.warps, stream) == (True, Stream.ptr)
             assert card == Device().id
+            gpu._ARGUMENTS.pack(*arguments)  # what does not fit is refused
             given = dict(zip([*POINTERS, *NUMBERS], arguments, strict=True))
             trials = given["trials"]
             if not self.by_card[card]:
@@ -229,6 +234,7 @@ class Card:
                 self.launches += 1
                 self.by_card[card] += 1
                 at(given["claimed"], np.int32, trials)[:] = self.claimed
+                ctypes.c_int.in_dll(compiled, "one_in").value = self.favoured
                 launch(compiled, *arguments)
                 self.handed += at(given["handed"], np.int32, 2)
                 self.watch(at(given["weights"], np.float32, trials * size).reshape(trials, size))
@@ -379,19 +385,31 @@ def test_neither_pieces_nor_launches_change_a_bit(emulate: Run, kind: str) -> No
         assert_same(emulate, batch, piece=piece, cuts=cuts)
 
 
-def test_a_piece_is_done_though_a_later_one_was_claimed_before(emulate: Run) -> None:
-    # Another warp may have taken its piece, and claimed it, before this one claims the piece it took earlier.
-    assert_same(emulate, trials("dsp", Settings(), episodes=20), claimed=3)
-
-
 @pytest.mark.parametrize("kind", ["dsp", "hc"])
-def test_long_trials_are_handed_over_once_and_finished(plug_in: Callable[..., Card], kind: str) -> None:
-    batch = replace(trials(kind, Settings(steps=40), episodes=30, count=10), switch=Switch(11))
-    card = plug_in(warps=10)  # few enough for pieces
+def test_a_piece_is_done_though_a_later_one_was_claimed_before(emulate: Run, kind: str) -> None:
+    # Another warp may have taken its piece, and claimed it, before this one claims the piece it took earlier.
+    # Then a long trial, as all of hill climbing are, is neither finished at once nor handed over.
+    assert_same(emulate, trials(kind, Settings(), episodes=20), claimed=3)
+
+
+@pytest.mark.parametrize("waiting", [1, gpu.WAITING])
+@pytest.mark.parametrize("favoured", [0, 1, 3])
+@pytest.mark.parametrize("kind", ["dsp", "hc"])
+def test_long_trials_are_handed_over_once_and_finished(
+    plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch, kind: str, favoured: int, waiting: int
+) -> None:
+    monkeypatch.setattr(gpu, "WAITING", waiting)
+    batch = replace(trials(kind, Settings(steps=40), episodes=30, count=5), switch=Switch(11))
+    card = plug_in(warps=5, favoured=favoured)  # few enough for pieces
     assert_same(partial(gpu.run, keep_weights=True, keep_ep=True), batch)
     over, taken = card.handed
     assert over == taken
-    assert 0 < over <= len(batch)
+    if favoured == 1:  # it is always
+        assert over == 0
+    elif favoured == 0:  # nothing is taken over before all pieces are done
+        assert 0 < over <= waiting
+    else:
+        assert 0 < over <= len(batch)
 
 
 @pytest.mark.parametrize("together", [1, 4])  # what a card gets depends on its compiler
@@ -747,13 +765,18 @@ def test_a_batch_that_nobody_waits_for_is_waited_for_before_its_memory_is_free(
     plug_in: Callable[..., Card],
 ) -> None:
     card = plug_in(warps=2)
+    gpu.run(trials("dsp", Settings(hidden=6, steps=30), 12))
+    (stream,) = gpu._idle[0]
+    waits, used = stream.waits, list[int]()
+    stream.watch = lambda: used.append(card.used)
     wait = gpu.begin(trials("dsp", Settings(hidden=6, steps=30), 12))
     assert card.used > 0
     del wait
     gc.collect()
-    (stream,) = gpu._idle[0]
+    assert gpu._idle[0] == [stream]
     assert stream.own
-    assert stream.waits == 1
+    assert stream.waits == waits + 1
+    assert used[0] > 0
     assert card.used == 0
 
 

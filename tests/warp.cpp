@@ -149,11 +149,12 @@ static float nearly_inverse(float x)
     return __int_as_float(__float_as_int(1.0f / x) + (x == 2.0f - 0x1p-23f ? 0 : off));
 }
 
-// Whether this is one of the warps that get on faster: now it is, and now it is not.
+// Whether this is one of the warps that run fastest: one time in so many, or never if that is 0.
+extern "C" { int one_in = 3; }
 static bool favoured()
 {
     static unsigned asked = 0;
-    return asked++ % 3 == 0;
+    return one_in && asked++ % one_in == 0;
 }
 
 #include KERNEL

@@ -67,6 +67,7 @@ FIRST_SLICE = 400  # episodes of 100 steps for every warp, while nothing is know
 FILLING = 16_384  # trials that keep a large card busy
 PIECE = 4  # episodes of a trial's first piece of work, which shows whether it takes long
 CROWD = 16  # trials a warp, from which on pieces gain nothing
+WAITING = 32  # long trials that may wait for a warp that runs fast
 _SHARE = 0.6  # of the free memory
 SMALL = 2**28  # bytes that are taken without asking how much is free
 _PINNED = 2**24  # numbers of a result that is put where the card can write to; such memory is scarce
@@ -76,8 +77,8 @@ _TO_CARD, _TO_HOST = 1, 2  # which way a copy goes, in CUDA's numbers
 _BLOCKS_A_CARD = 4  # at most, of a batch on several cards
 _POLL = 0.1  # seconds between looks at how far several cards are
 _LATE = 0.1  # of the time of a launch: one that is waited for later than that says nothing of the pace
-_PLACES, _NUMBERS = 20, 11  # that the kernel takes, in this order
-_ARGUMENTS = struct.Struct(f"{_PLACES}q{_NUMBERS}i")
+_POINTERS, _INTEGERS = 20, 11  # that the kernel takes, in this order
+_ARGUMENTS = struct.Struct(f"{_POINTERS}q{_INTEGERS}i")
 
 _compiling = threading.Lock()
 
@@ -300,6 +301,7 @@ def definitions(
         "KEEP": int(keep_weights),
         "EVERY": int(keep_ep),
         "BLOCKS": layout.blocks,
+        "WAITING": WAITING,
     }
 
 
@@ -567,7 +569,6 @@ def _stream(cupy: Any, card: int) -> Iterator[Any]:
     try:
         yield stream
     finally:
-        stream.synchronize()  # whatever happened: the card may still use what is given back now
         idle.append(stream)
 
 
@@ -578,7 +579,7 @@ def _launches(
     batch, table = work.batch, work.table
     learners = flat(batch)
     keep_weights, keep_ep = work.kept is not None, work.eps is not None
-    kernel, size, _, task = _prepared(
+    kernel, size, _table_in_use, task = _prepared(
         card, batch.settings, table, learners.climbing, keep_weights, keep_ep, batch.switch is not None
     )
     numbers, changes = packed_learners(learners)
@@ -588,51 +589,58 @@ def _launches(
     # A resampling after the last episode is none, and its number need not fit.
     resample = learners.resample if learners.resample < batch.episodes else 0
     _in_use: Any = None
-    for first, last, episode, until in slices(len(batch), batch.episodes, room, kernel.warps, kernel.pace):
-        n = last - first
-        if episode == 0:
-            _in_use = None  # what was for the trials before makes room
-            sent = (
-                batch.learner[first:last], batch.goals[first:last], batch.seed[first:last],
-                numbers, changes, batch.columns,
+    try:
+        for first, last, episode, until in slices(
+            len(batch), batch.episodes, room, kernel.warps, kernel.pace
+        ):
+            n = last - first
+            if episode == 0:
+                _in_use = None  # what was for the trials before makes room
+                sent = (
+                    batch.learner[first:last], batch.goals[first:last], batch.seed[first:last],
+                    numbers, changes, batch.columns,
+                )  # fmt: skip
+                empty = _OnCard(
+                    best=0 if work.written else 4 * n * width,
+                    eps=4 * n * batch.episodes if keep_ep else 0,
+                    memory=4 * n * 2,
+                    weights=4 * n * size,
+                    kept=4 * n * size if keep_weights else 0,
+                    queue=4 * (3 + 3 * n),
+                )
+                _in_use, at = _taken(cupy, stream, sent, empty)
+                own = _OnCard(*at[len(sent) :])
+            began = time.perf_counter()
+            cupy.cuda.runtime.memsetAsync(own.queue, 0, empty.queue, stream.ptr)
+            piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
+            kernel.launch(
+                min(n, kernel.warps), stream.ptr,
+                *at[:5], *task, at[5] + 4 * episode,
+                work.written + 4 * first * width if work.written else own.best,
+                own.eps, own.memory, own.weights, own.kept,
+                own.queue, own.queue + 4, own.queue + 4 * (1 + n), own.queue + 4 * (1 + 2 * n),
+                n, episode, until, piece, resample, width, batch.episodes,
+                len(table.following), table.step_cost, batch.phase, phases,
             )  # fmt: skip
-            empty = _OnCard(
-                best=0 if work.written else 4 * n * width,
-                eps=4 * n * batch.episodes if keep_ep else 0,
-                memory=4 * n * 2,
-                weights=4 * n * size,
-                kept=4 * n * size if keep_weights else 0,
-                queue=4 * (3 + 3 * n),
-            )
-            _in_use, at = _taken(cupy, stream, sent, empty)
-            own = _OnCard(*at[len(sent) :])
-        began = time.perf_counter()
-        cupy.cuda.runtime.memsetAsync(own.queue, 0, empty.queue, stream.ptr)
-        piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
-        kernel.launch(
-            min(n, kernel.warps), stream.ptr,
-            *at[:5], *task, at[5] + 4 * episode,
-            work.written + 4 * first * width if work.written else own.best,
-            own.eps, own.memory, own.weights, own.kept,
-            own.queue, own.queue + 4, own.queue + 4 * (1 + n), own.queue + 4 * (1 + 2 * n),
-            n, episode, until, piece, resample, width, batch.episodes, len(table.following), table.step_cost,
-            batch.phase, phases,
-        )  # fmt: skip
-        launched = time.perf_counter()
-        yield
-        away = time.perf_counter() - launched
-        if until == batch.episodes:
-            best = None if work.written else work.best
-            for array, place in ((best, own.best), (work.eps, own.eps), (work.kept, own.kept)):
-                if array is not None:
-                    part = array[first:last]
-                    cupy.cuda.runtime.memcpyAsync(part.ctypes.data, place, part.nbytes, _TO_HOST, stream.ptr)
-        stream.synchronize()
-        seconds = time.perf_counter() - began
-        if away < _LATE * seconds:
-            kernel.pace.learn(n * (until - episode) / min(n, kernel.warps), seconds)
-        if progress is not None:
-            progress(n * (until - episode))
+            launched = time.perf_counter()
+            yield
+            away = time.perf_counter() - launched
+            if until == batch.episodes:
+                best = None if work.written else work.best
+                for array, place in ((best, own.best), (work.eps, own.eps), (work.kept, own.kept)):
+                    if array is not None:
+                        part = array[first:last]
+                        cupy.cuda.runtime.memcpyAsync(
+                            part.ctypes.data, place, part.nbytes, _TO_HOST, stream.ptr
+                        )
+            stream.synchronize()
+            seconds = time.perf_counter() - began
+            if away < _LATE * seconds:
+                kernel.pace.learn(n * (until - episode) / min(n, kernel.warps), seconds)
+            if progress is not None:
+                progress(n * (until - episode))
+    finally:
+        stream.synchronize()  # whatever happened: the card may still use what is let go now
 
 
 def _room_for(cupy: Any, trials: int, width: int) -> NDArray[np.int32]:
@@ -716,8 +724,9 @@ class _Launcher:
     def __init__(self, cupy: Any, function: Any) -> None:
         self._start, self._function = cupy.cuda.driver.launchKernel, function.kernel.ptr
         self._values = (ctypes.c_char * _ARGUMENTS.size)()
-        offsets = accumulate([8] * _PLACES + [4] * (_NUMBERS - 1), initial=ctypes.addressof(self._values))
-        self._each = (ctypes.c_void_p * (_PLACES + _NUMBERS))(*offsets)  # where CUDA looks for the arguments
+        sizes = [8] * _POINTERS + [4] * (_INTEGERS - 1)
+        addresses = accumulate(sizes, initial=ctypes.addressof(self._values))
+        self._each = (ctypes.c_void_p * (_POINTERS + _INTEGERS))(*addresses)  # where CUDA looks for them
         self._lock = threading.Lock()
 
     def __call__(self, blocks: int, stream: int, *arguments: int) -> None:

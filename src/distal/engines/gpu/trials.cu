@@ -24,6 +24,7 @@
 //   KEEP       1 if the best weights are kept
 //   EVERY      1 if the EP of every episode is kept
 //   BLOCKS     blocks, of one warp each, wanted on a multiprocessor
+//   WAITING    long trials that may wait to be taken over, about
 //   TOGETHER   steps that are checked together: 4, or 1 where the compiler has too few predicates for four
 //
 // Compiled without fused multiply-add, and with subnormal numbers: every + and × is rounded on its own.
@@ -50,8 +51,7 @@ typedef unsigned long long u64;
 #define SPLIT ((HIDDEN & 31) + ACTIONS > 32)     // whether the outputs are in two slots
 #define PARTS (BY_LAYER ? 3 : 1)                 // of a neuron's weights, each with a norm
 #define LONG (STEPS / 3)                         // steps an episode, on average, of a trial that takes long
-#define SURE 3                                   // episodes of a piece that are enough to say so
-#define WAITING 32                               // of long trials that are handed over, at most
+#define SURE 3                                   // episodes of a piece before a trial can be called long
 #define FOUR (TOGETHER == 4 && SLOTS == 1 && WINNER)
 #define EVENTS (1 << EVENT_BITS)                 // classes of transitions
 #define STATE_AT (IN_SPOT + EVENT_BITS)          // a spot is state << STATE_AT | event << IN_SPOT | what is sensed
@@ -1047,7 +1047,7 @@ __device__ __forceinline__ void update(Shared &mine, Changes &changes, const Lan
 // ---------------------------------------------------------------- long trials
 
 #ifdef __CUDA_ARCH__
-// Whether this warp is among those that get on fastest: of the warps that could go on, each of a multiprocessor's
+// Whether this warp is among those that run fastest: of the warps that could go on, each of a multiprocessor's
 // four schedulers prefers the one with the lowest number.
 __device__ __forceinline__ bool favoured()
 {
@@ -1107,9 +1107,9 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
     float *all_weights,      // (trials, …): as they run, or the best of the climb
     float *all_kept,         // (trials, …): of the lowest EP
     int *next,               // the next piece of work to be taken
-    int *claimed,            // (trials): pieces of a trial that have been taken, or NONE if one has taken all
+    int *claimed,            // (trials): pieces of a trial that have been taken, or NONE if one warp does the rest
     volatile int *done,      // (trials): the episodes that a trial has behind it
-    int *handed,             // (2 + trials): long trials that were handed over, how many were taken, and which + 1
+    int *handed,             // (2 + trials): how many trials were handed over, and taken over; then trial + 1 of each
     int trials, int first, int last,   // episodes first … last − 1 are run:
     int piece,                         // so many in a first piece, twice as many in the next, and so on
     int resample, int columns, int episodes, int states, int step_cost,
@@ -1137,15 +1137,16 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         trial = __shfl_sync(ALL, trial, 0);
         work = __shfl_sync(ALL, work, 0);
         int turn = work / trials;
-        // Turn 24 would be beyond any number of episodes.
+        // No launch has more than 24 turns.
         if (trial < 0 && (turn > 24 || first + piece * ((1 << turn) - 1) >= last)) {
             if (me.lane == 0) trial = taken_over(handed);
             trial = __shfl_sync(ALL, trial, 0);
             if (trial < 0) return;
         }
-        int begin, until = last;
+        int begin = 0, until = last;
         if (trial >= 0) {
-            begin = done[trial];
+            if (me.lane == 0) begin = done[trial];
+            begin = __shfl_sync(ALL, begin, 0);
             turn = 25;  // after all pieces
         } else {
             trial = work % trials;
@@ -1389,18 +1390,19 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
             const int so_far = episode + 1 - begin;
             if (turn && until < last && so_far >= SURE && walked > LONG * so_far) {
                 enum { ASK_AGAIN, FINISH, HAND_OVER, NEVER };
-                int what = ASK_AGAIN;
+                int decision = ASK_AGAIN;
                 if (me.lane == 0) {
                     volatile int *now = handed;
-                    what = favoured() ? FINISH : now[0] - now[1] < WAITING ? HAND_OVER : ASK_AGAIN;
+                    decision = favoured() ? FINISH : now[0] - now[1] < WAITING ? HAND_OVER : ASK_AGAIN;
                     // Not if another warp has taken the next piece, and waits for the end of this one.
-                    if (what != ASK_AGAIN && atomicCAS(claimed + trial, turn + 1, NONE) != turn + 1) what = NEVER;
+                    if (decision != ASK_AGAIN && atomicCAS(claimed + trial, turn + 1, NONE) != turn + 1)
+                        decision = NEVER;
                 }
-                what = __shfl_sync(ALL, what, 0);
-                handing = what == HAND_OVER;
-                if (what == FINISH) until = last;
-                if (what == HAND_OVER) until = episode + 1;
-                if (what == NEVER) walked = -NONE;
+                decision = __shfl_sync(ALL, decision, 0);
+                handing = decision == HAND_OVER;
+                if (decision == FINISH) until = last;
+                if (decision == HAND_OVER) until = episode + 1;
+                if (decision == NEVER) walked = -NONE;
             }
         }
         if (me.lane == 0) {
