@@ -579,9 +579,10 @@ def _launches(
     batch, table = work.batch, work.table
     learners = flat(batch)
     keep_weights, keep_ep = work.kept is not None, work.eps is not None
-    kernel, size, _table_in_use, task = _prepared(
+    prepared = _prepared(
         card, batch.settings, table, learners.climbing, keep_weights, keep_ep, batch.switch is not None
     )
+    kernel, size = prepared.kernel, prepared.size
     numbers, changes = packed_learners(learners)
     width, phases = len(batch.recorded), batch.goals.shape[1]
     numbers_a_trial = 8 + phases + width + batch.episodes * keep_ep + size * (2 if keep_weights else 1)
@@ -615,7 +616,7 @@ def _launches(
             piece = PIECE if kernel.warps < n < CROWD * kernel.warps else until - episode
             kernel.launch(
                 min(n, kernel.warps), stream.ptr,
-                *at[:5], *task, at[5] + 4 * episode,
+                *at[:5], *prepared.places, at[5] + 4 * episode,
                 work.written + 4 * first * width if work.written else own.best,
                 own.eps, own.memory, own.weights, own.kept,
                 own.queue, own.queue + 4, own.queue + 4 * (1 + n), own.queue + 4 * (1 + 2 * n),
@@ -826,7 +827,7 @@ class _Prepared(NamedTuple):
 
     kernel: _Kernel
     size: int  # numbers that hold the weights of a network
-    task: Packed  # its arrays lie on the card
+    task: Packed  # its arrays lie on the card as long as this is there
     places: tuple[int, ...]  # of these arrays
 
 

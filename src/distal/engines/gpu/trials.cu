@@ -1137,20 +1137,18 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) run_trials(
         trial = __shfl_sync(ALL, trial, 0);
         work = __shfl_sync(ALL, work, 0);
         int turn = work / trials;
-        // No launch has more than 24 turns.
-        if (trial < 0 && (turn > 24 || first + piece * ((1 << turn) - 1) >= last)) {
+        int begin = turn > 24 ? last : first + piece * ((1 << turn) - 1), until = last;  // no launch has more turns
+        if (trial < 0 && begin >= last) {
             if (me.lane == 0) trial = taken_over(handed);
             trial = __shfl_sync(ALL, trial, 0);
             if (trial < 0) return;
         }
-        int begin = 0, until = last;
         if (trial >= 0) {
             if (me.lane == 0) begin = done[trial];
             begin = __shfl_sync(ALL, begin, 0);
             turn = 25;  // after all pieces
         } else {
             trial = work % trials;
-            begin = first + piece * ((1 << turn) - 1);
             until = min(last, begin + (piece << turn));
             int taken = 0;
             if (me.lane == 0) taken = atomicMax(claimed + trial, turn + 1);
