@@ -31,7 +31,7 @@ from distal.learners.rule import (
     published_rule,
     published_rules,
 )
-from distal.model.maze import Maze, t_maze, triple_t_maze
+from distal.model.maze import Maze, maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
 from distal.paper.beyond_study import BeyondStudy, study_beyond
 from distal.paper.champions import Champion, champions
@@ -90,6 +90,7 @@ __all__ = [
     "inspect",
     "inspect_set",
     "learn",
+    "maze",
     "published_rule",
     "published_rules",
     "reproduce",

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
+
+from rich.columns import Columns
+from rich.text import Text
 
 from distal.base.checks import InputError
 from distal.base.files import check_target, write_text
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
+from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json
-from distal.model.maze import Maze, t_maze
+from distal.model.maze import DEFAULT_MAZE, EMPTY, MAZES, WALL, Maze, maze
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     command = add_command(commands, "maze", run, "draw a maze, its final positions and distances")
-    command.add_argument(
-        "file", nargs="?", metavar="FILE", help="a maze as a text picture; the triple T-maze if left out"
-    )
-    command.add_argument(
-        "--levels", type=whole, metavar="N", help="a T-maze of 1 to 4 levels, as a text picture and no more"
-    )
+    command.add_argument("name", nargs="?", metavar="NAME", help=options.maze_help())
+    command.add_argument("--list", action="store_true", help="show the mazes that have a name, small")
+    options.add_levels(command, ", as a text picture and no more")
     command.add_argument("--out", metavar="OUT", help="also write the text picture to a file")
     command.add_argument("--svg", metavar="OUT", help="also write the picture to an SVG file")
     options.add_heading(command)
@@ -28,38 +29,80 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Draw a maze."""
-    if args.levels is None:
-        maze = options.maze(args.file, args.heading)
-    elif args.file is None:
-        maze = Maze(t_maze(args.levels).picture, args.heading)
-    else:
-        raise InputError(f"--levels and the file {args.file!r} are both given; leave one out")
-    drawn = {args.out: f"{maze}\n", args.svg: maze.to_svg()}
+    built = options.levels_maze(args, args.heading)
+    if built is not None and args.name is not None:
+        raise InputError(f"--levels and the maze {args.name!r} are both given; leave one out")
+    if args.list:
+        for option in ("name", "levels", "out", "svg"):
+            if getattr(args, option) is not None:
+                raise InputError("--list shows all mazes that have a name; leave out everything else")
+        show_list(args.json)
+        return
+    chosen = options.maze(args.name, args.heading) if built is None else built
+    drawn = {args.out: f"{chosen}\n", args.svg: chosen.to_svg()}
     targets = [file for file in drawn if file is not None]
     for file in targets:
         check_target(file)
     for file in targets:
         write_text(file, drawn[file])
     if args.json:
-        finals = [
-            {"symbol": symbol, "row": cell[0], "column": cell[1], "distance": distance}
-            for symbol, cell, distance in zip(maze.symbols, maze.finals, maze.start_distances, strict=True)
-        ]
-        print_json(
-            {
-                "picture": list(maze.picture),
-                "rows": maze.shape[0],
-                "columns": maze.shape[1],
-                "start": {"row": maze.start[0], "column": maze.start[1]},
-                "heading": maze.heading,
-                "finals": finals,
-                "perfect_agent": perfect_agent(maze),
-            }
-        )
+        print_json(described(chosen))
     elif args.levels is not None and not targets:  # so that `>` makes a maze file
-        console().print(*maze.picture, sep="\n", soft_wrap=True)
+        console().print(*chosen.picture, sep="\n", soft_wrap=True)
     else:
-        show_maze(maze)
+        show_maze(chosen)
+
+
+def described(maze: Maze) -> dict[str, Any]:
+    """Return a maze, its final positions and their distances, ready for JSON."""
+    finals = [
+        {"symbol": symbol, "row": cell[0], "column": cell[1], "distance": distance}
+        for symbol, cell, distance in zip(maze.symbols, maze.finals, maze.start_distances, strict=True)
+    ]
+    return {
+        "picture": list(maze.picture),
+        "rows": maze.shape[0],
+        "columns": maze.shape[1],
+        "start": {"row": maze.start[0], "column": maze.start[1]},
+        "heading": maze.heading,
+        "finals": finals,
+        "perfect_agent": perfect_agent(maze),
+    }
+
+
+# Two rows of cells, upper and lower, in one character: wall or not.
+_HALVES = {(True, True): "█", (True, False): "▀", (False, True): "▄", (False, False): " "}
+
+
+def small(maze: Maze) -> list[str]:
+    """Draw a maze with two rows of cells to a line; start and final positions keep their symbols."""
+    lines = []
+    for row in range(0, maze.shape[0], 2):
+        upper = maze.picture[row]
+        lower = maze.picture[row + 1] if row + 1 < maze.shape[0] else EMPTY * maze.shape[1]
+        marks = [
+            next((one for one in pair if one not in (WALL, EMPTY)), None)
+            for pair in zip(upper, lower, strict=True)
+        ]
+        halves = [_HALVES[one == WALL, other == WALL] for one, other in zip(upper, lower, strict=True)]
+        lines.append("".join(mark or half for mark, half in zip(marks, halves, strict=True)))
+    return lines
+
+
+def show_list(as_json: bool) -> None:
+    """Print the mazes that have a name, side by side where there is room."""
+    named = {name: maze(name) for name in MAZES}
+    if as_json:
+        print_json({name: described(one) for name, one in named.items()})
+        return
+    out = console()
+    cards = []
+    for name, one in named.items():
+        rows, columns = one.shape
+        title = f"{name} (default)" if name == DEFAULT_MAZE else name
+        about = [title, f"{rows} × {columns}, perfect agent {perfect_agent(one):.2f}"]
+        cards.append(Text("\n".join([*about, *small(one)]), no_wrap=True))
+    out.print(Columns(cards, padding=(1, 3)))
 
 
 def show_maze(maze: Maze) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from typing import Any, cast
 
 from distal import engines
-from distal.base.checks import InputError
+from distal.base.checks import InputError, suggestion
 from distal.cli.parser import Parser, number, whole
 from distal.cli.terminal import progress
 from distal.learners import DEFAULTS, Learner, find_learner
 from distal.learners.rule import shipped_names
-from distal.model.maze import HEADINGS, Maze, t_maze, triple_t_maze
+from distal.model import maze as mazes
+from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
 from distal.model.settings import BINARY, NEURONS, READINGS, Settings, SettingsDict, default
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.sources import task_of
@@ -60,7 +62,7 @@ def add_settings(
         command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
     neurons = explained(NEURONS, BINARY)
     command.add_argument("--neurons", default=unless_given(BINARY), metavar="WORD", help=neurons)
-    command.add_argument("--maze", metavar="FILE", help="a maze as a text picture (the triple T-maze)")
+    command.add_argument("--maze", metavar="NAME", help=maze_help())
     add_heading(command, None if environments else unless_given("north"))
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
     for name, values in READINGS.items():
@@ -76,14 +78,17 @@ def add_settings(
 def add_task(command: Parser) -> None:
     """Add an environment as the task."""
     group = command.add_argument_group("a task of your own (the triple T-maze)")
-    group.add_argument(
-        "--levels",
-        type=whole,
-        metavar="N",
-        help="a T-maze of 1 to 4 levels, with as many steps for its shortest ways as 100 are for the paper's",
-    )
+    add_levels(group, ", with as many steps for its shortest ways as 100 are for the paper's")
     add_environment(group)
     group.add_argument("--env", metavar="ID", help="a Gymnasium environment, or a table saved as FILE.npz")
+
+
+def add_levels(command: argparse._ActionsContainer, remark: str = "") -> None:
+    """Add the size of a T-maze."""
+    command.add_argument("--levels", type=whole, metavar="N", help=f"a T-maze of 1 to 4 levels{remark}")
+    command.add_argument(
+        "--width", type=whole, metavar="W", help="with --levels: corridors of 1 to 5 cells (3)"
+    )
 
 
 def add_switch(command: Parser) -> None:
@@ -151,12 +156,13 @@ def task(args: argparse.Namespace) -> Task[Any]:
                 name = option.replace("_", "-")
                 raise InputError(f"--{name} is for an environment; name one with --env ID, or leave it out")
         heading = "north" if args.heading is None else args.heading
-        if args.levels is None:
+        built = levels_maze(args, heading)
+        if built is None:
             return MazeTask(maze(args.maze, heading))
         if args.maze is not None:
             raise InputError("--maze and --levels are both given; leave one out")
-        return MazeTask.scaled(Maze(t_maze(args.levels).picture, heading))
-    for name in ("maze", "levels"):
+        return MazeTask.scaled(built)
+    for name in ("maze", "levels", "width"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name} and --env are both given; leave one out")
     if args.heading is not None:
@@ -241,9 +247,29 @@ def add_force(command: Parser) -> None:
     )
 
 
-def maze(file: str | None, heading: str) -> Maze:
-    """Return the maze in a file, or the triple T-maze."""
-    return Maze.from_file(file, heading) if file is not None else Maze(triple_t_maze().picture, heading)
+def maze_help() -> str:
+    """Return what a maze can be called."""
+    return f"a maze by name ({', '.join(MAZES)}), or a file with its text picture ({DEFAULT_MAZE})"
+
+
+def maze(name: str | None, heading: str) -> Maze:
+    """Return the maze of a name or in a file; the default for None."""
+    if name is None or name in MAZES:
+        return Maze(mazes.maze(name or DEFAULT_MAZE).picture, heading)
+    if not os.path.lexists(name) and not {".", os.sep} & set(name):
+        near = suggestion(name, list(MAZES))
+        raise InputError(f"no maze and no file is called {name!r}, expected a file or one of {', '.join(MAZES)}")
+    return Maze.from_file(name, heading)
+
+
+def levels_maze(args: argparse.Namespace, heading: str) -> Maze | None:
+    """Return the T-maze that --levels and --width ask for; None if they do not."""
+    if args.levels is None:
+        if args.width is not None:
+            raise InputError("--width is for a T-maze of some levels; give --levels N too, or leave it out")
+        return None
+    built = t_maze(args.levels) if args.width is None else t_maze(args.levels, args.width)
+    return Maze(built.picture, heading)
 
 
 def settings(args: argparse.Namespace) -> SettingsDict:

@@ -19,7 +19,7 @@ from distal.base.files import check_target, write_text
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
-from distal.model.maze import TRIPLE_T_MAZE
+from distal.model.maze import DEFAULT_MAZE, MAZES
 from distal.model.settings import BINARY
 from distal.search.evolve import summary
 from distal.search.results import Fresh
@@ -91,7 +91,7 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         done = entry["done"] if entry["done"] is not None else "none"
         unfinished = f"continue with: distal evolve --resume {shlex.quote(entry['folder'])}"
         state = "finished" if entry["finished"] else unfinished
-        task = "" if entry["task"] == TRIPLE_T_MAZE else f"task {entry['task']}, "
+        task = "" if entry["task"] == MAZES[DEFAULT_MAZE] else f"task {entry['task']}, "
         conditions = "".join(
             f"{name} {entry[name]}, "
             for name, usual in (("fitness", BEST), ("neurons", BINARY), ("switch", None))

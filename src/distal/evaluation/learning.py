@@ -807,7 +807,7 @@ def checked_maze(maze: Maze | None) -> Maze:
     """Return the maze, or the triple T-maze for None; refuse anything else."""
     if maze is None:
         return triple_t_maze()
-    return instance("maze", maze, Maze, "a Maze; read one with Maze.from_file")
+    return instance("maze", maze, Maze, "a Maze, as distal.maze('narrow-t') or Maze.from_file give")
 
 
 def checked_numbers(

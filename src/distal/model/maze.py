@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,6 @@ TURNS = (0, -1, 1, 0)  # the turn that each action makes before it moves
 WALL, EMPTY, START = "#", ".", "S"
 FINALS = "0123456789ABCDEFGHIJKLMNOPQRTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in order; S is the start
 MAX_SIDE = 255
-TRIPLE_T_MAZE = "triple T-maze"
 
 
 @dataclass(frozen=True)
@@ -199,53 +198,104 @@ class Maze:
         return row, self.picture[row].index(symbol)
 
 
+# The mazes that have a name, the default first, and what each is called.
+MAZES = {
+    "triple-t": "triple T-maze",
+    "narrow-t": "narrow triple T-maze",
+    "narrow-h": "narrow triple H-maze",
+}
+DEFAULT_MAZE = next(iter(MAZES))
+_PICTURES = Path(__file__).parent / "mazes"
+
+
+@cache
+def maze(name: str = DEFAULT_MAZE) -> Maze:
+    """Return a maze by its name.
+
+    `triple-t` has corridors three cells wide: the paper's maze, as far as its numbers tell.
+    `narrow-t`, the default until version 0.3, has corridors of one cell and T-junctions that all
+    face north; `narrow-h` has junctions at right angles to each other.
+
+    Raises:
+        InputError: If no maze has this name.
+    """
+    return Maze.from_file(_PICTURES / f"{one_of('maze', name, MAZES)}.txt")
+
+
 def triple_t_maze() -> Maze:
-    """Build the paper's maze: three levels of T-junctions that all face north."""
-    return t_maze(3)
+    """Return the default maze: three levels of T-junctions, corridors three cells wide."""
+    return maze(DEFAULT_MAZE)
 
 
-def t_maze(levels: int) -> Maze:
+def t_maze(levels: int, width: int = 3) -> Maze:
     """Build a maze of 1 to 4 levels of T-junctions that all face north, with 2^levels final positions.
 
-    Three levels are the paper's maze. Beyond its first junction, a maze is one of a level less
-    and its mirror image.
+    Three levels with corridors of one cell are `narrow-t`. Beyond its first junction, a maze is one of
+    a level less and its mirror image.
+
+    Args:
+        levels: Levels of junctions, 1 to 4.
+        width: Cells across a corridor, 1 to 5.
+
+    Returns:
+        The maze. Its start lies in the middle of the first stem, its final positions in the middle of
+        the ends of the last bars.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
     # With five, the shortest way takes 100 steps, as many as an episode has: no agent would arrive in time.
-    levels = integer("levels", levels, 1, 4)
-    width, junctions = _junctions(levels)
-    ends = [[column + side for column in junctions[-1] for side in (-2, 2)]]
-    start = 8 * levels + 3  # the first stem has 10 steps, the others have 8
-    cells = [[WALL] * (width + 2) for _ in range(start + 2)]
-    for level, (columns, arms) in enumerate(zip(junctions, [*junctions[1:], *ends], strict=True)):
-        row = start - 10 - 8 * level
-        for number, column in enumerate(columns):
-            for step in range(row, start if level == 0 else row + 8):
-                cells[step][column] = EMPTY
-            for aside in range(arms[2 * number], arms[2 * number + 1] + 1):
-                cells[row][aside] = EMPTY
-    cells[start][junctions[0][0]] = START
-    for symbol, column in zip(FINALS, ends[0], strict=False):
-        cells[1][column] = symbol
+    levels, width = integer("levels", levels, 1, 4), integer("width", width, 1, 5)
+    middle = (width - 1) // 2
+    columns, stems = _stems(levels, width)
+    start = 8 * levels + 3 + middle  # the first stem has 10 steps, the others have 8
+    cells = [[WALL] * (columns + 2) for _ in range(start + middle + 2)]
+
+    def clear(rows: range, across: range) -> None:
+        for row in rows:
+            for column in across:
+                cells[row][column] = EMPTY
+
+    ends = [column + side for column in stems[-1] for side in (-2, 2)]
+    for level, (own, arms) in enumerate(zip(stems, [*stems[1:], ends], strict=True)):
+        top = 8 * (levels - 1 - level) + 1
+        for number, column in enumerate(own):
+            foot = start + middle + 1 if level == 0 else top + 8
+            clear(range(top, foot), range(column, column + width))
+            clear(range(top, top + width), range(arms[2 * number], arms[2 * number + 1] + width))
+    cells[start][stems[0][0] + middle] = START
+    for number, (symbol, column) in enumerate(zip(FINALS, ends, strict=False)):
+        cells[1 + middle][column + (width - 1) * (number % 2)] = symbol
     return Maze(tuple("".join(row) for row in cells))
 
 
 def maze_name(maze: Maze) -> str:
-    """Return what a maze is called: one of our T-mazes by its levels, any other by its size."""
-    names = {t_maze(levels).picture: f"T-maze of {counted(levels, 'level')}" for levels in (1, 2, 4)}
-    names[triple_t_maze().picture] = TRIPLE_T_MAZE
+    """Return what a maze is called: by its name or its levels, any other by its size."""
     rows, columns = maze.shape
-    name = names.get(maze.picture, f"maze of {rows} by {columns} cells")
+    name = _names().get(maze.picture, f"maze of {rows} by {columns} cells")
     return name if maze.heading == "north" else f"{name}, heading {maze.heading}"
 
 
-def _junctions(levels: int) -> tuple[int, list[list[int]]]:
-    """Return the width of a T-maze inside its outer walls, and the columns of its junctions, by level."""
+@cache
+def _names() -> dict[tuple[str, ...], str]:
+    built = {
+        t_maze(levels, width).picture: (
+            f"T-maze of {counted(levels, 'level')}, corridors of {counted(width, 'cell')}"
+        )
+        for levels in range(1, 5)
+        for width in range(1, 6)
+    }
+    return {**built, **{maze(name).picture: title for name, title in MAZES.items()}}
+
+
+def _stems(levels: int, width: int) -> tuple[int, list[list[int]]]:
+    """Return the columns of a T-maze inside its outer walls, and where its stems begin, by level."""
     if levels == 1:
-        return 5, [[3]]
-    width, left = _junctions(levels - 1)
-    width = 2 * width + (2 if levels == 2 else 3)  # with walls between the halves
-    both = [columns + [width + 1 - column for column in reversed(columns)] for columns in left]
-    return width, [[(sum(both[0]) + 1) // 2], *both]
+        return 4 + width, [[3]]
+    columns, left = _stems(levels - 1, width)
+    columns = 2 * columns + (2 if levels == 2 else 3)  # with walls between the halves
+    both = [own + [columns + 2 - width - column for column in reversed(own)] for own in left]
+    return columns, [[(sum(both[0]) + 1) // 2], *both]
 
 
 def _next(cell: Cell, heading: int) -> Cell:

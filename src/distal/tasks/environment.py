@@ -1,6 +1,6 @@
 """The maze as a Gymnasium environment, to compare other methods on.
 
-`gymnasium.make("distal/TripleTMaze-v0")` is the paper's task,
+`gymnasium.make("distal/TripleTMaze-v1")` is the paper's task,
 `gymnasium.make("distal/Maze-v0", maze=...)` any maze. Needs the extra `gym`.
 """
 
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from distal.base import memory
 from distal.base.checks import InputError, instance, integer, one_of, shown
-from distal.model.maze import ACTIONS, HEADINGS, Maze, triple_t_maze
+from distal.model.maze import ACTIONS, HEADINGS, MAZES, Maze
+from distal.model.maze import maze as named_maze
 from distal.model.settings import MAX_STEPS, READINGS, Settings, default
 from distal.tasks.tables import EVENTS, packed
 from distal.tasks.walk import PIT_PENALTY, MazeWalk, maze_table
@@ -301,15 +302,17 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
 
 
 def _maze(maze: Maze | str | Path | None, heading: str | None) -> Maze:
-    """Return the maze that is meant: a Maze, a picture as text, a file, or the triple T-maze."""
-    if isinstance(maze, Maze) or maze is None:
-        chosen = triple_t_maze() if maze is None else maze
+    """Return the maze that is meant: a Maze, a name, a picture as text, a file, or the default."""
+    if maze is None or (isinstance(maze, str) and maze in MAZES):
+        maze = named_maze() if maze is None else named_maze(maze)
+    if isinstance(maze, Maze):
+        chosen = maze
         return chosen if heading is None else Maze(chosen.picture, heading)
     if isinstance(maze, str) and "\n" in maze:
         return Maze.from_text(maze, "north" if heading is None else heading)
     if isinstance(maze, str | Path):
         return Maze.from_file(maze, "north" if heading is None else heading)
-    raise InputError(f"maze is {shown(maze)}, expected a Maze, its picture as text, or a file")
+    raise InputError(f"maze is {shown(maze)}, expected a Maze, its name, its picture as text, or a file")
 
 
 def _goal(goal: object, maze: Maze) -> int:

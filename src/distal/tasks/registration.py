@@ -14,7 +14,12 @@ from importlib.util import find_spec
 from types import ModuleType
 
 _GYMNASIUM = "gymnasium"
-NAMES = ("distal/TripleTMaze-v0", "distal/Maze-v0")
+# The environments and their own arguments. The first version of the triple T-maze was the narrow one.
+NAMES: dict[str, dict[str, str]] = {
+    "distal/TripleTMaze-v1": {},
+    "distal/TripleTMaze-v0": {"maze": "narrow-t"},
+    "distal/Maze-v0": {},
+}
 
 
 def register() -> None:
@@ -26,12 +31,13 @@ def register() -> None:
 
 
 def _register(gymnasium: ModuleType) -> None:
-    for name in NAMES:
+    for name, arguments in NAMES.items():
         if name not in gymnasium.registry:
             gymnasium.register(
                 name,
                 entry_point="distal.tasks.environment:MazeEnv",
                 vector_entry_point="distal.tasks.environment:MazeVectorEnv",
+                kwargs=dict(arguments),
             )
 
 
