@@ -607,6 +607,8 @@ GENETIC: Rows = {
     "elites": row("remeasured", words("remeasured", "kept", "averaged")),
     "parents": row("roulette", words("roulette", "elites")),
     "mixing": row("one-point", words("one-point", "uniform")),
+    "wheel": row("inverted", words("inverted", "proportional")),
+    "bounds": row("clip", words("clip", "reflect")),
 }
 # More elites than the population of 3 are one thing that None may mean.
 SHORT_FORM: Rows = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,31 @@ def test_roulette_weights_are_worst_minus_own_fitness() -> None:
     for k, weight in ((0, 10), (2, 20), (3, 5)):
         p = weight / 35
         assert counts[k] == pytest.approx(70_000 * p, abs=4.5 * math.sqrt(70_000 * p * (1 - p)))
+
+
+def test_a_proportional_wheel_has_the_fitness_itself_as_weights() -> None:
+    fitness = np.array([10.0, 30.0, 0.0, 60.0])  # the wheel ends at 10, 40, 40, 100
+    u = np.array([0, 9.9, 10, 39.9, 40, 99.9]) / 100
+    assert evolution.roulette(fitness[None], u[None], "proportional").tolist() == [[0, 0, 1, 1, 3, 3]]
+    moved = evolution.roulette(fitness[None] - 20, u[None], "proportional")  # weights 0 … as if from 0 on
+    assert moved.tolist() == evolution.roulette(fitness[None], u[None], "proportional").tolist()
+
+
+def test_the_worst_are_the_likelier_parents_with_a_proportional_wheel() -> None:
+    parents = genotypes([[k] for k in (-1, 0, 1)], [[], [], []])
+    fitness = np.array([[1.0, 1.0, 98.0]])
+    drawn = evolution.chances([5], 1, 2000, 1, 0)
+    options = GeneticAlgorithm(population=2001, elite_count=1, mutation=0.0, crossover=0.0)
+    for wheel, expected in (("inverted", 0.0), ("proportional", 0.98)):
+        children = evolution.offspring(parents, fitness, drawn, replace(options, wheel=wheel))
+        assert (children.discrete == 1).mean() == pytest.approx(expected, abs=0.015)
+
+
+def test_reflected_numbers_stay_in_bounds_and_clipped_ones_lie_on_them() -> None:
+    numbers = np.array([-0.25, 0.0, 0.5, 1.0, 1.125, 2.25, -1.5])
+    assert evolution.bounded(numbers, "clip").tolist() == [0, 0, 0.5, 1, 1, 1, 0]
+    # 2.25 is reflected at 1 to −0.25 and at 0 to 0.25; −1.5 at 0 to 1.5 and at 1 to 0.5
+    assert evolution.bounded(numbers, "reflect").tolist() == [0.25, 0, 0.5, 1, 0.875, 0.25, 0.5]
 
 
 def test_roulette_is_uniform_if_all_are_equal() -> None:

@@ -25,7 +25,7 @@ from distal.learners import KINDS, find_learner
 from distal.model.settings import Settings, SettingsDict
 from distal.search.config import UNNAMED, Config
 from distal.search.evolve import Step, estimate, evolve, genes_given, resume, within
-from distal.search.genetic import ELITE_FITNESS, MIXING, PARENTS
+from distal.search.genetic import WORDS
 from distal.search.registry import ALGORITHMS, algorithm, options_of
 from distal.search.results import Evolved
 from distal.search.runs import check_new, read_run
@@ -78,7 +78,7 @@ def add(commands: Commands) -> None:
         ("sigma", "cma: first standard deviation, as a share of a gene's range (0.3)"),
     ):
         command.add_argument(f"--{name}", type=number, metavar="X", help=text)
-    for name, choices in (("elites", ELITE_FITNESS), ("parents", PARENTS), ("mixing", MIXING)):
+    for name, choices in WORDS.items():
         text = options.explained(choices, next(iter(choices)))
         command.add_argument(f"--{name}", metavar="WORD", help=f"ga: {text}")
     command.add_argument(

@@ -87,7 +87,7 @@ def add_levels(command: argparse._ActionsContainer, remark: str = "") -> None:
     """Add the size of a T-maze."""
     command.add_argument("--levels", type=whole, metavar="N", help=f"a T-maze of 1 to 4 levels{remark}")
     command.add_argument(
-        "--width", type=whole, metavar="W", help="with --levels: corridors of 1 to 5 cells (3)"
+        "--width", type=whole, metavar="W", help="with --levels: corridors of 1 to 5 cells (1)"
     )
 
 
@@ -258,7 +258,9 @@ def maze(name: str | None, heading: str) -> Maze:
         return Maze(mazes.maze(name or DEFAULT_MAZE).picture, heading)
     if not os.path.lexists(name) and not {".", os.sep} & set(name):
         near = suggestion(name, list(MAZES))
-        raise InputError(f"no maze and no file is called {name!r}, expected a file or one of {', '.join(MAZES)}")
+        raise InputError(
+            f"no maze and no file is called {name!r}, expected a file or one of {', '.join(MAZES)}{near}"
+        )
     return Maze.from_file(name, heading)
 
 

@@ -107,6 +107,8 @@ def evolve(
     elites: str | None = None,
     parents: str | None = None,
     mixing: str | None = None,
+    wheel: str | None = None,
+    bounds: str | None = None,
     race: int = 0,
     finalists: int = 0,
     islands: int = 1,
@@ -148,6 +150,8 @@ def evolve(
             their measurements ("averaged").
         parents: Whether parents come from the whole population ("roulette") or from the elites ("elites").
         mixing: How the genes of two parents are mixed: "one-point" or "uniform".
+        wheel: What the roulette wheel favours: "inverted" (low fitness) or "proportional" (high).
+        bounds: What becomes of a number that leaves [0, 1]: "clip" or "reflect".
         race: Heats after the first in which the better half of a generation runs as many trials again.
         finalists: How many of a run's best are measured on `fresh` trials of their own to choose the
             winner; 0 takes the leader of the last generation.
@@ -188,6 +192,7 @@ def evolve(
     options = {
         "population": population, "elite_count": elite_count, "crossover": crossover, "mutation": mutation,
         "deviation": deviation, "elites": elites, "parents": parents, "mixing": mixing,
+        "wheel": wheel, "bounds": bounds,
     }  # fmt: skip
     Settings.of(settings, tuple(inspect.signature(evolve).parameters))
     chosen = chosen_task(task, maze)

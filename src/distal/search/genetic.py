@@ -44,6 +44,16 @@ MIXING = {
     "one-point": "genes before a cut from one parent, those after it from the other",
     "uniform": "each gene from either parent, with equal chances",
 }
+# What the weights of the roulette wheel are, and how a continuous gene stays in [0, 1]. The paper leaves
+# both open: it minimises fitness, and speaks of selection proportional to it.
+WHEELS = {
+    "inverted": "weight = worst fitness − own fitness, so the better are the likelier",
+    "proportional": "weight = own fitness, the paper's words taken literally, so the worse are the likelier",
+}
+BOUNDS = {
+    "clip": "a number that mutation takes out of [0, 1] is set to the nearer end",
+    "reflect": "it is reflected at that end",
+}
 
 
 @dataclass(frozen=True)
@@ -63,13 +73,17 @@ class GeneticAlgorithm(Algorithm):
             ("roulette"), or from the elites ("elites").
         mixing: Whether the genes of two parents are cut at one point ("one-point") or each
             comes from either of them ("uniform").
+        wheel: Whether the roulette wheel favours low fitness ("inverted"), or its weights are the
+            fitness itself ("proportional"); fitness below 0 is moved up to it first.
+        bounds: Whether a continuous gene that leaves [0, 1] is set to the nearer end ("clip") or
+            reflected there ("reflect").
 
     Raises:
         InputError: If an option is out of its range.
     """
 
     name: ClassVar[str] = "ga"
-    later: ClassVar[tuple[str, ...]] = ("parents", "mixing")
+    later: ClassVar[tuple[str, ...]] = ("parents", "mixing", "wheel", "bounds")
     population: int = 14
     elite_count: int = 4
     crossover: float = 0.5
@@ -78,6 +92,8 @@ class GeneticAlgorithm(Algorithm):
     elites: str = next(iter(ELITES))
     parents: str = next(iter(PARENTS))
     mixing: str = next(iter(MIXING))
+    wheel: str = next(iter(WHEELS))
+    bounds: str = next(iter(BOUNDS))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "population", integer("population", self.population, 2, 2**20))
@@ -86,7 +102,7 @@ class GeneticAlgorithm(Algorithm):
             raise InputError(
                 f"elite_count is {self.elite_count}, expected fewer than the population of {self.population}"
             )
-        for name, words in (("elites", ELITE_FITNESS), ("parents", PARENTS), ("mixing", MIXING)):
+        for name, words in WORDS.items():
             object.__setattr__(self, name, one_of(name, getattr(self, name), words))
         if self.parents == "elites" and not self.elite_count:
             raise InputError("parents is 'elites', but elite_count is 0; give at least 1")
@@ -115,6 +131,16 @@ class GeneticAlgorithm(Algorithm):
         return self.population + generations * each
 
 
+# The options that are words, and their values.
+WORDS = {
+    "elites": ELITE_FITNESS,
+    "parents": PARENTS,
+    "mixing": MIXING,
+    "wheel": WHEELS,
+    "bounds": BOUNDS,
+}
+
+
 # ------------------------------------------------------------------ operators
 
 
@@ -132,17 +158,22 @@ def first_population(n: int, discrete: int, continuous: int, seed: int) -> Genot
     )
 
 
-def roulette(fitness: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Choose individuals with weight = worst fitness − own fitness; all alike if all are equal.
+def roulette(
+    fitness: NDArray[np.float64], u: NDArray[np.float64], wheel: str = next(iter(WHEELS))
+) -> NDArray[np.int64]:
+    """Choose individuals by weights that `WHEELS` explains; all alike if all weights are 0.
 
     Fitness is (runs, population). `u` are numbers in [0, 1), (runs, n); one individual of the
     run is chosen for each.
     """
-    weight = fitness.max(axis=1, keepdims=True) - fitness
+    if wheel == "proportional":
+        weight = fitness - np.minimum(fitness.min(axis=1, keepdims=True), 0)
+    else:
+        weight = fitness.max(axis=1, keepdims=True) - fitness
     weight[~weight.any(axis=1)] = 1
-    wheel = np.cumsum(weight, axis=1)
-    points = u * wheel[:, -1:]
-    chosen = np.stack([own.searchsorted(at, side="right") for own, at in zip(wheel, points, strict=True)])
+    ends = np.cumsum(weight, axis=1)
+    points = u * ends[:, -1:]
+    chosen = np.stack([own.searchsorted(at, side="right") for own, at in zip(ends, points, strict=True)])
     # u close to 1 may be rounded up to the end of the wheel: the last that has a weight is the last chosen
     last = fitness.shape[1] - 1 - np.argmax(weight[:, ::-1] != 0, axis=1)
     indices: NDArray[np.int64] = np.minimum(chosen, last[:, None])
@@ -179,13 +210,21 @@ def mutated(
     value: NDArray[np.float64],
     noise: NDArray[np.float64],
     rate: float,
+    bounds: str = next(iter(BOUNDS)),
 ) -> Genotypes:
-    """Redraw each discrete gene where redraw < rate; add noise to continuous genes and clip to [0, 1]."""
+    """Redraw each discrete gene where redraw < rate; add noise to continuous genes, kept in [0, 1]."""
     fresh = (np.floor(value * 3) - 1).astype(np.int8)
     return Genotypes(
         np.where(redraw < rate, fresh, children.discrete),
-        np.clip(children.continuous + noise, 0.0, 1.0),
+        bounded(children.continuous + noise, bounds),
     )
+
+
+def bounded(numbers: NDArray[np.float64], bounds: str) -> NDArray[np.float64]:
+    """Return numbers as genes in [0, 1]; `BOUNDS` says how."""
+    if bounds == "reflect":
+        numbers = np.abs((numbers + 1) % 2 - 1)  # as often as it takes
+    return np.clip(numbers, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +270,7 @@ def _parents(
 ) -> NDArray[np.int64]:
     """Choose a parent of the run for each number in [0, 1), (runs, n)."""
     if options.parents == "roulette":
-        return roulette(fitness, u)
+        return roulette(fitness, u, options.wheel)
     best = places_of_best(fitness, options.elite_count)
     return np.take_along_axis(best, (u * options.elite_count).astype(np.int64), axis=1)
 
@@ -257,7 +296,7 @@ def offspring(
         children = mixed(heads, tails, crossed[:, None] & (side < 0.5))
     else:
         children = crossover(heads, tails, cut_points(where.ravel(), crossed, parents.length))
-    return mutated(children, redraw, value, options.deviation * deviate, options.mutation)
+    return mutated(children, redraw, value, options.deviation * deviate, options.mutation, options.bounds)
 
 
 # ------------------------------------------------------------------ a run
