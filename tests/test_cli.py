@@ -463,3 +463,33 @@ def test_a_command_chooses_its_engine_once_and_has_one_runner(
     engine = ["--engine", "cpu"] if command[0] != "watch" else []
     assert main([*command, *SMALL, *engine, "--maze", maze_file]) == (2 if command[0] == "reproduce" else 0)
     assert (chosen.call_count, made.call_count) == (1, 1)
+
+
+def test_mazes_are_given_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output(capsys, "maze", "triple-t").startswith(str(distal.maze("triple-t")))
+    wide = json.loads(output(capsys, "learn", "paper:1", "--maze", "triple-t", "--trials", "1", "--json"))
+    assert wide["maze"] == list(distal.maze("triple-t").picture)
+    found = json.loads(output(capsys, "maze", "--list", "--json"))
+    assert list(found) == ["narrow-t", "triple-t", "narrow-h"]
+    drawn = output(capsys, "maze", "--list")
+    assert all(name in drawn for name in found)
+
+
+def test_t_mazes_have_levels_and_a_width(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output(capsys, "maze", "--levels", "2", "--width", "3") == f"{distal.t_maze(2, 3)}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["maze", "narow-t"], "no maze and no file is called 'narow-t'"),
+        (["maze", "--width", "2"], "--width is for a T-maze of some levels"),
+        (["maze", "--list", "--levels", "2"], "--list shows all mazes that have a name"),
+        (["learn", "paper:1", "--maze", "triple-t", "--levels", "2"], "--maze and --levels are both given"),
+    ],
+)
+def test_mazes_that_are_none_are_refused(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(f"distal: error: {problem}")

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import distal
 from distal import InputError, Maze, t_maze, triple_t_maze
 from distal.base.colours import LIGHT
-from distal.model.maze import FINALS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
+from distal.model.maze import FINALS, HEADINGS, LEFT, MAZES, RIGHT, STOP, STRAIGHT
 from tests.mazes import T
 from tests.strategies import mazes
 
@@ -239,3 +240,52 @@ def test_the_agent_never_stands_in_a_wall(maze: Maze, actions: list[int], blocke
     for action in actions:
         cell, heading = maze.move(cell, heading, action, blocked)
         assert not maze.walls[cell]
+
+
+# ---------------------------------------------------------------- mazes by name
+
+# By hand, from the pictures: steps up or down, and steps to the side, from the start to final position 0 …
+BY_NAME = {
+    "triple-t": (24 + 13, 24 + 10, 24 + 10, 24 + 13, 43, 40, 40, 43),  # 4 to 7 lie beyond the corridor
+    "narrow-t": (39, 39, 38, 38, 38, 38, 39, 39),
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_named_mazes_have_the_distances_of_their_pictures(name: str) -> None:
+    assert distal.maze(name).start_distances == BY_NAME[name]
+    assert distal.maze(name).shape == (29, 29)
+
+
+@pytest.mark.parametrize("name", MAZES)
+def test_a_perfect_agent_needs_38_and_a_half_steps_in_every_named_maze(name: str) -> None:
+    assert np.mean(distal.maze(name).start_distances) == 38.5
+
+
+def test_a_maze_of_an_unknown_name_is_refused() -> None:
+    with pytest.raises(InputError, match=r"'narow-t', expected one of .*narrow-t"):
+        distal.maze("narow-t")
+
+
+def test_the_narrow_maze_is_the_t_maze_of_three_levels() -> None:
+    assert distal.maze("narrow-t") == distal.t_maze(3) == distal.triple_t_maze()
+
+
+@pytest.mark.parametrize("width", range(1, 6))
+@pytest.mark.parametrize("levels", range(1, 5))
+def test_corridors_of_a_t_maze_are_as_wide_as_asked(levels: int, width: int) -> None:
+    maze = distal.t_maze(levels, width)
+    assert len(maze.finals) == 2**levels
+    windows = np.lib.stride_tricks.sliding_window_view(~maze.walls, (width, width)).all(axis=(2, 3))
+    covered = np.zeros_like(maze.walls)
+    for row, column in np.argwhere(windows):
+        covered[row : row + width, column : column + width] = True
+    assert (covered == ~maze.walls).all()  # every empty cell lies in an open square of that width
+    wider = np.lib.stride_tricks.sliding_window_view(~maze.walls, (width + 1, width + 1)).all(axis=(2, 3))
+    assert not wider.any()  # and in none that is larger
+
+
+@pytest.mark.parametrize("width", [0, 6, 1.5, "3"])
+def test_other_widths_are_refused(width: object) -> None:
+    with pytest.raises(InputError, match=r"^width is "):
+        distal.t_maze(2, width)  # type: ignore[arg-type]
