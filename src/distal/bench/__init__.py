@@ -33,7 +33,8 @@ from distal.engines import Batch
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, chance_for
 from distal.learners.rule import evolved_rules
-from distal.model.maze import triple_t_maze
+from distal.model.maze import DEFAULT_MAZE
+from distal.model.maze import maze as named
 from distal.model.settings import Settings
 from distal.tasks.walk import MazeTask
 
@@ -149,7 +150,9 @@ def chance_beside(run: Callable[..., object], trials: int, repeats: int) -> Row:
 # ------------------------------------------------------------------ how it is measured
 
 
-def generation(learners: Sequence[Learner], trials: int = 5, **settings: Any) -> Batch:
+def generation(
+    learners: Sequence[Learner], trials: int = 5, maze: str = DEFAULT_MAZE, **settings: Any
+) -> Batch:
     """Return the batch that evaluates all learners: `trials` for each of the eight goals, 100 episodes."""
     seeds = np.arange(len(learners), dtype=np.uint64)
     return batch_of(
@@ -157,7 +160,7 @@ def generation(learners: Sequence[Learner], trials: int = 5, **settings: Any) ->
         seeds,
         trials=trials,
         episodes=100,
-        task=MazeTask(triple_t_maze()),
+        task=MazeTask(named(maze)),
         settings=Settings(**settings),
     )
 
