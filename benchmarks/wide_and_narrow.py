@@ -22,12 +22,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from distal.base.machine import machine
 from distal.bench import generation
-from distal.engines import Batch, load
+from distal.engines import Batch, cpu, load
+from distal.engines.cpu import kernels
+from distal.engines.cpu.kernels import F1, GROUP, ZERO
 from distal.learners import Chance, chance_for
 from distal.learners.rule import evolved_rules, published_rules
+from distal.model.draws import WEIGHTS
 from distal.paper.experiments import random_learners
 
 WIDE, NARROW = "triple-t", "narrow-t"
@@ -94,51 +98,46 @@ def measure(engine: str, rounds: int) -> Iterator[dict[str, Any]]:
         }
 
 
+@njit(error_model="numpy")
+def count(learner, goal, seed, numbers, changes, task, options, space):  # type: ignore[no-untyped-def]  # noqa: D103
+    ws, table = kernels.pointers(space), kernels.pointed(task)
+    stride = GROUP * options.groups
+    totals = np.zeros(5)
+    for trial in range(len(seed)):
+        space.visits[:] = -1
+        rule, key = learner[trial], seed[trial]
+        eta, theta, alpha_h, alpha_o = numbers[rule]
+        previous, steady = np.int64(2**62), False
+        ep, steps, n_used = ZERO, ZERO, ZERO
+        kernels.draw(ws, table, options.hidden, stride, key, 0, WEIGHTS, F1)
+        for episode in range(options.episodes):
+            kernels.begin_automaton(ws, table, options)
+            kept, n_states, same = ZERO, np.int64(1), False
+            if steady:
+                kept, n_states = kernels.still_true(ws, table, options, n_used, alpha_h, alpha_o)
+                same = kept == n_used
+                totals[0] += min(kept + 1, n_used)
+            if not same:
+                space.trail[:] = -1
+                ep, steps, n_used = kernels.run_binary(
+                    ws, table, options, goal[trial, 0], alpha_h, alpha_o, key, episode,
+                    kept, n_states, n_used,
+                )  # fmt: skip
+                totals[1] += n_used - kept
+                totals[2] += (space.trail >= 0).sum()
+                totals[3] += 1
+                totals[4] += n_used
+            m = 1 if ep <= previous else 0
+            steady, previous = ep == previous, ep
+            if not same:
+                bound = kernels.threshold(theta, steps)
+                kernels.decide_all(ws, table, options, n_used, bound, changes[rule, m], eta)
+            kernels.update(ws, table, options)
+    return totals
+
+
 def counts(batch: Batch) -> dict[str, float]:
     """Return what an episode of DSP rules asks of the cpu engine, on average."""
-    from numba import njit  # only here: the gpu engine does without
-
-    from distal.engines import cpu
-    from distal.engines.cpu import kernels
-    from distal.engines.cpu.kernels import F1, GROUP, ZERO
-    from distal.model.draws import WEIGHTS
-
-    @njit(error_model="numpy")  # type: ignore[untyped-decorator]
-    def count(learner, goal, seed, numbers, changes, task, options, space):  # type: ignore[no-untyped-def]
-        ws, table = kernels.pointers(space), kernels.pointed(task)
-        stride = GROUP * options.groups
-        totals = np.zeros(5)
-        for trial in range(len(seed)):
-            space.last_visit[:] = -1
-            rule, key = learner[trial], seed[trial]
-            eta, theta, alpha_h, alpha_o = numbers[rule]
-            previous, steady = np.int64(2**62), False
-            ep, steps, n_used = ZERO, ZERO, ZERO
-            kernels.draw(ws, table, options.hidden, stride, key, 0, WEIGHTS, F1)
-            for episode in range(options.episodes):
-                kernels.begin_automaton(ws, table, options)
-                kept, n_states, same = ZERO, np.int64(1), False
-                if steady:
-                    kept, n_states = kernels.still_true(ws, table, options, n_used, alpha_h, alpha_o)
-                    same = kept == n_used
-                    totals[0] += min(kept + 1, n_used)
-                if not same:
-                    ep, steps, n_used = kernels.run_binary(
-                        ws, table, options, goal[trial, 0], alpha_h, alpha_o, key, episode,
-                        kept, n_states, n_used,
-                    )  # fmt: skip
-                    totals[1] += n_used - kept
-                    totals[2] += space.last_visit.max() - episode * (options.steps + 1)
-                    totals[3] += 1
-                    totals[4] += n_used
-                m = 1 if ep <= previous else 0
-                steady, previous = ep == previous, ep
-                if not same:
-                    bound = kernels.threshold(theta, steps)
-                    kernels.decide_all(ws, table, options, n_used, bound, changes[rule, m], eta)
-                kernels.update(ws, table, options)
-        return totals
-
     arguments = cpu.Job(batch, keep_weights=False, keep_ep=False).arguments()
     checked, computed, walked, walks, found = count(*arguments[:8]).tolist()
     episodes = len(batch) * batch.episodes
