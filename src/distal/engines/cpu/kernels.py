@@ -858,7 +858,7 @@ def count_cycle(ws, first, step, steps, extra):
     return rounds * (extra - ws.extra[first]) + ws.extra[first + rest] - ws.extra[first]
 
 
-@inlined
+@called
 def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
     """Walk the table with binary neurons; return EP, the steps taken and the number of transitions in use.
 
@@ -871,23 +871,43 @@ def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, 
     keep_transitions(ws, table, kept, n_used, base)
     n_used = kept
     spot, state, extra, step = np.int64(table.start[goal]), ZERO, ZERO, ZERO
-    while step < steps:
-        place = place_of(table, spot)
-        if not options.random_action:
-            # Has the agent been at this place in this state before?
-            key = np.uint64(place << 32 | state)
-            ws.places[step], ws.extra[step] = key, extra
-            visits, bit = ws.visits[place], np.int64(1) << (state & 31)
-            seen = visits & 0xFFFFFFFF if visits >> 32 == episode else ZERO
-            ws.visits[place] = np.int64(episode) << 32 | seen | bit
-            if seen & bit:
-                first = first_visit(ws.places, step, key)
-                if first < step:
-                    extra += count_cycle(ws, first, step, steps, extra)
-                    place = np.int64(ws.places[first + (steps - step) % (step - first)] >> np.uint64(32))
-                    left_over = table.left[goal * table.states + place]
-                    return steps * table.step_cost + left_over + extra, steps, n_used
-        transition, following = found_transition(ws, table, state, spot, base)
+    drawn = options.random_action
+    while True:
+        # Steps whose transition is known have a loop of their own, which leaves the registers to them.
+        place, transition, following = ZERO, ZERO, np.int32(-1)
+        while step < steps:
+            place = place_of(table, spot)
+            if not drawn:
+                # Has the agent been at this place in this state before?
+                key = np.uint64(place << 32 | state)
+                ws.places[step], ws.extra[step] = key, extra
+                visits, bit = ws.visits[place], np.int64(1) << (state & 31)
+                seen = visits & 0xFFFFFFFF if visits >> 32 == episode else ZERO
+                ws.visits[place] = np.int64(episode) << 32 | seen | bit
+                if seen & bit:
+                    first = first_visit(ws.places, step, key)
+                    if first < step:
+                        extra += count_cycle(ws, first, step, steps, extra)
+                        place = np.int64(ws.places[first + (steps - step) % (step - first)] >> np.uint64(32))
+                        left_over = table.left[goal * table.states + place]
+                        return steps * table.step_cost + left_over + extra, steps, n_used
+            transition, following = found_transition(ws, table, state, spot, base)
+            if drawn or following < 0:
+                break
+            ws.taken[transition] += 1
+            ws.trail[step] = transition
+            state = np.int64(following) >> 4
+            spot = np.int64(table.moves[place * outputs + np.int64(following & 15)])
+            step += 1
+            event = event_of(table, spot)
+            if event != 0:
+                outcome = np.int64(table.outcomes[goal * EVENTS + event])
+                extra += outcome >> 1
+                if outcome & 1:
+                    return step * table.step_cost + extra, step, n_used
+        if step == steps:
+            left_over = table.left[goal * table.states + place_of(table, spot)]
+            return steps * table.step_cost + left_over + extra, step, n_used
         if following < 0:
             sensed = sensed_at(table, spot)
             mask = next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
@@ -911,7 +931,7 @@ def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, 
         ws.trail[step] = transition
         state = np.int64(following) >> 4
         action = np.int64(following & 15)
-        if options.random_action:
+        if drawn:
             action = random_action(ws, ws.active_outputs[state], outputs, step, seed, episode)
         spot = np.int64(table.moves[place * outputs + action])
         event = event_of(table, spot)
@@ -921,8 +941,6 @@ def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, 
             extra += outcome >> 1
             if outcome & 1:
                 return step * table.step_cost + extra, step, n_used
-    left_over = table.left[goal * table.states + place_of(table, spot)]
-    return steps * table.step_cost + left_over + extra, step, n_used
 
 
 def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
@@ -1187,7 +1205,7 @@ def divide(weights, begin, end, c, stride, divisor):
         store(weights, p * stride + c, load8(weights, p * stride + c) / divisor)
 
 
-@inlined
+@called
 def update(ws, table, options):
     """Change all weights, then normalise each neuron's incoming ones."""
     hidden, stride = options.hidden, GROUP * options.groups
