@@ -111,7 +111,13 @@ def cases() -> Iterator[tuple[str, Callable[[], str]]]:
         yield f"{kind} {engine}", partial(learned, learner, engine=engine)
         yield f"{kind} {engine} resampled", partial(learned, learner, engine=engine, resample=7)
     for kind, learner in learners.items():
-        yield f"{kind} triple T-maze", partial(learned, learner, maze=None, hidden=20, steps=100)
+        # The maze of one-cell corridors, which was the default then, and the default of today.
+        full = partial(learned, learner, hidden=20, steps=100)
+        yield f"{kind} triple T-maze", partial(full, maze=distal.maze("narrow-t"))
+        for engine in ("cpu", "reference"):
+            yield f"{kind} default maze {engine}", partial(full, maze=None, engine=engine)
+            more: dict[str, Any] = {"maze": None, "engine": engine, "resample": 7, "outputs": "random"}
+            yield f"{kind} default maze {engine} resampled, random", partial(full, **more)
         for reading, values in READINGS.items():
             for value in values:
                 yield f"{kind} {reading} {value}", partial(learned, learner, **{reading: value})
