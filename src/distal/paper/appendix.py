@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.significance import SIGNIFICANT, p_means, paired, rows_interval
+from distal.base.significance import SIGNIFICANT, p_means, rows_interval
 from distal.learners.rule import published_fitness, published_rules
 from distal.paper.measured import Interval
+from distal.search.results import Fresh
 
 PAPER_TRIALS = 40  # of every test in the paper
 EPISODES = 10_000  # of the tests in the appendix
@@ -157,9 +158,7 @@ class Appendix:
     def beat_chance(self) -> int:
         """How many of the fifteen are better than chance, by the paired t-test."""
         pairs = zip(self.plain[:, :, -1], self.chance[:, :, -1], strict=True)
-        return sum(
-            own.mean() < by_chance.mean() and paired(own, by_chance) < SIGNIFICANT for own, by_chance in pairs
-        )
+        return sum(bool(Fresh.of(*pair).beats_chance) for pair in pairs)
 
     @cached_property
     def mean(self) -> Interval:
@@ -172,7 +171,7 @@ class Appendix:
         return _mean(self.chance[:, :, -1])
 
     def lowest_resampled(self, episodes: int) -> tuple[int, float]:
-        """Return the number and fitness of the best rule with resampling, after some episodes or at the end."""
+        """Return number and fitness of the best rule with resampling, after some episodes or at the end."""
         fitness = self.resampled[:, :, self.marks.index(min(episodes, self.episodes))].mean(axis=1)
         return int(np.argmin(fitness)) + 1, float(fitness.min())
 
