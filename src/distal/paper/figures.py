@@ -193,43 +193,42 @@ def _chance_line(axes: Axes, result: Reproduction, *kinds: str) -> None:
 def appendix(result: Reproduction) -> Figure:
     """Draw the paper's fifteen numbers against ours, with the line on which both are the same."""
     found = result.appendix
-    figure = blank(4.8, 5.3)
+    figure = blank(4.8, 5.1)
     axes = figure.subplots()
-    paper = np.array([row.paper for row in found.rows])
+    paper = [row.paper for row in found.rows]
 
-    def points(eps: NDArray[np.int32], agreement: Agreement, name: str, colour: str, **marker: Any) -> None:
+    def points(eps: NDArray[np.int32], agreement: Agreement, name: str, **style: Any) -> None:
         values = [Interval.mean(of_rule[:, -1]) for of_rule in eps]
-        means = np.array([value.value for value in values])
-        reach = [
+        ends = [
             [value.value - value.low for value in values],
             [value.high - value.value for value in values],
         ]
         axes.errorbar(
-            paper,
-            means,
-            yerr=reach,
-            color=LIGHT[colour],
-            linestyle="none",
-            label=f"{name}: {agreement}",
-            **marker,
-        )
+            paper, [value.value for value in values], yerr=ends, marker="o", linestyle="none",
+            label=f"{name}: {agreement}", **style,
+        )  # fmt: skip
 
+    points(found.plain, found.here, maze_name(result.maze), color=LIGHT["dsp"], zorder=3)
     if found.narrow is not None and found.in_narrow is not None:
-        points(found.narrow, found.in_narrow, NARROW, "soft", marker="o", markerfacecolor="none")
-    points(found.plain, found.here, maze_name(result.maze), "dsp", marker="o", zorder=3)
+        hollow = {"color": LIGHT["soft"], "markerfacecolor": "none", "elinewidth": 0.8, "alpha": 0.6}
+        points(found.narrow, found.in_narrow, NARROW, markersize=5, **hollow)
     chance = found.mean_chance.value
-    axes.axhline(chance, color=LIGHT["chance"], linewidth=1.4, label=f"chance: {chance:.1f}")
-    ends = axes.get_xlim() + axes.get_ylim()
+    ends = (*axes.get_xlim(), *axes.get_ylim(), chance - 2, chance + 2)
     low, high = min(ends), max(ends)
     axes.plot(
         [low, high], [low, high], color=LIGHT["paper"], linestyle="--", linewidth=1.1, label="agreement"
     )
+    axes.axhline(chance, color=LIGHT["chance"], linewidth=1.4, label=f"chance: {chance:.1f}")
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
     axes.set_aspect("equal")
     axes.set_xlabel(f"fitness after {EPISODES:,} episodes: the paper")
     axes.set_ylabel(f"fitness after {found.episodes:,} episodes: here")
-    _legend(figure, 2)
+    handles, labels = axes.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda k: ": r " not in labels[k])  # the points first
+    figure.legend(
+        [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=2
+    )
     return figure
 
 
