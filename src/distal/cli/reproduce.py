@@ -79,7 +79,8 @@ def _show_comparison(rows: list[tuple[str, ...]], last: tuple[str, ...], page: s
         if here != section:
             section = here
             out.print()
-            out.print(here, style="bold")
+            for line in textwrap.wrap(here, 80):
+                out.print(line, style="bold")
         show(*cells)
     out.print()
     out.print("–: the paper reports no such number. Rows without a verdict are not counted.")
