@@ -38,10 +38,7 @@ def p_text(value: float) -> str:
     return f"{value:.4f}" if value < 0.001 else f"{value:.3f}"
 
 
-
-def _axes(
-    count: int, panels: int, height: float = 0.36, shared: bool = True
-) -> tuple[Figure, list[Axes]]:
+def _axes(count: int, panels: int, height: float = 0.36, shared: bool = True) -> tuple[Figure, list[Axes]]:
     """Return panels side by side with a row for each variant, on one scale if it is shared."""
     figure = blank(7.2, 1.2 + height * count)
     axes = figure.subplots(1, panels, sharex=shared, sharey=True, squeeze=False)

@@ -41,8 +41,8 @@ from distal.engines import Runner
 from distal.evaluation.learning import checked_maze
 from distal.learners import Learner, chance_for, embedded, from_embedded
 from distal.learners.rule import NUMBERS, Rule, published_rules
-from distal.model.draws import child_seeds
 from distal.model import maze as mazes
+from distal.model.draws import child_seeds
 from distal.model.maze import MAZES, Maze
 from distal.model.settings import READINGS, Settings, SettingsDict
 from distal.paper import experiments
