@@ -258,9 +258,7 @@ def maze(name: str | None, heading: str) -> Maze:
         return Maze(mazes.maze(name or DEFAULT_MAZE).picture, heading)
     if not os.path.lexists(name) and not {".", os.sep} & set(name):
         near = suggestion(name, list(MAZES))
-        raise InputError(
-            f"no maze and no file is called {name!r}, expected a file or one of {', '.join(MAZES)}"
-        )
+        raise InputError(f"no maze and no file is called {name!r}, expected a file or one of {', '.join(MAZES)}")
     return Maze.from_file(name, heading)
 
 

@@ -24,7 +24,8 @@ def add(commands: Commands) -> None:
         "measure what every reading of the paper does to the results",
         "Measure what every reading of the paper does to chance, to the published rules and to evolution, "
         "and write a report. The base is the defaults, or what the options say; every other value of every "
-        "reading, and every other maze that has a name, is tried on it, one at a time. Stages are stored; a second call only does what is missing.",
+        "reading, and every other maze that has a name, is tried on it, one at a time. Stages "
+        "are stored; a second call only does what is missing.",
     )
     command.add_argument(
         "--scale",

@@ -29,7 +29,8 @@ def papers_fitness() -> tuple[float, ...]:
 
 def correlation(first: ArrayLike, second: ArrayLike) -> float:
     """Return the correlation of two lists of numbers; 0 if all in one of them are equal."""
-    a, b = (np.asarray(values, np.float64) - np.mean(values) for values in (first, second))
+    a, b = (np.asarray(values, np.float64) for values in (first, second))
+    a, b = a - a.mean(), b - b.mean()
     scale = float(np.sqrt((a**2).sum() * (b**2).sum()))
     return float((a * b).sum()) / scale if scale > 0 else 0.0
 
@@ -101,11 +102,11 @@ class Appendix:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Appendix:
         """Read what `to_dict` returns."""
-        lists = (
+        fitness, errors = (
             tuple(number(name, value) for value in sequence(name, data[name], "a list of numbers"))
             for name in ("fitness", "errors")
         )
-        return cls(*lists, number("r", data["r"]), number("rms", data["rms"]))
+        return cls(fitness, errors, number("r", data["r"]), number("rms", data["rms"]))
 
 
 # ------------------------------------------------------------------ what rules evolution finds
@@ -116,7 +117,7 @@ PRIOR = 12.0  # so many winners' worth of "all values alike", in every row and f
 
 
 def log_likelihood(winners: NDArray[np.int64], rules: NDArray[np.int64], values: int) -> float:
-    """Return how much likelier rules are, given how often winners have each value, than with all values alike.
+    """Return how much likelier rules are by what winners have than with all values alike.
 
     Every column is a gene, with values from 0; genes are taken as independent. A value that
     `count` of n winners have has the probability (count + PRIOR / values) / (n + PRIOR).
