@@ -101,7 +101,7 @@ def reproduced(appendix: bool = False, **options: Any) -> str:
 def studied() -> str:
     """Digest a study of readings at a tiny scale."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        tiny = readings.Scale("quick", runs=2, generations=1, trials=1, pairs=1)
+        tiny = readings.Scale("quick", runs=2, generations=1, trials=1, pairs=1, episodes=50)
         patch.setitem(readings.SCALES, "quick", tiny)
         distal.study_readings("quick", out=Path(folder) / "study", maze=MAZE, steps=12, hidden=4)
         return of_files(Path(folder) / "study")
