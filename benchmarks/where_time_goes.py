@@ -41,7 +41,7 @@ def repeat(part, repeats, rule, goal, seed, numbers, changes, task, options, spa
     hidden, stride = options.hidden, GROUP * options.groups
     lanes = hidden + len(table.row)
     eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]
-    space.last_visit[:] = -1
+    space.visits[:] = -1
     kernels.draw(ws, table, hidden, stride, seed, 0, WEIGHTS, F1)
     used, sorts, steps, n_used, m, previous = 0, 0, ZERO, ZERO, 1, np.int64(2**62)
     for episode in range(60):

@@ -27,6 +27,32 @@ def random_maze(rng: np.random.Generator) -> Maze:
         if 1 <= there[0] <= rows - 2 and 1 <= there[1] <= columns - 2:
             cell = there
             visited.add(tuple(cell.tolist()))
+    return _carved(rng, rows, columns, start, visited)
+
+
+def random_wide_maze(rng: np.random.Generator) -> Maze:
+    """Carve corridors of two to four cells, by a walk of long strides, and sometimes rooms beside them."""
+    width = int(rng.integers(2, 5))
+    rows, columns = rng.integers(12, 40, 2)
+    corner = np.array([rng.integers(1, rows - width), rng.integers(1, columns - width)])
+    start = tuple((corner + width // 2).tolist())
+    visited: set[tuple[int, ...]] = set()
+    for move, length in zip(rng.integers(0, 4, 12), rng.integers(width, 12, 12), strict=True):
+        for _ in range(length):
+            visited |= {(int(corner[0]) + k // width, int(corner[1]) + k % width) for k in range(width**2)}
+            there = corner + [(-1, 0), (1, 0), (0, -1), (0, 1)][move]
+            if 1 <= there[0] < rows - width and 1 <= there[1] < columns - width:
+                corner = there
+        if rng.random() < 0.15:  # a room, with this end of the corridor in it
+            high, far = np.minimum(corner + rng.integers(width, 10, 2), (rows - 1, columns - 1)).tolist()
+            visited |= {(r, c) for r in range(int(corner[0]), high) for c in range(int(corner[1]), far)}
+    return _carved(rng, rows, columns, start, visited)
+
+
+def _carved(
+    rng: np.random.Generator, rows: int, columns: int, start: tuple[int, ...], visited: set[tuple[int, ...]]
+) -> Maze:
+    """Make a maze of the cells that were visited, with up to four final positions and any heading."""
     empty = sorted(visited - {start})
     grid = [["#"] * columns for _ in range(rows)]
     for row, column in empty:
@@ -88,7 +114,8 @@ def random_trials(
 
 def random_batch(rng: np.random.Generator, settings: Settings, climbing: bool, episodes: int = 25) -> Batch:
     """Make eight trials in a maze with learners of any kind: extreme numbers come often."""
-    maze = random_maze(rng) if rng.random() < 0.7 else triple_t_maze()
+    drawn = rng.random()
+    maze = random_maze(rng) if drawn < 0.4 else random_wide_maze(rng) if drawn < 0.8 else triple_t_maze()
     by_chance = climbing and rng.random() < 0.25
     kind = "chance" if by_chance else "hc" if climbing else "dsp"
     return random_trials(rng, kind, MazeTask(maze), settings, episodes)

@@ -44,6 +44,7 @@ from distal.evaluation.learning import Behaviour, Result
 from distal.learners import dsp
 from distal.model.maze import HEADINGS, MAZES
 from distal.model.settings import NEURONS, READINGS
+from distal.paper.appendix import Appendix
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
 from distal.paper.task_study import TaskStudy
@@ -412,7 +413,7 @@ def reproduction() -> Reproduction:
     return Reproduction(
         Scale("quick", 1, 0, 3), 0, "evolved", "remeasured", SHORT, SMALL, "cpu", {}, {}, {},
         {"dsp": (RULE,), "hc": (CLIMBER,)}, {test: np.ones((1, 2, 3), np.int32) for test in tests},
-        {}, {}, {},
+        {}, {}, {}, Appendix((3,), *(np.ones((15, 2, 1), np.int32),) * 3, narrow=None),
     )  # fmt: skip
 
 

@@ -17,10 +17,11 @@ unit = st.floats(0, 1, width=32)
 
 @st.composite
 def mazes(draw: st.DrawFn, side: int = 9) -> Maze:
-    """Mazes carved by a random walk from the start, so that every empty cell is within reach."""
+    """Mazes carved by a random walk, one to four cells wide, so that every empty cell is within reach."""
     rows = draw(st.integers(3, side))
     columns = draw(st.integers(4, side))
     cell = (draw(st.integers(1, rows - 2)), draw(st.integers(1, columns - 2)))
+    width = draw(st.sampled_from([1, 1, 2, 3, 4]))  # of the walk
     start, visited = cell, [cell]
     for row_step, column_step in draw(
         st.lists(st.sampled_from([(-1, 0), (1, 0), (0, -1), (0, 1)]), min_size=4, max_size=60)
@@ -28,7 +29,11 @@ def mazes(draw: st.DrawFn, side: int = 9) -> Maze:
         row, column = cell[0] + row_step, cell[1] + column_step
         if 1 <= row <= rows - 2 and 1 <= column <= columns - 2:
             cell = (row, column)
-            visited.append(cell)
+            visited += [
+                (row + k // width, column + k % width)
+                for k in range(width**2)
+                if row + k // width <= rows - 2 and column + k % width <= columns - 2
+            ]
     empty = sorted(set(visited) - {start})
     if not empty:  # the walk never left: open the neighbour that exists in every size
         empty = [(start[0], start[1] + 1 if start[1] + 1 <= columns - 2 else start[1] - 1)]

@@ -65,17 +65,26 @@ def test_the_ratios_of_a_quick_run_are_of_the_right_things_the_right_way_round(
     assert values == {
         "dsp_episode": pytest.approx(1e6 / (15 * 40 * 100)),  # µs: a second for all rules, trials, episodes
         "against_reference": pytest.approx((15 * 40) / 4),  # it takes as long for four trials
+        "dsp_episode_narrow": pytest.approx(1e6 / (15 * 40 * 100)),
+        "against_reference_narrow": pytest.approx((15 * 40) / 4),
         "sigmoid_against_reference": pytest.approx((15 * 40) / 4),
         "dsp_random": pytest.approx(1e6 / (14 * 40 * 100)),
         "dsp_evolved": pytest.approx(3e6 / (15 * 40 * 100)),  # the third that runs
         "climbing_episode": 2,
         "chance": 2,
         "every_ep": 2,
+        "wide_random_rules": 0.5,  # the default maze is the first that runs
+        "wide_published_rules": 0.5,
+        "wide_evolved_rules": 0.5,
+        "wide_hill_climbing": 0.5,
         "two_workers": 0.5,
         "hidden_40": 2,
         "hidden_80": 3,
         "hidden_160": 4,
     }
+    wide = next(row for row in data["results"] if row["name"] == "wide_evolved_rules")
+    assert (wide["target"], wide["at_least"], wide["met"]) == (1.1, False, True)
+    assert wide["note"] == "16.67 µs in triple-t, 33.33 µs in narrow-t"
     two = next(row for row in data["results"] if row["name"] == "two_workers")
     assert "two threads of bare arithmetic do 1.50 times the work" in two["note"]  # 2 · 3 s / 4 s
     assert {"processor", "cores", "memory_gib", "python", "numba"} <= set(data["machine"])

@@ -32,6 +32,7 @@ from distal.model.settings import READINGS
 from distal.tasks.switching import Switch
 from distal.tasks.tables import Table, TableTask, packed
 from distal.tasks.walk import PIT_PENALTY, MazeTask, maze_table
+from tests.batches import random_trials, random_wide_maze
 from tests.conftest import assert_equal_trials
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started
@@ -148,6 +149,17 @@ def test_long_episodes_and_many_states_give_the_same_bits(trace_pre: str) -> Non
     wild = Rule([1, -1] * 16, eta=1, theta=0.1, alpha_h=1, alpha_o=1)
     maze = triple_t_maze()
     assert_same(batch_of((wild,), Maze(maze.picture, "south"), settings, seed=5, episodes=3))
+
+
+@pytest.mark.parametrize("case", range(12))
+def test_walks_through_wide_corridors_and_rooms_give_the_same_bits(case: int) -> None:
+    # Walks are long there: with up to 300 steps there are more states than a place has bits for.
+    rng = np.random.default_rng(500 + case)
+    readings: dict[str, Any] = {name: str(rng.choice(list(values))) for name, values in READINGS.items()}
+    settings = Settings(hidden=int(rng.integers(5, 33)), steps=(60, 300)[case % 2], **readings)
+    kind = ("dsp", "dsp", "hc", "chance")[case % 4]
+    task = MazeTask(triple_t_maze() if case < 4 else random_wide_maze(rng))
+    assert_same(random_trials(rng, kind, task, settings, episodes=8, trials=4))
 
 
 def wide_task() -> TableTask:

@@ -51,11 +51,14 @@ def of_arrays(*arrays: Any) -> str:
     return digest.hexdigest()[:20]
 
 
-def of_files(folder: Path) -> str:
-    """Return a checksum of all results in a folder: names and bytes; of NPZ files the curves."""
+def of_files(folder: Path, appendix: bool = False) -> str:
+    """Return a checksum of all results in a folder: names and bytes; of NPZ files the curves.
+
+    Of a reproduction, either without its appendix or the appendix alone.
+    """
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in OTHER:
+        if path.is_file() and path.name not in OTHER and path.name.startswith("appendix_") == appendix:
             digest.update(str(path.relative_to(folder)).encode())
             if path.suffix == ".npz":
                 with np.load(path) as stored:
@@ -87,18 +90,18 @@ def evolved(learner: str, **options: Any) -> str:
         return of_files(Path(folder) / "runs")
 
 
-def reproduced(**options: Any) -> str:
+def reproduced(appendix: bool = False, **options: Any) -> str:
     """Digest a reproduction at a tiny scale."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setitem(paper.SCALES, "quick", paper.Scale("quick", runs=2, generations=2, episodes=150))
         distal.reproduce("quick", out=Path(folder) / "paper", maze=MAZE, steps=25, hidden=6, **options)
-        return of_files(Path(folder) / "paper")
+        return of_files(Path(folder) / "paper", appendix)
 
 
 def studied() -> str:
     """Digest a study of readings at a tiny scale."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        tiny = readings.Scale("quick", runs=2, generations=1, trials=1, pairs=1)
+        tiny = readings.Scale("quick", runs=2, generations=1, trials=1, pairs=1, episodes=50)
         patch.setitem(readings.SCALES, "quick", tiny)
         distal.study_readings("quick", out=Path(folder) / "study", maze=MAZE, steps=12, hidden=4)
         return of_files(Path(folder) / "study")
@@ -111,7 +114,13 @@ def cases() -> Iterator[tuple[str, Callable[[], str]]]:
         yield f"{kind} {engine}", partial(learned, learner, engine=engine)
         yield f"{kind} {engine} resampled", partial(learned, learner, engine=engine, resample=7)
     for kind, learner in learners.items():
-        yield f"{kind} triple T-maze", partial(learned, learner, maze=None, hidden=20, steps=100)
+        # The maze of one-cell corridors, which was the default then, and the default of today.
+        full = partial(learned, learner, hidden=20, steps=100)
+        yield f"{kind} triple T-maze", partial(full, maze=distal.maze("narrow-t"))
+        for engine in ("cpu", "reference"):
+            yield f"{kind} default maze {engine}", partial(full, maze=None, engine=engine)
+            more: dict[str, Any] = {"maze": None, "engine": engine, "resample": 7, "outputs": "random"}
+            yield f"{kind} default maze {engine} resampled, random", partial(full, **more)
         for reading, values in READINGS.items():
             for value in values:
                 yield f"{kind} {reading} {value}", partial(learned, learner, **{reading: value})
@@ -122,6 +131,7 @@ def cases() -> Iterator[tuple[str, Callable[[], str]]]:
         yield f"evolve {kind} {elites}", partial(evolved, kind, elites=elites)
     yield "reproduce", reproduced
     yield "reproduce published", partial(reproduced, rules="published", elites="kept", seed=3)
+    yield "reproduce appendix", partial(reproduced, appendix=True)
     yield "readings", studied
 
 

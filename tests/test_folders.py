@@ -665,7 +665,7 @@ class Stop(Exception):  # noqa: N818 - not an error
 def test_a_study_of_readings_resumes_in_its_own_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tiny = ReadingScale("quick", runs=2, generations=0, trials=1, pairs=1)
+    tiny = ReadingScale("quick", runs=2, generations=0, trials=1, pairs=1, episodes=5)
     monkeypatch.setitem(READING_SCALES, "quick", tiny)
     options: Any = {"maze": T, "steps": 8, "hidden": 5}
     study = study_readings("quick", out=tmp_path / "study", **options)

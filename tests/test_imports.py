@@ -31,7 +31,7 @@ LATE = {
     ("engines.cluster", "distributed"): "an extra",
     ("engines.gpu", "cupy"): "an extra",
     ("paper.figures", "matplotlib"): "takes a third of a second; only reports need it",
-    ("paper.reading_report", "matplotlib"): "likewise",
+    ("paper.reading_figures", "matplotlib"): "likewise",
     ("paper.beyond_figures", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",
     ("show.film", "imageio_ffmpeg"): "an extra",

@@ -9,7 +9,9 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections import Counter
 from itertools import permutations
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,13 @@ from distal.cli import main
 from distal.cli.readings import show_readings
 from distal.evaluation import learning as evaluation
 from distal.learners import chance_for
+from distal.learners.rule import published_fitness
 from distal.model.draws import child_seed
-from distal.paper import reading_report, reading_study, stages
+from distal.paper import reading_figures, reading_report, reading_study, stages
+from distal.paper.experiments import PAPER
 from distal.paper.reading_study import (
     SCALES,
+    SEARCH_READINGS,
     STUDY,
     Mean,
     Pairing,
@@ -35,7 +40,20 @@ from distal.paper.reading_study import (
     plan,
     readings,
     residuals,
+    short_name,
     variants,
+)
+from distal.paper.reading_tests import (
+    PRIOR,
+    Appendix,
+    Likelihood,
+    correlation,
+    log_likelihood,
+    number_genes,
+    papers_fitness,
+    papers_likelihood,
+    root_mean_square,
+    table_genes,
 )
 from distal.paper.stages import Event
 from distal.search import evolve as evolving
@@ -45,8 +63,8 @@ pytest.importorskip("matplotlib", reason="figures need matplotlib")
 DOCS = Path(__file__).parent.parent / "docs"
 pytestmark = pytest.mark.usefixtures("rough")
 
-TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1)
-LEAST = Scale("quick", runs=1, generations=0, trials=2, pairs=1)
+TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1, episodes=120)
+LEAST = Scale("quick", runs=1, generations=0, trials=2, pairs=1, episodes=1)
 PICTURE = """\
 #######
 #0...1#
@@ -157,34 +175,153 @@ def test_a_pair_has_the_table_of_one_rule_and_the_numbers_of_another() -> None:
         assert getattr(mixed[15 * 3 + 3], name) == getattr(rules[3], name)
 
 
+# ------------------------------------------------------------------ the appendix test
+
+
+def test_r_and_rms_are_those_worked_by_hand() -> None:
+    # deviations −1, 0, 1 and −2, −2, 4: products sum to 6, squares to 2 and 24
+    assert correlation([1, 2, 3], [0, 0, 6]) == pytest.approx(6 / np.sqrt(48))
+    assert correlation([1, 2, 3], [6, 4, 2]) == pytest.approx(-1)
+    assert correlation([5, 5, 5], [6, 4, 2]) == 0
+    assert root_mean_square([3, -4]) == pytest.approx(np.sqrt(12.5))
+
+
+def test_the_appendix_test_compares_rule_by_rule() -> None:
+    # means 2, 4, 12; standard errors 1, 2, 0
+    test = Appendix.of([[1, 3], [2, 6], [12, 12]], (1, 4, 10))
+    assert test.fitness == (2, 4, 12)
+    assert test.errors == pytest.approx((1, 2, 0))
+    assert test.mean == 6
+    # deviations −4, −2, 6 and −4, −1, 5: products sum to 48, squares to 56 and 42
+    assert test.r == pytest.approx(48 / np.sqrt(56 * 42))
+    assert test.rms == pytest.approx(np.sqrt((1 + 0 + 4) / 3))
+    # fitness has the variance 28; noise on either side 5/3
+    assert test.noise_r == pytest.approx(1 - (5 / 3) / 28)
+    assert test.noise_rms == pytest.approx(np.sqrt(10 / 3))
+    assert Appendix.from_dict(json.loads(json.dumps(test.to_dict()))) == test
+
+
+def test_noise_is_what_two_tests_of_the_same_rules_differ_by() -> None:
+    draw = np.random.default_rng(5)
+    true = np.linspace(40, 90, 15)[:, None]
+    tests = [Appendix.of(true + draw.normal(0, 32, (15, 40)), [0] * 15) for _ in range(400)]
+    seen = list(zip(tests[::2], tests[1::2], strict=True))
+    r = np.mean([correlation(one.fitness, other.fitness) for one, other in seen])
+    rms = np.mean([root_mean_square(np.subtract(one.fitness, other.fitness)) for one, other in seen])
+    assert np.mean([test.noise_r for test in tests]) == pytest.approx(r, abs=0.015)
+    assert np.mean([test.noise_rms for test in tests]) == pytest.approx(rms, rel=0.03)
+
+
+def test_the_papers_fitness_is_that_of_its_appendix() -> None:
+    # rounded, as the specification lists them
+    listed = [44, 46, 46, 47, 52, 54, 54, 62, 68, 76, 79, 79, 80, 85, 86]
+    assert papers_fitness() == pytest.approx(listed, abs=0.51)
+    assert len(papers_fitness()) == 15
+
+
+# ------------------------------------------------------------------ likelihood
+
+
+def test_a_likelihood_is_that_worked_by_hand() -> None:
+    # Two genes of three values, four winners; the prior adds 4 to each count, 12 to all.
+    winners = np.array([[0, 2], [0, 2], [0, 1], [1, 2]])
+    rules = np.array([[0, 0], [2, 2]])
+    assert PRIOR == 12
+    # first gene: 3 + 4 and 0 + 4 of 16; second: 0 + 4 and 3 + 4 of 16
+    by_hand = log(7 / 16 * 3) + log(4 / 16 * 3) + log(4 / 16 * 3) + log(7 / 16 * 3)
+    assert log_likelihood(winners, rules, 3) == pytest.approx(by_hand)
+
+
+def test_without_winners_all_values_are_alike() -> None:
+    assert log_likelihood(np.empty((0, 4), np.int64), np.array([[0, 1, 2, 5]]), 6) == pytest.approx(0)
+
+
+def test_numbers_fall_into_six_equal_bins_of_which_the_last_holds_one() -> None:
+    rule = distal.Rule([-1, 0, 1, 0] * 8, 0.0, 0.1666, 0.1667, 1.0)
+    assert number_genes([rule]).tolist() == [[0, 0, 1, 5]]
+    assert table_genes([rule]).tolist() == [[0, 1, 2, 1] * 8]
+
+
+def test_the_papers_own_rules_have_the_likelihood_that_plain_counting_gives() -> None:
+    rules = distal.published_rules()
+
+    def counted(genes: list[list[Any]], values: int) -> float:
+        total = 0.0
+        for k, own in enumerate(genes):
+            for column, value in enumerate(own):
+                counts = Counter(other[column] for j, other in enumerate(genes) if j != k)
+                total += log(values * (counts[value] + 12 / values) / (14 + 12))
+        return total
+
+    assert papers_likelihood().tables == pytest.approx(counted([list(rule.delta_w) for rule in rules], 3))
+    assert papers_likelihood().tables == pytest.approx(25, abs=0.5)  # as the specification says
+    bins = [
+        [sum(value >= edge / 6 for edge in range(1, 6)) for value in (r.eta, r.theta, r.alpha_h, r.alpha_o)]
+        for r in rules
+    ]
+    assert papers_likelihood().numbers == pytest.approx(counted(bins, 6))
+
+
+def test_a_rule_is_likelier_where_evolution_finds_it() -> None:
+    rules = distal.published_rules()
+    same, other = Likelihood.of(rules[:1] * 15, rules[:1]), Likelihood.of(rules[:1] * 15, rules[1:2])
+    assert same.tables == pytest.approx(32 * log(3 * (15 + 4) / 27))
+    assert same.numbers == pytest.approx(4 * log(6 * (15 + 2) / 27))
+    assert other.tables < same.tables
+    assert other.numbers < same.numbers
+
+
 # ------------------------------------------------------------------ variants
 
 
 @pytest.mark.parametrize(
-    ("settings", "elites"),
-    [(Settings(), "remeasured"), (Settings(outputs="random", normalise="layer", hidden=7), "kept")],
+    ("settings", "elites", "maze"),
+    [
+        (Settings(), "remeasured", "triple-t"),
+        (Settings(outputs="random", normalise="layer", hidden=7), "kept", "narrow-h"),
+    ],
 )
-def test_every_value_of_every_reading_appears_exactly_once(settings: Settings, elites: str) -> None:
-    base, *others = variants(settings, elites)
-    assert (base.settings, base.elites, base.label) == (settings, elites, "base")
-    for reading, values in readings().items():
+def test_every_value_of_every_reading_and_every_maze_appears_exactly_once(
+    settings: Settings, elites: str, maze: str
+) -> None:
+    search = dataclasses.replace(PAPER, elites=elites)
+    base, *others = variants(settings, search, distal.maze(maze))
+    assert (base.settings, base.search, base.label) == (settings, search, "base")
+    every = {**readings(), "maze": ("triple-t", "narrow-t", "narrow-h")}
+    for reading, values in every.items():
         found = [variant.value for variant in others if variant.reading == reading]
         assert sorted([*map(str, found), base.of(reading)]) == sorted(values)
     for variant in others:  # one reading is another one, all else is the base's
-        differing = [reading for reading in readings() if variant.of(reading) != base.of(reading)]
+        differing = [reading for reading in every if variant.of(reading) != base.of(reading)]
         assert differing == [variant.reading]
         assert variant.settings.hidden == settings.hidden
-    assert len({variant.name for variant in (base, *others)}) == 1 + len(others) == 9
+    alternatives = sum(len(values) - 1 for values in every.values())
+    assert len({variant.name for variant in (base, *others)}) == 1 + len(others) == 1 + alternatives
+
+
+def test_a_maze_without_a_name_is_tried_beside_all_that_have_one() -> None:
+    base, *others = variants(Settings(), PAPER, Maze.from_text(PICTURE))
+    assert short_name(base.maze) is None
+    labels = [variant.label for variant in others if variant.reading == "maze"]
+    assert labels == ["maze = triple-t", "maze = narrow-t", "maze = narrow-h"]
+    assert [variant.maze for variant in others[-3:]] == [
+        distal.maze(name) for name in ("triple-t", "narrow-t", "narrow-h")
+    ]
+    assert {variant.maze for variant in others[:-3]} == {base.maze}
 
 
 def test_the_plan_holds_what_each_reading_touches() -> None:
-    planned = plan(SCALES["paper"], Settings(), "remeasured", distal.triple_t_maze())
-    parts = {variant.label: len(stages) for variant, stages in planned.items()}
-    whole, rules, search = 5, 3, 2
-    assert list(parts.values()) == [whole, whole, whole, whole, rules, rules, rules, rules, search]
+    planned = plan(SCALES["paper"], Settings(), PAPER, distal.triple_t_maze())
+    whole, rules, search = 6, 4, 2
+    for variant, stages in planned.items():
+        expected = dict.fromkeys(SEARCH_READINGS, search) | dict.fromkeys(
+            ("m_ties", "trace_pre", "normalise"), rules
+        )
+        assert len(stages) == expected.get(variant.reading or "", whole)
     episodes = {stage.name: stage.episodes for stages in planned.values() for stage in stages}
-    assert len(episodes) == 34  # every name once
+    assert len(episodes) == sum(map(len, planned.values()))  # every name once
     assert episodes["pairing_base"] == 225 * 50 * 8 * 100
+    assert episodes["appendix_maze_narrow-t"] == 15 * 40 * 10_000
     assert episodes["evolve_dsp_base"] == 15 * (14 + 300 * 14) * 40 * 100
     assert episodes["evolve_hc_elites_kept"] == 15 * (14 + 300 * 10) * 40 * 100
 
@@ -193,7 +330,7 @@ def test_numbers_are_those_of_plain_evaluations_and_evolutions(tiny: tuple[Readi
     study = tiny[0]
     options: Any = {"maze": study.maze, **SETTINGS}
     for outcome in study.outcomes:
-        settings = {**vars(outcome.variant.settings), "maze": study.maze}
+        settings = {**vars(outcome.variant.settings), "maze": outcome.variant.maze}
         for k in (0, 9):
             rule = distal.published_rules()[k]
             plain = distal.learn(rule, trials=3, seed=child_seed(3, k, 0, STUDY), **settings)
@@ -210,11 +347,17 @@ def test_numbers_are_those_of_plain_evaluations_and_evolutions(tiny: tuple[Readi
             assert found.difference_standard_error == pytest.approx(plain.difference.standard_error)
         for kind, search in (("dsp", outcome.dsp), ("hc", outcome.hc)):
             evolved = distal.evolve(
-                kind, runs=2, generations=1, seed=3, elites=outcome.variant.elites, **settings
+                kind, runs=2, generations=1, seed=3, elites=outcome.variant.search.elites, **settings
             )
             assert search.first == tuple(evolved.best[:, 0])
             assert search.last == tuple(evolved.best[:, 1])
             assert search.winners == tuple(winner.fresh for winner in evolved.winners)
+            assert search.learners == tuple(winner.learner for winner in evolved.winners)
+        rule, seed = distal.published_rules()[9], child_seed(3, 9, 2, STUDY)
+        plain = distal.learn(rule, trials=5, episodes=120, seed=seed, chance=False, **settings)
+        assert outcome.appendix.fitness[9] == pytest.approx(plain.fitness)
+        paper = [published_fitness(number) for number in range(1, 16)]
+        assert outcome.appendix.r == pytest.approx(correlation(outcome.appendix.fitness, paper))
     matched = study.base.pairing.fitness[4][4]
     rule = distal.published_rules()[4]
     assert matched == distal.learn(rule, trials=1, seed=child_seed(3, 0, 1, STUDY), **options).fitness
@@ -228,13 +371,14 @@ def test_a_reading_changes_what_it_touches_and_nothing_else(tiny: tuple[ReadingS
             "chance": [r.chance for r in outcome.rules] == [r.chance for r in base.rules],
             "published": [r.fitness for r in outcome.rules] == [r.fitness for r in base.rules],
             "pairing": outcome.pairing == base.pairing,
+            "appendix": outcome.appendix == base.appendix,
             "evolve_hc": outcome.hc == base.hc,
         }
-        assert same["chance"] == outcome.reused("chance") == (reading not in ("outputs", "blocked"))
+        assert same["chance"] == outcome.reused("chance") == (reading not in ("outputs", "blocked", "maze"))
         assert same["evolve_hc"] == outcome.reused("evolve_hc")
         assert outcome.reused("evolve_hc") == (reading in ("m_ties", "trace_pre", "normalise"))
-        for part in ("published", "pairing"):
-            assert same[part] == outcome.reused(part) == (reading == "elites")
+        for part in ("published", "appendix", "pairing"):
+            assert same[part] == outcome.reused(part) == (reading in SEARCH_READINGS)
 
 
 def test_means_are_means_and_errors_those_of_independent_trials(tiny: tuple[ReadingStudy, Path]) -> None:
@@ -296,7 +440,7 @@ def test_an_interrupted_study_resumes(tiny: tuple[ReadingStudy, Path], again: An
 
 @pytest.mark.usefixtures("tiny")
 def test_progress_tells_of_every_variant_from_nothing_to_all(told: dict[str, list[float]]) -> None:
-    names = [variant.label for variant in variants(Settings(), "remeasured")]
+    names = [variant.label for variant in variants(Settings(), PAPER, Maze.from_text(PICTURE))]
     assert list(told) == names
     for done in told.values():
         assert done[0] == 0
@@ -343,13 +487,13 @@ def test_the_study_needs_neither_matplotlib_nor_rich() -> None:
         "for name in ('matplotlib', 'rich', 'scipy', 'PIL'): sys.modules[name] = None\n"
         "import distal\n"
         "from distal.paper import reading_study\n"
-        "reading_study.SCALES['quick'] = reading_study.Scale('quick', 1, 0, 2, 1)\n"
+        "reading_study.SCALES['quick'] = reading_study.Scale('quick', 1, 0, 2, 1, 1)\n"
         f"maze = distal.Maze.from_text({PICTURE!r})\n"
         "study = distal.study_readings(maze=maze, steps=9, hidden=3)\n"
         "print(len(study.to_dict()['variants']))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.stdout.strip(), done.returncode) == ("9", 0), done.stderr
+    assert (done.stdout.strip(), done.returncode) == ("12", 0), done.stderr
 
 
 # ------------------------------------------------------------------ report
@@ -362,12 +506,16 @@ def test_a_study_is_read_back_as_it_was_written(tiny: tuple[ReadingStudy, Path])
     assert read.to_dict() == data
     assert read.outcomes == study.outcomes
     assert reading_report.to_markdown(read) == reading_report.to_markdown(study)
-    assert [entry["reused"] for entry in data["variants"]][-1] == ["published", "chance", "pairing"]
+    reused = {entry["value"]: entry["reused"] for entry in data["variants"]}
+    assert reused["kept"] == ["published", "chance", "appendix", "pairing"]
+    assert reused["narrow-t"] == []
     assert set(data["seconds"]) == {
         f"{part}_{outcome.variant.name}" for outcome in study.outcomes for part in outcome.variant.own
     }
     with pytest.raises(InputError, match="not a study of readings"):
         ReadingStudy.from_dict({"format": "distal-results"})
+    with pytest.raises(InputError, match="version is 1, this release reads version 2$"):
+        ReadingStudy.from_dict({**data, "version": 1})
 
 
 def test_the_page_is_one_file_that_holds_every_variant(tiny: tuple[ReadingStudy, Path]) -> None:
@@ -377,12 +525,12 @@ def test_the_page_is_one_file_that_holds_every_variant(tiny: tuple[ReadingStudy,
         assert link.startswith("data:image/svg+xml;base64,") or (folder / link).is_file(), link
     assert "://" not in page
     for outcome in study.outcomes:
-        assert page.count(f"<td>{outcome.variant.label}</td>") == 2  # in both tables
+        assert page.count(f"<td>{outcome.variant.label}</td>") == 3  # in all tables
     rows = re.findall(r'<tr class="base"><td>base</td>', page)
-    assert len(rows) == 2
+    assert len(rows) == 3
     assert page.index("<td>base</td>") < page.index("<td>outputs = binary</td>")
     assert "not the defaults" in page
-    assert page.count(reading_report.SWIPE) == 2 + len(reading_report.PICTURES)  # above all that is wide
+    assert page.count(reading_report.SWIPE) == 3 + len(reading_report.PICTURES)  # above all that is wide
     assert len(reading_report.introduction(study)) == 5
 
 
@@ -398,7 +546,9 @@ def test_figures_have_text_and_colours_that_dark_ground_knows(tiny: tuple[Readin
 
 
 def test_what_is_the_bases_stands_in_brackets(tiny: tuple[ReadingStudy, Path]) -> None:
-    published, pairing, dsp, hc = (rows for _, _, rows in reading_report.tables(tiny[0]))
+    published, appendix, pairing, likelihood, dsp, hc = (
+        rows for _, _, rows in reading_report.tables(tiny[0])
+    )
 
     def brackets(rows: list[list[str]], label: str) -> list[bool]:
         (row,) = [row[1:] for row in rows if row[0] == label]
@@ -409,9 +559,12 @@ def test_what_is_the_bases_stands_in_brackets(tiny: tuple[ReadingStudy, Path]) -
     assert brackets(published, "outputs = binary") == [False] * 5
     assert brackets(published, "m_ties = punish") == [True, True, False, False, False]
     assert brackets(published, "elites = kept") == [True, False, True, True, True]
+    assert brackets(published, "maze = narrow-t") == [False] * 5
+    assert brackets(appendix, "elites = kept") == [True, True, True]
+    assert brackets(appendix, "m_ties = punish") == [False, False, False]
     assert brackets(pairing, "elites = kept") == [True, True]
     assert brackets(pairing, "m_ties = punish") == [False, False]
-    assert not any("(" in cell for row in dsp for cell in row)
+    assert not any("(" in cell for row in (*dsp, *likelihood) for cell in row)
     assert {row[0] for row in hc if row[1].startswith("(")} == {
         "m_ties = punish", "trace_pre = previous", "normalise = layer", "normalise = none",
     }  # fmt: skip
@@ -419,7 +572,7 @@ def test_what_is_the_bases_stands_in_brackets(tiny: tuple[ReadingStudy, Path]) -
 
 def test_hill_climbing_and_chance_stand_in_the_tables(tiny: tuple[ReadingStudy, Path]) -> None:
     study = tiny[0]
-    published, _, dsp, hc = reading_report.tables(study)
+    published, _, _, _, dsp, hc = reading_report.tables(study)
     for k, outcome in enumerate(study.outcomes):
         for (_, columns, rows), search in ((dsp, outcome.dsp), (hc, outcome.hc)):
             shown = dict(zip(columns, rows[k][1:], strict=True))
@@ -445,7 +598,9 @@ def everything(study: ReadingStudy) -> str:
 
 
 def test_the_papers_numbers_stand_beside_those_of_its_maze_and_network(kept: ReadingStudy) -> None:
-    _, _, (_, _, dsp), (_, _, hc) = reading_report.tables(kept)
+    _, (_, _, appendix), _, (_, _, likelihood), (_, _, dsp), (_, _, hc) = reading_report.tables(kept)
+    assert appendix[-1] == ["the paper", "63.8", "", ""]
+    assert likelihood[-1] == ["the paper", "25.1", "15.9"]
     assert dsp[-1] == ["the paper", "113.8 ± 4.3", "81.4 ± 4.0", "", "", ""]
     assert hc[-1] == ["the paper", "98.7 ± 1.6", "93.5 ± 0.9", "", "", ""]
     said = everything(kept)
@@ -463,14 +618,14 @@ def test_the_papers_numbers_stand_beside_those_of_its_maze_and_network(kept: Rea
     "changed",
     [
         {"maze": Maze.from_text(PICTURE)},
-        {"maze": Maze(distal.triple_t_maze().picture, "south")},
         {"settings": Settings(steps=20)},
         {"settings": Settings(hidden=6)},
     ],
-    ids=["maze", "heading", "steps", "hidden"],
+    ids=["maze", "steps", "hidden"],
 )
 def test_another_maze_or_network_is_not_the_papers(kept: ReadingStudy, changed: dict[str, Any]) -> None:
     assert kept.is_papers
+    assert dataclasses.replace(kept, maze=Maze(distal.maze("narrow-h").picture, "south")).is_papers
     assert not dataclasses.replace(kept, scale=SCALES["quick"], **changed).is_papers
 
 
@@ -493,7 +648,32 @@ def test_the_papers_numbers_are_left_out_with_another_maze_or_network(
     assert not re.search("where the paper’s did|113[.]8.±.4[.]3|98[.]7.±.1[.]6", said)
     rows = [row for _, _, rows in reading_report.tables(study) for row in rows]
     assert "the paper" not in {row[0] for row in rows}
-    assert "finds the best winners with" in said
+    assert "ends lowest with" in said
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, ""),
+        ({"maze": distal.maze("narrow-h")}, " --maze narrow-h"),
+        ({"maze": Maze.from_text(PICTURE)}, " --maze FILE"),
+        ({"maze": Maze.from_text(PICTURE, "east")}, " --maze FILE --heading east"),
+    ],
+    ids=["default", "named", "file", "heading"],
+)
+def test_the_command_names_the_maze(kept: ReadingStudy, changed: dict[str, Any], words: str) -> None:
+    asked = reading_report.command(dataclasses.replace(kept, **changed))
+    assert asked == f"distal readings --scale {kept.scale.name} --seed 0{words}"
+
+
+def test_the_figure_of_the_appendix_shows_each_variant_beside_its_noise(kept: ReadingStudy) -> None:
+    tests = [outcome.appendix for outcome in kept.outcomes if not outcome.reused("appendix")]
+    figure = reading_figures.appendix(kept)
+    for axes, name in zip(figure.axes, ("r", "rms"), strict=True):
+        drawn = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_marker() == "o"]
+        assert drawn == [getattr(test, name) for test in tests]
+        noise = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_linestyle() == ":"]
+        assert noise == [getattr(test, f"noise_{name}") for test in tests]
 
 
 def test_tables_of_a_full_study_fit_the_terminal(
@@ -504,7 +684,7 @@ def test_tables_of_a_full_study_fit_the_terminal(
 
 
 def test_both_evolutions_have_one_axis_and_the_paper_a_colour_of_its_own(kept: ReadingStudy) -> None:
-    left, right = reading_report.evolution(kept).axes
+    left, right = reading_figures.evolution(kept).axes
     assert left.get_xlim() == right.get_xlim()
     for axes in (left, right):
         lines = [line for line in axes.lines if str(line.get_label()).startswith("the paper")]
@@ -516,7 +696,7 @@ def test_both_evolutions_have_one_axis_and_the_paper_a_colour_of_its_own(kept: R
 def test_bars_without_a_small_p_are_hatched_outlines(kept: ReadingStudy) -> None:
     from matplotlib.colors import to_rgba
 
-    (axes,) = reading_report.pairing(kept).axes
+    (axes,) = reading_figures.pairing(kept).axes
     tests = [outcome.pairing for outcome in kept.outcomes if not outcome.reused("pairing")]
     assert len({test.p < 0.05 for test in tests}) == 2
     for bar, test in zip(axes.patches, tests, strict=True):
@@ -540,7 +720,7 @@ def test_a_phone_wraps_the_words_and_says_what_scrolls(browser: Any, written: Pa
         """[...document.querySelectorAll(".scroll, .card")].map(box => [box.scrollWidth > box.clientWidth,
             getComputedStyle(box.previousElementSibling).display !== "none"])"""
     )
-    assert boxes == [[width == 390] * 2] * 5  # it scrolls, and says so
+    assert boxes == [[width == 390] * 2] * 8  # it scrolls, and says so
     page.close()
 
 
@@ -605,7 +785,7 @@ def test_an_interrupt_says_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(SCALES, "quick", TINY)
-    monkeypatch.setattr(reading_study, "estimated_seconds", lambda planned, maze, run: {
+    monkeypatch.setattr(reading_study, "estimated_seconds", lambda planned, run: {
         variant.label: 1.0 for variant in planned
     })  # fmt: skip
 

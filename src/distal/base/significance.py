@@ -207,6 +207,20 @@ def difference_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]
     return float(low), float(high)
 
 
+def rows_interval(values: NDArray[Any], statistic: Any) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of a statistic of the means of rows, each row redrawn by itself.
+
+    Args:
+        values: The values, (rows, values of a row).
+        statistic: Takes means (draws, rows), returns a number for each draw; NaN is left out.
+    """
+    draw = np.random.default_rng(0)
+    means = np.stack([draw.choice(row, (_RESAMPLES, len(row))).mean(axis=1) for row in values], axis=1)
+    found = statistic(means)
+    low, high = np.percentile(found[np.isfinite(found)], [2.5, 97.5])
+    return float(low), float(high)
+
+
 def superiority_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of `superiority`, with both samples redrawn."""
     draw = np.random.default_rng(0)

@@ -33,11 +33,14 @@ from distal.engines import Batch
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, chance_for
 from distal.learners.rule import evolved_rules
-from distal.model.maze import triple_t_maze
+from distal.model.maze import DEFAULT_MAZE
+from distal.model.maze import maze as named
 from distal.model.settings import Settings
 from distal.tasks.walk import MazeTask
 
 _FORMAT, _VERSION = "distal-bench", 1
+NARROW_MAZE = "narrow-t"  # where targets were set, before the default maze had corridors of three cells
+_WIDER = 1.1  # times as long as there, at most
 _NOTABLE = 1.15  # a change by less than this factor is noise on a shared machine
 
 
@@ -146,10 +149,39 @@ def chance_beside(run: Callable[..., object], trials: int, repeats: int) -> Row:
     )
 
 
+def wide_and_narrow(
+    run: Callable[..., object], batches: Callable[[str], dict[str, Batch]], repeats: int
+) -> Iterator[Row]:
+    """Compare an episode in the default maze with one in the narrow maze, whose corridors have one cell.
+
+    Args:
+        run: an engine.
+        batches: what is run in a maze, given its name: batches by what they are called.
+        repeats: of each.
+    """
+    wide, narrow = batches(DEFAULT_MAZE), batches(NARROW_MAZE)
+    for name, batch in wide.items():
+        seconds = alternating([partial(run, batch), partial(run, narrow[name])], repeats)
+        ratio = seconds[0] / seconds[1]
+        each = np.median(seconds, axis=1) / (len(batch) * batch.episodes) * 1e6
+        yield Row(
+            f"wide_{name.replace(' ', '_')}",
+            f"time of an episode in {DEFAULT_MAZE}, against {NARROW_MAZE}, {name}",
+            float(np.median(ratio)),
+            "times",
+            _WIDER,
+            at_least=False,
+            samples=ratio.tolist(),
+            note=f"{each[0]:.4g} µs in {DEFAULT_MAZE}, {each[1]:.4g} µs in {NARROW_MAZE}",
+        )
+
+
 # ------------------------------------------------------------------ how it is measured
 
 
-def generation(learners: Sequence[Learner], trials: int = 5, **settings: Any) -> Batch:
+def generation(
+    learners: Sequence[Learner], trials: int = 5, maze: str = DEFAULT_MAZE, **settings: Any
+) -> Batch:
     """Return the batch that evaluates all learners: `trials` for each of the eight goals, 100 episodes."""
     seeds = np.arange(len(learners), dtype=np.uint64)
     return batch_of(
@@ -157,7 +189,7 @@ def generation(learners: Sequence[Learner], trials: int = 5, **settings: Any) ->
         seeds,
         trials=trials,
         episodes=100,
-        task=MazeTask(triple_t_maze()),
+        task=MazeTask(named(maze)),
         settings=Settings(**settings),
     )
 

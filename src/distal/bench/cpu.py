@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from distal.base.machine import available_cores
 from distal.bench import (
+    NARROW_MAZE,
     Row,
     against_jax,
     alternating,
@@ -22,10 +23,12 @@ from distal.bench import (
     python,
     tables,
     times,
+    wide_and_narrow,
 )
 from distal.engines import Batch, cpu, reference
 from distal.learners.rule import evolved_rules, published_rules
 from distal.model import network
+from distal.model.maze import DEFAULT_MAZE
 from distal.model.settings import SIGMOID
 from distal.paper.experiments import random_learners
 
@@ -36,6 +39,7 @@ def run(quick: bool = False) -> Iterator[Row]:
     yield from _against_reference(repeats, reference_trials=4 if quick else 15)
     yield _sigmoid(repeats, reference_trials=4 if quick else 15)
     yield from _learners(repeats)
+    yield from wide_and_narrow(partial(cpu.run, workers=1), _in_maze, repeats)
     yield from _workers(repeats)
     yield from _sizes(repeats)
     yield from tables.rows(partial(cpu.run, workers=1), repeats)
@@ -59,16 +63,29 @@ def _both_engines(batch: Batch, repeats: int, reference_trials: int) -> tuple[ND
 
 
 def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
-    fast, slow = _both_engines(generation(published_rules()), repeats, reference_trials)
-    yield _episode("dsp_episode", "one DSP episode on one core, published rules, 100 steps", fast * 1e6)
-    yield Row(
-        "against_reference",
-        "faster than the reference engine, one core, published rules, 100 episodes",
-        slow / float(np.median(fast)),
-        "times",
-        1000,
-        note=f"reference: {slow * 1e6:.0f} µs an episode, over {reference_trials} trials",
-    )
+    for maze in (DEFAULT_MAZE, NARROW_MAZE):
+        ending, there = ("", "") if maze == DEFAULT_MAZE else ("_narrow", f", {maze}")
+        fast, slow = _both_engines(generation(published_rules(), maze=maze), repeats, reference_trials)
+        what = f"one DSP episode on one core, published rules, 100 steps{there}"
+        yield _episode(f"dsp_episode{ending}", what, fast * 1e6)
+        yield Row(
+            f"against_reference{ending}",
+            f"faster than the reference engine, one core, published rules, 100 episodes{there}",
+            slow / float(np.median(fast)),
+            "times",
+            1000,
+            note=f"reference: {slow * 1e6:.0f} µs an episode, over {reference_trials} trials",
+        )
+
+
+def _in_maze(maze: str) -> dict[str, Batch]:
+    """Return a generation of each kind of learner, in a maze."""
+    return {
+        "random rules": generation(random_learners("dsp", 0), maze=maze),
+        "published rules": generation(published_rules(), maze=maze),
+        "evolved rules": generation(evolved_rules(), maze=maze),
+        "hill climbing": generation(random_learners("hc", 0), maze=maze),
+    }
 
 
 def _sigmoid(repeats: int, reference_trials: int) -> Row:

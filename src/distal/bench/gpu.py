@@ -13,9 +13,21 @@ from pathlib import Path
 import numpy as np
 
 from distal import engines
-from distal.bench import Row, against_jax, alternating, chance_beside, every_ep, generation, python, times
+from distal.bench import (
+    NARROW_MAZE,
+    Row,
+    against_jax,
+    alternating,
+    chance_beside,
+    every_ep,
+    generation,
+    python,
+    times,
+    wide_and_narrow,
+)
 from distal.engines import Batch, gpu
-from distal.learners.rule import published_rules
+from distal.learners.rule import evolved_rules, published_rules
+from distal.model.maze import DEFAULT_MAZE
 from distal.model.settings import BINARY, SIGMOID
 from distal.paper.experiments import RESAMPLE, random_learners
 from distal.search.evolve import evolve
@@ -32,6 +44,9 @@ def run(quick: bool = False) -> Iterator[Row]:
     alone = _generation("generation", _GENERATION, 2.5, dsp, repeats)
     once = float(np.median(alone.samples)) / 1e3
     yield alone
+    narrow = first_generation("dsp", maze=NARROW_MAZE)
+    yield _generation("generation_narrow", f"{_GENERATION}, {NARROW_MAZE}", 2.5, narrow, repeats)
+    yield from wide_and_narrow(gpu.run, _in_maze, repeats)
     seconds = alternating([partial(gpu.run, dsp), partial(gpu.run, climbing)], repeats)
     ratio = seconds[1] / seconds[0]
     what = "time of the same for hill climbing, in DSP generations"
@@ -52,9 +67,19 @@ def run(quick: bool = False) -> Iterator[Row]:
     yield _first_call()
 
 
-def first_generation(kind: str, count: int = RULES) -> Batch:
+def first_generation(kind: str, count: int = RULES, maze: str = DEFAULT_MAZE) -> Batch:
     """Return the batch that evaluates random learners as an evolution does: by the best EP in the end."""
-    return replace(generation(random_learners(kind, 0, count)), record=(100,))
+    return replace(generation(random_learners(kind, 0, count), maze=maze), record=(100,))
+
+
+def _in_maze(maze: str) -> dict[str, Batch]:
+    """Return a generation of each kind of learner, in a maze; that of rules that are given is as large."""
+    return {
+        "random rules": first_generation("dsp", maze=maze),
+        "published rules": replace(generation(published_rules(), trials=70, maze=maze), record=(100,)),
+        "evolved rules": replace(generation(evolved_rules(), trials=70, maze=maze), record=(100,)),
+        "hill climbing": first_generation("hc", maze=maze),
+    }
 
 
 def _generation(name: str, what: str, target: float, batch: Batch, repeats: int) -> Row:

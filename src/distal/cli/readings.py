@@ -24,7 +24,8 @@ def add(commands: Commands) -> None:
         "measure what every reading of the paper does to the results",
         "Measure what every reading of the paper does to chance, to the published rules and to evolution, "
         "and write a report. The base is the defaults, or what the options say; every other value of every "
-        "reading is tried on it, one at a time. Stages are stored; a second call only does what is missing.",
+        "reading, and every other maze that has a name, is tried on it, one at a time. Stages "
+        "are stored; a second call only does what is missing.",
     )
     command.add_argument(
         "--scale",
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
     request.check_memory()
     request.claim.check(out, args.force)
     with work.resumable(work.AGAIN), work.runner_of(args) as runner:
-        seconds = reading_study.estimated_seconds(request.planned, request.maze, runner)
+        seconds = reading_study.estimated_seconds(request.planned, runner)
         work.show_plan(reading_study.outline(request.planned), seconds, out)
         with work.stage_progress(runner.executor) as progress:
             study = reading_study.run(request, runner, Path(out), args.force, progress)
@@ -66,7 +67,7 @@ def show_readings(study: ReadingStudy, page: str) -> None:
         for cells in rows:
             table.add_row(*cells, style="bold" if cells[0] == "base" else None)
         out.print(table)
-    for line in (*reading_report.LEGEND, f"In brackets: {reading_report.REUSED}."):
+    for line in (*reading_report.legend(study), f"In brackets: {reading_report.REUSED}."):
         out.print(*textwrap.wrap(line, 98), sep="\n", style="dim")
     out.print()
     for line in reading_report.findings(study):

@@ -58,10 +58,10 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json(report.numbers(result, lines))
     else:
-        _show_comparison(report.short_rows(lines), agreement(lines), str(page))
+        _show_comparison(report.short_rows(lines), (str(result.appendix), agreement(lines)), str(page))
 
 
-def _show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> None:
+def _show_comparison(rows: list[tuple[str, ...]], last: tuple[str, ...], page: str) -> None:
     """Print the paper's numbers beside ours, in 80 columns, and where the report is."""
     out = console()
 
@@ -79,9 +79,11 @@ def _show_comparison(rows: list[tuple[str, ...]], agreement: str, page: str) -> 
         if here != section:
             section = here
             out.print()
-            out.print(here, style="bold")
+            for line in textwrap.wrap(here, 80):
+                out.print(line, style="bold")
         show(*cells)
     out.print()
     out.print("–: the paper reports no such number. Rows without a verdict are not counted.")
     out.print(f"report: {page}", soft_wrap=True)
-    out.print(agreement, soft_wrap=True)
+    for sentence in last:
+        out.print(sentence, soft_wrap=True)

@@ -27,12 +27,11 @@ from distal.base.significance import (
     superiority_interval,
 )
 from distal.evaluation.learning import Behaviour
-from distal.learners.rule import published_fitness
+from distal.paper.appendix import EPISODES, PAPER_TRIALS, in_the_paper
 from distal.paper.experiments import Reproduction, other_elites, paper_results
 from distal.search.results import Evolved, Fresh
 
 _NOT_REPORTED = "–"
-_PAPER_TRIALS = 40  # of every test in the paper
 NAMES = {"dsp": "DSP", "hc": "hill climbing", "chance": "chance"}
 Ends = tuple[float | None, float | None]  # of an interval; None: there is none
 _EVOLVED_NAMES = {"dsp": "DSP rules", "hc": "hill climbing"}
@@ -110,7 +109,7 @@ def compare(result: Reproduction) -> list[Line]:
         *_every_episode(result),
         *_long_tests(result),
         *_crossings(result),
-        *_published(result),
+        *_appendix(result),
     ]
 
 
@@ -259,7 +258,7 @@ def _share(section: str, what: str, paper: float | str, eps: NDArray[np.int32], 
     k, n = int(reached.sum()), len(reached)
     kind = "ours" if paper == _NOT_REPORTED else "share"
     ends, note = share_interval(k, n), f"{k} of {n}"
-    p = None if isinstance(paper, str) else p_shares(k, n, round(paper * _PAPER_TRIALS), _PAPER_TRIALS)
+    p = None if isinstance(paper, str) else p_shares(k, n, round(paper * PAPER_TRIALS), PAPER_TRIALS)
     return Line(
         section, what, paper, k / n, *ends, kind=kind, written="share", note=note, chance_of_difference=p
     )
@@ -334,7 +333,7 @@ def _long_tests(result: Reproduction) -> Iterator[Line]:
             if which == "dsp_resampled":
                 lowest = float(result.fitness(which)[:, at - 1].min())
                 note = f"with the rule that is best in the plain test; the lowest of all rules here is {lowest:.2f}"
-            p = p_means(values, paper[which], _PAPER_TRIALS)
+            p = p_means(values, paper[which], PAPER_TRIALS)
             yield Line(
                 section, f"{name}: fitness", paper[which], float(values.mean()), *interval(values), note=note,
                 kind="mean" if judged else "ours", chance_of_difference=p,
@@ -391,17 +390,39 @@ def _crossings(result: Reproduction) -> Iterator[Line]:
                    "never" if at is None else f"{at:,}", kind="ours")  # fmt: skip
 
 
-def _published(result: Reproduction) -> Iterator[Line]:
-    if result.rules != "published":
-        return
-    at = result.scale.episodes
-    section = "The published rules, 10,000 episodes" + (f" (here {at:,})" if at != 10_000 else "")
-    for k, rule in enumerate(result.learners["dsp"]):
-        eps = result.curves["dsp"][k][:, -1]
-        name = getattr(rule, "name", "")
-        reported = published_fitness(k + 1)
-        p = p_means(eps, reported, _PAPER_TRIALS)
+def _appendix(result: Reproduction) -> Iterator[Line]:
+    """Yield the paper's fifteen rules one by one, which are judged, and what they show together."""
+    found = result.appendix
+    section = f"The appendix: the fifteen published rules after {EPISODES:,} episodes" + (
+        "" if found.judged else f" (here {found.episodes:,}, not judged)"
+    )
+    for row in found.rows:
         yield Line(
-            section, f"{name}: fitness", reported, float(eps.mean()), *interval(eps), chance_of_difference=p
-        )
-    yield _ours(section, "chance: fitness", result.best_curve("chance")[:, -1])
+            section, f"{row.rule}: fitness", row.paper, row.ours.value, row.ours.low, row.ours.high,
+            kind="mean" if found.judged else "ours", chance_of_difference=row.p,
+        )  # fmt: skip
+
+    def ours(
+        what: str, value: float | str, ends: Ends = (None, None), paper: Any = _NOT_REPORTED, note: str = ""
+    ) -> Line:
+        return Line(section, what, paper, value, *ends, kind="ours", note=note)
+
+    r, rms, mean, chance = found.here.r, found.here.rms, found.mean, found.mean_chance
+    how = "our trials redrawn within each rule, the paper's numbers left as they are"
+    if r is not None:
+        yield ours("correlation with the paper's fifteen numbers (r)", r.value, (r.low, r.high), note=how)
+    note = f"{how}; redrawing adds noise, so that the interval lies high"
+    what = "root mean squared difference from the paper's fifteen numbers (rms)"
+    yield ours(what, rms.value, (rms.low, rms.high), note=note)
+    if found.judged:
+        yield ours("how many of the fifteen agree", f"{found.agree} of {len(found.rows)}")
+    yield ours("mean of the fifteen", mean.value, (mean.low, mean.high), float(in_the_paper().mean()))
+    yield ours("chance: mean in the trials of the fifteen", chance.value, (chance.low, chance.high))
+    note = f"each beside chance with its own α, {result.trials} pairs, p < {SIGNIFICANT}, paired t-test"
+    yield ours("how many of the fifteen beat chance", f"{found.beat_chance} of {len(found.rows)}", note=note)
+    for episodes in (1_000, EPISODES):
+        number, lowest = found.lowest_resampled(episodes)
+        at = "" if episodes <= found.episodes else f" (here {found.episodes:,})"
+        what = f"resampled, the lowest of the fifteen at {episodes:,}{at}"
+        paper = paper_results()[f"best_{episodes}_episodes"]["dsp_resampled"]
+        yield ours(what, lowest, paper=paper, note=f"paper:{number}; the lowest of fifteen is optimistic")

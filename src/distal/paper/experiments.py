@@ -29,7 +29,9 @@ from distal.learners import DEFAULT_CHANCE, Learner, chance_for
 from distal.learners.rule import Rule, published_rules
 from distal.model import draws
 from distal.model.maze import Maze
+from distal.model.maze import maze as named_maze
 from distal.model.settings import Settings, SettingsDict
+from distal.paper.appendix import NARROW, Appendix, marks
 from distal.paper.stages import SECONDS, Claim, Event, Request, Stage, Stages
 from distal.search.config import Config
 from distal.search.evolve import estimate
@@ -75,7 +77,7 @@ TESTS = (
 CHANCE = {"chance": "dsp", "chance_hc": "hc"}
 # Further tests, by the second number of the part that their seeds come from.
 _AT_100 = {"dsp": 4, "hc": 5}
-EPISODES, AFRESH = 6, 7
+EPISODES, AFRESH, APPENDIX, APPENDIX_RESAMPLED = 6, 7, 8, 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,7 @@ class Reproduction:
             climber ("hc") and "chance", in new trials; chance has those of the rule.
         episodes: The EP of every episode, (trials, 100), of the same three, in the same trials.
         seconds: How long each stage took.
+        appendix: The paper's fifteen rules, whichever rules are tested otherwise.
     """
 
     scale: Scale
@@ -120,6 +123,7 @@ class Reproduction:
     at_100: dict[str, NDArray[np.int32]]
     episodes: dict[str, NDArray[np.int32]]
     seconds: dict[str, float]
+    appendix: Appendix
 
     @property
     def dsp_rules(self) -> tuple[Rule, ...]:
@@ -222,12 +226,33 @@ def plan(scale: Scale, rules: str, maze: Maze, elites: str = PAPER.elites) -> li
         n = len(published_rules()) if (rules, whose) == ("published", "rules") else scale.runs
         title = f"chance beside the {whose}, {scale.episodes:,} episodes"
         stages.append(Stage(name, title, n * TRIALS * finals * scale.episodes, "chance"))
+    stages += _appendix_plan(scale, rules, maze)
     for kind, name in (("dsp", "the best rule"), ("hc", "the best climber"), ("chance", "chance")):
         stages.append(Stage(f"at_100_{kind}", f"{name} for 100 episodes", TRIALS * finals * 100, kind))
         stages.append(
             Stage(f"episodes_{kind}", f"{name}, every one of 100 episodes", _MANY * finals * 100, kind)
         )
     return stages
+
+
+def _appendix_plan(scale: Scale, rules: str, maze: Maze) -> list[Stage]:
+    """Return the stages of the appendix; published rules that are tested anyway are not run twice."""
+    n, narrow = len(published_rules()), named_maze(NARROW)
+    own, there = (n * TRIALS * len(one.finals) * scale.episodes for one in (maze, narrow))
+    whose, long = f"the paper's {n} rules", f"{scale.episodes:,} episodes"
+    stages = [
+        Stage("appendix_dsp", f"test {whose}, {long}", own, "dsp"),
+        Stage("appendix_dsp_resampled", f"test {whose}, {long}, resampled every {RESAMPLE}", own, "dsp"),
+        Stage("appendix_chance", f"chance beside {whose}, {long}", own, "chance"),
+    ]
+    return [
+        *(stages if rules == "evolved" else ()),
+        *(
+            [Stage("appendix_narrow", f"test {whose} in {NARROW}, {long}", there, "dsp")]
+            if maze != narrow
+            else ()
+        ),
+    ]
 
 
 def estimated_seconds(
@@ -253,10 +278,10 @@ def estimated_seconds(
 CLAIM, HOLDS = "reproduction.json", "a reproduction"
 
 FIGURES = (
-    "maze", "evolution", "evolution_median", "distribution_100", "every_episode", "long_tests",
+    "appendix", "maze", "evolution", "evolution_median", "distribution_100", "every_episode", "long_tests",
     "resampled_tests", "distributions", "comparison", "rule_map",
 )  # fmt: skip
-_TABLES = ("summary", "rules_continuous", "rules_discrete", "climbers")
+_TABLES = ("summary", "appendix", "rules_continuous", "rules_discrete", "climbers")
 # Everything that a report writes.
 REPORT = (
     "report.html", "results.json", "results.md", "evolved_rules.json",
@@ -399,14 +424,14 @@ class _Work:
         for number, (name, kind, resampled) in enumerate(TESTS):
             resample = RESAMPLE if resampled else None
             curves[name] = self._test(f"test_{name}", learners[kind], number, episodes, resample)
-        result = Reproduction(
-            asked.size, asked.seed, asked.rules, asked.elites, asked.settings, asked.maze,
-            self.stages.runner.engine, evolved, otherwise, fresh, learners, curves, {}, {},
-            self.stages.seconds,
-        )  # fmt: skip
         for number, (name, kind) in enumerate(CHANCE.items()):  # in the trials of the plain tests
             by_chance = tuple(map(chance_for, learners[kind]))
             curves[name] = self._test(f"test_{name}", by_chance, number, episodes)
+        result = Reproduction(
+            asked.size, asked.seed, asked.rules, asked.elites, asked.settings, asked.maze,
+            self.stages.runner.engine, evolved, otherwise, fresh, learners, curves, {}, {},
+            self.stages.seconds, self._appendix(curves),
+        )  # fmt: skip
         rule = learners["dsp"][result.best("dsp")]
         chance = chance_for(rule)
         three = {"dsp": rule, "hc": learners["hc"][result.best("hc")], "chance": chance}
@@ -423,6 +448,24 @@ class _Work:
                 f"evolve_{kind}_otherwise", asked.config(kind, other_elites(asked.elites))
             )
         return replace(result, at_100=at_100, episodes=every)
+
+    def _appendix(self, curves: dict[str, NDArray[np.int32]]) -> Appendix:
+        """Return the paper's fifteen rules; tests that were run anyway are taken from their curves."""
+        episodes, rules = self.request.size.episodes, published_rules()
+        at, narrow = marks(episodes), named_maze(NARROW)
+
+        def tested(name: str, learners: tuple[Learner, ...], number: int, **more: Any) -> NDArray[np.int32]:
+            if f"appendix_{name}" in self.stages.stages:
+                return self._test(f"appendix_{name}", learners, number, episodes, record=at, **more)
+            return curves[name][:, :, [mark - 1 for mark in at]]
+
+        return Appendix(
+            at,
+            plain=tested("dsp", rules, APPENDIX),
+            resampled=tested("dsp_resampled", rules, APPENDIX_RESAMPLED, resample=RESAMPLE),
+            chance=tested("chance", tuple(map(chance_for, rules)), APPENDIX),
+            narrow=None if self.request.maze == narrow else tested("narrow", rules, APPENDIX, maze=narrow),
+        )
 
     def _afresh(self, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
         """Return how rules do on many trials, beside chance on the same ones."""
@@ -443,11 +486,12 @@ class _Work:
         trials: int = TRIALS,
         every: bool = False,
         record: tuple[int, ...] | None = None,
+        maze: Maze | None = None,
     ) -> NDArray[np.int32]:
-        """Return the curves of test `number`."""
+        """Return the curves of test `number`, in the maze that is asked for if none is named."""
         asked = self.request
         seeds = draws.child_seeds(asked.seed, [[k, number, TEST] for k in range(len(learners))])
         return self.stages.test(
-            stage, learners, seeds, trials=trials, episodes=episodes, task=MazeTask(asked.maze),
+            stage, learners, seeds, trials=trials, episodes=episodes, task=MazeTask(maze or asked.maze),
             settings=asked.settings, resample=resample, every=every, record=record,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The figures of the paper's results, in its order and with its axes, and four more; chance is in all of them.
+"""The figures of the paper's results, in its order and with its axes, and five more; chance is in all of them.
 
 Every function takes a Reproduction and returns a matplotlib Figure; `FIGURES` lists
 them with their captions. Colours are those of `colours`, for light ground; `standalone`
@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.colours import DARK, LIGHT
-from distal.model.maze import START, WALL, triple_t_maze
+from distal.model.maze import START, WALL, maze_name, triple_t_maze
+from distal.paper.appendix import EPISODES, NARROW, Agreement
 from distal.paper.experiments import RESAMPLE, Reproduction, paper_results
-from distal.paper.measured import Curve
+from distal.paper.measured import Curve, Interval
 from distal.search.config import REMEASURED
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class _Description:
             rule=result.origin("dsp", result.best("dsp")),
             climber=result.origin("hc", result.best("hc")),
             elites=result.elites,
+            episodes=f"{result.appendix.episodes:,}",
         )
 
 
@@ -186,6 +188,48 @@ def _chance_line(axes: Axes, result: Reproduction, *kinds: str) -> None:
         f"{mean:.1f}", (1, mean), xycoords=("axes fraction", "data"), xytext=(-2, 2),
         textcoords="offset points", ha="right", va="bottom", fontsize=8, color=LIGHT["chance"],
     )  # fmt: skip
+
+
+def appendix(result: Reproduction) -> Figure:
+    """Draw the paper's fifteen numbers against ours, with the line on which both are the same."""
+    found = result.appendix
+    figure = blank(4.8, 5.1)
+    axes = figure.subplots()
+    paper = [row.paper for row in found.rows]
+
+    def points(eps: NDArray[np.int32], agreement: Agreement, name: str, **style: Any) -> None:
+        values = [Interval.mean(of_rule[:, -1]) for of_rule in eps]
+        ends = [
+            [value.value - value.low for value in values],
+            [value.high - value.value for value in values],
+        ]
+        axes.errorbar(
+            paper, [value.value for value in values], yerr=ends, marker="o", linestyle="none",
+            label=f"{name}: {agreement}", **style,
+        )  # fmt: skip
+
+    points(found.plain, found.here, maze_name(result.maze), color=LIGHT["dsp"], zorder=3)
+    if found.narrow is not None and found.in_narrow is not None:
+        hollow = {"color": LIGHT["soft"], "markerfacecolor": "none", "elinewidth": 0.8, "alpha": 0.6}
+        points(found.narrow, found.in_narrow, NARROW, markersize=5, **hollow)
+    chance = found.mean_chance.value
+    ends = (*axes.get_xlim(), *axes.get_ylim(), chance - 2, chance + 2)
+    low, high = min(ends), max(ends)
+    axes.plot(
+        [low, high], [low, high], color=LIGHT["paper"], linestyle="--", linewidth=1.1, label="agreement"
+    )
+    axes.axhline(chance, color=LIGHT["chance"], linewidth=1.4, label=f"chance: {chance:.1f}")
+    axes.set_xlim(low, high)
+    axes.set_ylim(low, high)
+    axes.set_aspect("equal")
+    axes.set_xlabel(f"fitness after {EPISODES:,} episodes: the paper")
+    axes.set_ylabel(f"fitness after {found.episodes:,} episodes: here")
+    handles, labels = axes.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda k: ": r " not in labels[k])  # the points first
+    figure.legend(
+        [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=2
+    )
+    return figure
 
 
 def evolution(result: Reproduction) -> Figure:
@@ -540,6 +584,12 @@ def _evolved(result: Reproduction) -> str:
 
 
 FIGURES = (
+    _Description("appendix", "The paper's fifteen rules", appendix,
+        f"Fitness of the fifteen rules in the paper's appendix, after {EPISODES:,} episodes there and {{episodes}} here, {{trials}} trials "
+        "each. Bars: 95 % intervals of ours; the paper's numbers are means of 40 trials and have errors too. Dashed: where "
+        f"both are the same. Hollow: the same rules in {NARROW}, where that is not the maze of this report. Grey line: chance with "
+        "the same scales α, in the same trials. r: correlation; rms: root mean squared difference.",
+    ),
     _Description("maze", "The maze", maze,
         "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits.",
     ),

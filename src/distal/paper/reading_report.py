@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,27 +19,26 @@ from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import to_json
 from distal.base.folders import for_report
 from distal.base.significance import SIGNIFICANT
-from distal.paper.experiments import paper_results
-from distal.paper.figures import GROUND, blank, own_style, render, standalone
+from distal.model.maze import DEFAULT_MAZE, MAZES, maze_name
+from distal.paper import experiments
+from distal.paper.figures import GROUND
+from distal.paper.reading_figures import KINDS, PICTURES, draw, p_text, paper, search_of
 from distal.paper.reading_study import (
     EPISODES,
     HOLDS,
     REPORT,
+    SCALES,
     SHUFFLES,
     Mean,
     Outcome,
     ReadingStudy,
-    Search,
     readings,
+    short_name,
 )
+from distal.paper.reading_tests import BINS, PRIOR, papers_fitness, papers_likelihood
 from distal.search.config import REMEASURED
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 PAPER = "the paper"
-KINDS = {"dsp": "DSP rules", "hc": "hill climbing"}
 
 
 def write(study: ReadingStudy, out: str | Path) -> Path:
@@ -62,77 +59,74 @@ def write(study: ReadingStudy, out: str | Path) -> Path:
 # ------------------------------------------------------------------ what it says
 
 
-def paper(kind: str, which: str) -> Mean:
-    """Return the paper's best of the first ("initial") or last ("final") generation, over its runs."""
-    mean, deviation = paper_results()["evolution_100_episodes"][kind][f"{which}_best"]
-    return Mean(mean, deviation)
-
-
 def introduction(study: ReadingStudy) -> list[str]:
     """Say in five sentences what a reading is, what chance is and how to read the table."""
     as_paper = ", evolution should begin and end where the paper’s did," if study.is_papers else ""
     left_out = (
         ""
         if study.is_papers
-        else "; the paper’s own numbers, which are for another maze or another network, are left out"
+        else "; what the paper reports, which is for another maze or another network, is left out"
     )
     return [
         "A reading is one way to understand a sentence of the paper that leaves room for several; each is a setting of "
         "Distal with a few values.",
-        f"The study measures a base, here {_base(study)}, and then every other value of every reading, one at a time and "
-        "with the same random seeds, so that a row differs from the base by that one value alone.",
-        f"Every number is a mean best EP after {EPISODES} episodes, and lower is better: the EP counts the steps to the "
-        f"goal, or {study.settings.steps} plus the distance left, and 5 for every step into a pit.",
+        f"The study measures a base, here {_base(study)}, and then every other value of every reading and every other maze "
+        "that has a name, one at a time and with the same random seeds, so that a row differs from the base by that alone.",
+        f"EPs are means of the best after {EPISODES} episodes (in the appendix test after {study.scale.episodes:,}), and lower is "
+        f"better: the EP counts the steps to the goal, or {study.settings.steps} plus the distance left, and 5 for every "
+        "step into a pit.",
         "Chance is a new random network in every episode, which learns nothing, but whose best EP so far falls too: a "
         "value that is not below chance shows nothing; one below it shows a better search, which is not yet learning.",
-        f"If a reading is the paper’s, the published rules should lie well below chance{as_paper} and the published "
-        "tables should do better with their own numbers than with those of other rules (pairing below 0, with a small "
-        f"p){left_out}.",
+        "If a reading is the paper’s, the published rules should lie well below chance and do, rule by rule, what its appendix "
+        f"says{as_paper} evolution should find rules like the published ones, and the published tables should do better with "
+        f"their own numbers than with those of other rules (pairing below 0, with a small p){left_out}.",
     ]  # fmt: skip
 
 
 def _base(study: ReadingStudy) -> str:
-    return "the defaults" if study.is_default else "not the defaults"
+    values = "the defaults" if study.is_default else "not the defaults"
+    return f"{values}, in the {maze_name(study.maze)}"
 
 
 def findings(study: ReadingStudy) -> list[str]:
-    """Say what the numbers show, in a few sentences."""
+    """Say which variant each test favours, in a sentence each."""
     tested = [outcome for outcome in study.outcomes if not outcome.reused("published")]
-    best = min(tested, key=lambda outcome: outcome.published.mean)
-    most = max(tested, key=lambda outcome: outcome.beat_chance)
+    lead = min(tested, key=lambda outcome: outcome.difference.mean)
+    near = min(tested, key=lambda outcome: outcome.appendix.rms)
+    strong = min(tested, key=lambda outcome: outcome.pairing.effect)
+    small = sum(outcome.pairing.p < SIGNIFICANT and outcome.pairing.effect < 0 for outcome in tested)
     text = [
-        f"The published rules do best with {_named(best)}: {_plain(best.published)}, chance {_plain(best.chance)}. "
-        f"At most {most.beat_chance} of {len(most.rules)} beat chance ({_named(most)})."
-    ]
-    if study.is_papers:
-        last = paper("dsp", "final").mean
-        text[0] += (
-            f" The rules that the paper’s evolutions ended with had {last:.1f}, in the trials that selected them."
-        )
+        f"The published rules lead over chance most with {_named(lead)}: {_plain(lead.published)}, chance "
+        f"{_plain(lead.chance)}; {lead.beat_chance} of {len(lead.rules)} beat it.",
+        f"After {study.scale.episodes:,} episodes they come nearest to the paper’s appendix with {_named(near)}: r = "
+        f"{near.appendix.r:.2f}, rms = {near.appendix.rms:.1f}; noise alone gives {near.appendix.noise_r:.2f} and "
+        f"{near.appendix.noise_rms:.1f}.",
+        f"The published tables belong most to their own numbers with {_named(strong)}: {_signed(strong.pairing.effect, 2)} "
+        f"standard deviations, p = {p_text(strong.pairing.p)}. p is below {SIGNIFICANT} for {small} of {len(tested)} variants.",
+    ]  # fmt: skip
     for kind, name in KINDS.items():
         own = [outcome for outcome in study.outcomes if not outcome.reused(f"evolve_{kind}")]
-        if not study.is_papers:
-            best = min(own, key=lambda outcome: _search(outcome, kind).afresh.mean)
-            search = _search(best, kind)
-            text.append(
-                f"Evolution of {name} finds the best winners with {_named(best)}: {_plain(search.afresh)} on fresh "
-                f"trials, chance {search.chance:.1f}."
-            )
-            continue
-        goal = paper(kind, "final").mean
-        near = min(own, key=lambda outcome: abs(Mean.of(_search(outcome, kind).last).mean - goal))
-        search = _search(near, kind)
+        goal = paper(kind, "final").mean if study.is_papers else -np.inf
+
+        def distance(outcome: Outcome, kind: str = kind, goal: float = goal) -> float:
+            last = Mean.of(search_of(outcome, kind).last).mean
+            return last if goal == -np.inf else abs(last - goal)
+
+        best = min(own, key=distance)
+        search = search_of(best, kind)
         text.append(
-            f"Evolution of {name} ends nearest to the paper’s {goal:.1f} with {_named(near)}: "
-            f"{_plain(Mean.of(search.last))}, and {_plain(search.afresh)} on fresh trials, chance {search.chance:.1f}."
+            f"Evolution of {name} ends {f'nearest to the paper’s {goal:.1f}' if study.is_papers else 'lowest'} with "
+            f"{_named(best)}: {_plain(Mean.of(search.last))}, and {_plain(search.afresh)} on fresh trials, chance "
+            f"{search.chance:.1f}."
         )
-    strong = min(tested, key=lambda outcome: outcome.pairing.effect)
-    small = [outcome for outcome in tested if outcome.pairing.p < SIGNIFICANT and outcome.pairing.effect < 0]
+    own = [outcome for outcome in study.outcomes if not outcome.reused("evolve_dsp")]
+    like = max(own, key=lambda outcome: outcome.likelihood.tables + outcome.likelihood.numbers)
+    among = papers_likelihood()
     text.append(
-        f"The published tables belong most to their own numbers with {_named(strong)}: {_signed(strong.pairing.effect, 2)} "
-        f"standard deviations, p = {_p(strong.pairing.p)}. p is below {SIGNIFICANT} for {len(small)} of {len(tested)} "
-        "variants" + (": " + ", ".join(_named(outcome) for outcome in small) if small else "") + "."
-    )  # fmt: skip
+        f"Evolution finds rules most like the published ones with {_named(like)}: log-likelihood "
+        f"{like.likelihood.tables:.0f} for the tables and {like.likelihood.numbers:.0f} for the numbers; the published rules "
+        f"among themselves have {among.tables:.0f} and {among.numbers:.0f}."
+    )
     return [_unbroken(sentence) for sentence in text]
 
 
@@ -147,19 +141,22 @@ def scale_note(study: ReadingStudy) -> str:
     if scale.name == "paper":
         return ""
     whose = "the paper has" if study.is_papers else "the scale “paper” has"
+    whole = SCALES["paper"]
     return (
-        f"This is a reduced scale, {scale.runs} runs of {scale.generations} generations: {whose} 15 runs of "
-        "300, so evolution ends earlier here, and higher."
+        f"This is a reduced scale, {scale.runs} runs of {scale.generations} generations: {whose} {whole.runs} runs of "
+        f"{whole.generations}, so evolution ends earlier here, and higher. The appendix test has {scale.episodes:,} episodes "
+        f"here, but is set beside the paper’s numbers after {whole.episodes:,}."
     )
 
 
 def _what_was_run(study: ReadingStudy) -> str:
     scale, finals = study.scale, len(study.maze.finals)
     return (
-        f"Published rules and chance: {scale.trials * finals} trials each, the same for both. Pairing: "
+        f"Published rules and chance: {scale.trials * finals} trials each, the same for both. Appendix: "
+        f"{experiments.TRIALS * finals} trials of {scale.episodes:,} episodes for each rule. Pairing: "
         f"{scale.pairs * finals} trials for each pair of a table and a set of numbers. Evolution: {scale.runs} runs of "
         f"{scale.generations} generations; every winner is measured afresh on about {REMEASURED} trials, beside chance "
-        f"on the same. All trials have {EPISODES} episodes. Seed {study.seed}, Distal {study.version}, "
+        f"on the same. All other trials have {EPISODES} episodes. Seed {study.seed}, Distal {study.version}, "
         f"engine {study.engine}."
     )
 
@@ -168,7 +165,7 @@ def _readings_in_force(study: ReadingStudy) -> str:
     base = study.base.variant
     values = ", ".join(f"{reading} = {base.of(reading)}" for reading in readings())
     settings = study.settings
-    return f"{values}; {settings.hidden} hidden neurons, {settings.steps} steps an episode"
+    return f"{values}; {settings.hidden} hidden neurons, {settings.steps} steps an episode; {maze_name(study.maze)}"
 
 
 # The columns of the table: group, heading, and the part of the study it comes from.
@@ -178,8 +175,13 @@ COLUMNS = (
     ("The published rules", "rules", "published"),
     ("The published rules", "difference", "published"),
     ("The published rules", "beat it", "published"),
+    ("The appendix", "mean", "appendix"),
+    ("The appendix", "r", "appendix"),
+    ("The appendix", "rms", "appendix"),
     ("Pairing", "effect", "pairing"),
     ("Pairing", "p", "pairing"),
+    ("Log-likelihood", "tables", "evolve_dsp"),
+    ("Log-likelihood", "numbers", "evolve_dsp"),
     ("Evolution of DSP rules", "first", "evolve_dsp"),
     ("Evolution of DSP rules", "last", "evolve_dsp"),
     ("Evolution of DSP rules", "afresh", "evolve_dsp"),
@@ -200,7 +202,9 @@ def cells(outcome: Outcome) -> list[str]:
         _plain(outcome.chance), f"{outcome.hc.afresh.mean:.1f}",
         _plain(outcome.published), _plain(outcome.difference, sign=True),
         f"{outcome.beat_chance}/{len(outcome.rules)}",
-        _signed(outcome.pairing.effect, 2), _p(outcome.pairing.p),
+        f"{outcome.appendix.mean:.1f}", f"{outcome.appendix.r:.2f}", f"{outcome.appendix.rms:.1f}",
+        _signed(outcome.pairing.effect, 2), p_text(outcome.pairing.p),
+        _minus(f"{outcome.likelihood.tables:.1f}"), _minus(f"{outcome.likelihood.numbers:.1f}"),
     ]  # fmt: skip
     for search in (outcome.dsp, outcome.hc):
         row += [_plain(Mean.of(search.first)), _plain(Mean.of(search.last))]
@@ -214,11 +218,18 @@ def cells(outcome: Outcome) -> list[str]:
 
 def _paper_cells(study: ReadingStudy) -> list[str]:
     """Return the paper's row: what it reports of these numbers, nothing if maze or network are not its own."""
-    row = []
-    for _, heading, part in COLUMNS:
-        which = {"first": "initial", "last": "final"}.get(heading) if study.is_papers else None
-        row.append(_plain(paper(part.removeprefix("evolve_"), which)) if which else "")
-    return row
+    if not study.is_papers:
+        return [""] * len(COLUMNS)
+    among = papers_likelihood()
+    own = {
+        ("The appendix", "mean"): f"{np.mean(papers_fitness()):.1f}",
+        ("Log-likelihood", "tables"): f"{among.tables:.1f}",
+        ("Log-likelihood", "numbers"): f"{among.numbers:.1f}",
+    }
+    for kind in KINDS:
+        group = next(group for group, _, part in COLUMNS if part == f"evolve_{kind}" and "Evolution" in group)
+        own[group, "first"], own[group, "last"] = _plain(paper(kind, "initial")), _plain(paper(kind, "final"))
+    return [own.get((group, heading), "") for group, heading, _ in COLUMNS]
 
 
 def tables(study: ReadingStudy) -> list[tuple[str, list[str], list[list[str]]]]:
@@ -238,21 +249,26 @@ def tables(study: ReadingStudy) -> list[tuple[str, list[str], list[list[str]]]]:
     return found
 
 
-LEGEND = (
-    "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; hill climbing: "
-    "the evolved climbers on fresh trials of their own; the difference is rules minus chance, paired. "
-    f"Beat it: so many rules, or winners, are better than chance with p < {SIGNIFICANT} in the paired t-test.",
-    "Pairing, effect: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
-    f"p: the share of {SHUFFLES:,} random matchings that do as well.",
-    "Evolution: best of the first and of the last generation, mean ± standard deviation over runs, in the trials that "
-    "selected them, hence optimistic; afresh: the winners on fresh trials, chance: on the same. The first generation of hill climbing is the "
-    "best of 14 random sets of parameters.",
-)  # fmt: skip
+def legend(study: ReadingStudy) -> list[str]:
+    """Say what the columns are."""
+    return [
+        "The published rules: mean best EP of the fifteen ± standard error; chance in the same trials; hill climbing: "
+        "the evolved climbers on fresh trials of their own; the difference is rules minus chance, paired. "
+        f"Beat it: so many rules, or winners, are better than chance with p < {SIGNIFICANT} in the paired t-test.",
+        f"The appendix: mean best EP of the fifteen after {study.scale.episodes:,} episodes; r, rms: correlation with, and root of "
+        "the mean squared difference from, the paper’s fifteen numbers after 10,000.",
+        "Pairing, effect: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
+        f"p: the share of {SHUFFLES:,} random matchings that do as well.",
+        f"Log-likelihood of the published rules, where the {study.scale.runs} winners of the evolution of rules say how likely each "
+        f"change is in each row and each of {BINS} bins of each number (prior weight {PRIOR:g}), less that with all values alike; "
+        "that of the paper: each of its rules by the others.",
+        "Evolution: best of the first and of the last generation, mean ± standard deviation over runs, in the trials that "
+        "selected them, hence optimistic; afresh: the winners on fresh trials, chance: on the same. The first generation of hill climbing is the "
+        "best of 14 random sets of parameters.",
+    ]  # fmt: skip
+
+
 REUSED = "the base’s, which the reading does not touch"
-
-
-def _search(outcome: Outcome, kind: str) -> Search:
-    return outcome.dsp if kind == "dsp" else outcome.hc
 
 
 def _named(outcome: Outcome) -> str:
@@ -265,215 +281,18 @@ def _plain(value: Mean, sign: bool = False) -> str:
 
 
 def _signed(value: float, digits: int) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return _minus(f"{value:+.{digits}f}")
 
 
-def _p(value: float) -> str:
-    return f"{value:.4f}" if value < 0.001 else f"{value:.3f}"
-
-
-# ------------------------------------------------------------------ figures
-
-
-def _axes(count: int, panels: int, height: float = 0.36) -> tuple[Figure, list[Axes]]:
-    """Return panels side by side with a row for each variant."""
-    figure = blank(7.2, 1.2 + height * count)
-    axes = figure.subplots(1, panels, sharex=True, sharey=True, squeeze=False)
-    return figure, list(axes[0])
-
-
-def _rows(axes: Axes, outcomes: list[Outcome]) -> None:
-    """Name the rows, the base first, at the top."""
-    axes.set_yticks(range(len(outcomes)), [outcome.variant.label for outcome in outcomes])
-    for label in axes.get_yticklabels()[:1]:  # the second panel has none
-        label.set_fontweight("bold")
-    axes.set_ylim(len(outcomes) - 0.45, -0.55)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")
-    for row in range(1, len(outcomes)):
-        axes.axhline(row - 0.5, color=LIGHT["line"], linewidth=0.6, zorder=0)
-    axes.spines["left"].set_visible(False)
-
-
-def _own(study: ReadingStudy, part: str) -> list[Outcome]:
-    return [outcome for outcome in study.outcomes if not outcome.reused(part)]
-
-
-def published(study: ReadingStudy) -> Figure:
-    """Draw the fifteen published rules beside chance, a row for each variant."""
-    outcomes = _own(study, "published")
-    figure, (axes,) = _axes(len(outcomes), 1)
-    for row, outcome in enumerate(outcomes):
-        chance = outcome.chance
-        half = 1.96 * (chance.spread or 0)
-        axes.fill_betweenx(
-            [row - 0.4, row + 0.4], chance.mean - half, chance.mean + half, color=LIGHT["chance"], alpha=0.45,
-            linewidth=0, label="chance, 95 % interval" if row == 0 else None,
-        )  # fmt: skip
-        fitness = sorted(rule.fitness for rule in outcome.rules)
-        spot = row + 0.22 * ((np.arange(len(fitness)) % 3) - 1)  # side by side where they are close
-        axes.scatter(
-            fitness, spot, s=22, color=LIGHT["dsp"], alpha=0.75, linewidths=0, zorder=3,
-            label="a published rule" if row == 0 else None,
-        )  # fmt: skip
-        axes.plot(
-            [outcome.published.mean] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.8, zorder=4,
-            label=f"mean of the {len(fitness)}" if row == 0 else None,
-        )  # fmt: skip
-    if study.is_papers:
-        last = paper("dsp", "final").mean
-        axes.axvline(
-            last, color=LIGHT["paper"], linestyle="--", linewidth=1.2,
-            label=f"the paper: {last:.1f}, as selected",
-        )  # fmt: skip
-    _rows(axes, outcomes)
-    axes.set_xlabel(f"mean best EP after {EPISODES} episodes (lower is better)")
-    figure.legend(loc="outside upper center", ncols=4)
-    return figure
-
-
-# How the three numbers of an evolution are drawn: marker, filled, its place in the row.
-_MARKS = {
-    "first generation": ("o", False, -0.24),
-    "last generation": ("o", True, 0.0),
-    "winners afresh": ("D", True, 0.24),
-}
-
-
-def evolution(study: ReadingStudy) -> Figure:
-    """Draw where evolution begins and ends, and the winners on fresh trials; a row for each variant."""
-    outcomes = list(study.outcomes)
-    figure, panels = _axes(len(outcomes), 2, height=0.44)
-    for axes, (kind, name) in zip(panels, KINDS.items(), strict=True):
-        for which, style in (("initial", ":"), ("final", "--")) if study.is_papers else ():
-            there = paper(kind, which)
-            axes.axvspan(
-                there.mean - (there.spread or 0), there.mean + (there.spread or 0), color=LIGHT["paper"],
-                alpha=0.13, linewidth=0,
-            )  # fmt: skip
-            word = "first" if which == "initial" else "last"
-            axes.axvline(
-                there.mean, color=LIGHT["paper"], linestyle=style, linewidth=1.2,
-                label=f"the paper, {word} generation",
-            )  # fmt: skip
-        for row, outcome in enumerate(outcomes):
-            search = _search(outcome, kind)
-            faint = 0.3 if outcome.reused(f"evolve_{kind}") else 1.0
-            values = (Mean.of(search.first), Mean.of(search.last), search.afresh)
-            for value, (label, (marker, filled, offset)) in zip(values, _MARKS.items(), strict=True):
-                axes.errorbar(
-                    value.mean, row + offset, xerr=value.spread, fmt=marker, markersize=5, capsize=0,
-                    color=LIGHT[kind], alpha=faint, elinewidth=1.1,
-                    markerfacecolor=LIGHT[kind] if filled else LIGHT["floor"],
-                    label=label if row == 0 else None,
-                )  # fmt: skip
-            axes.plot(
-                [search.chance] * 2, [row - 0.42, row + 0.42], color=LIGHT["chance"], linewidth=2, zorder=1,
-                label="chance" if row == 0 else None,
-            )  # fmt: skip
-        _rows(axes, outcomes)
-        axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
-        axes.set_xlabel("mean best EP (lower is better)")
-    handles, labels = panels[0].get_legend_handles_labels()
-    wanted = (*_MARKS, "chance", "the paper, first generation", "the paper, last generation")
-    order = [labels.index(label) for label in wanted if label in labels]
-    figure.legend(
-        [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=3
-    )
-    return figure
-
-
-# How the bars of the pairing test are drawn: with a small p, and without.
-_BARS: dict[bool, dict[str, Any]] = {
-    True: {"facecolor": LIGHT["dsp"], "edgecolor": LIGHT["dsp"]},
-    False: {"facecolor": "none", "edgecolor": LIGHT["dsp"], "hatch": "////"},
-}
-
-
-def pairing(study: ReadingStudy) -> Figure:
-    """Draw how much better the published tables do with their own numbers, a bar for each variant."""
-    from matplotlib.patches import Patch  # noqa: PLC0415 - takes a third of a second
-
-    outcomes = _own(study, "pairing")
-    figure, (axes,) = _axes(len(outcomes), 1)
-    effects = [outcome.pairing.effect for outcome in outcomes]
-    low, high = min(-0.5, *effects), max(0.1, *effects)
-    for row, outcome in enumerate(outcomes):
-        test = outcome.pairing
-        clear = test.p < SIGNIFICANT
-        axes.barh(row, test.effect, height=0.55, **_BARS[clear])
-        axes.plot(
-            [test.level] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
-            label="one in twenty random matchings reaches this" if row == 0 else None,
-        )  # fmt: skip
-        axes.text(
-            high + 0.04 * (high - low), row, f"p = {_p(test.p)}", va="center", fontsize=8,
-            color=LIGHT["ink"], fontweight="bold" if clear else "normal",
-        )  # fmt: skip
-    axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
-    _rows(axes, outcomes)
-    axes.set_xlim(low - 0.05 * (high - low), high + 0.28 * (high - low))
-    axes.set_xlabel(
-        "residual of matched pairs, in standard deviations of the others\n"
-        "(left of 0: a table does better with its own numbers)"
-    )
-    handles, labels = axes.get_legend_handles_labels()
-    handles += [Patch(**_BARS[True]), Patch(**_BARS[False])]
-    labels += [f"p < {SIGNIFICANT}", "not significant"]
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)
-    return figure
-
-
-@dataclass(frozen=True)
-class _Picture:
-    """A figure: its file name, its title, how it is drawn, what its caption says, and what of the paper in it."""
-
-    name: str
-    title: str
-    draw: Callable[[ReadingStudy], Figure]
-    caption: str
-    paper: str = ""
-
-    def says(self, study: ReadingStudy) -> str:
-        """Return the caption, with what it says of the paper if the study shows its numbers."""
-        return f"{self.caption} {self.paper}" if self.paper and study.is_papers else self.caption
-
-
-PICTURES = (
-    _Picture(
-        "readings_published", "The published rules, by reading", published,
-        "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
-        "elites is a reading of the search alone and does not touch these.",
-        "Dashed: the mean with which the paper’s evolutions ended, in the trials that selected the rules.",
-    ),
-    _Picture(
-        "readings_evolution", "Evolution, by reading", evolution,
-        "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
-        "runs. Grey: chance in the winners’ fresh trials. Faint: the base’s, which the reading does not touch.",
-        "Dotted and dashed: the paper’s, with its standard deviation as a band.",
-    ),
-    _Picture(
-        "readings_pairing", "Do tables and numbers belong together?", pairing,
-        "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
-        "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. "
-        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {SIGNIFICANT}; the bars of all others are hatched.",
-    ),
-)  # fmt: skip
-
-
-def draw(picture: _Picture, study: ReadingStudy) -> tuple[str, bytes]:
-    """Draw a figure as SVG, for light and for dark ground, and PNG."""
-    with own_style():
-        figure = picture.draw(study)
-    svg, png = render(figure)
-    return standalone(svg), png
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
 
 
 # ------------------------------------------------------------------ pages
 
 
 def command(study: ReadingStudy) -> str:
-    """Return the command that makes the study, except for the file of another maze."""
+    """Return the command that makes the study; of a maze without a name it says FILE."""
     words = [f"distal readings --scale {study.scale.name} --seed {study.seed}"]
     base = study.base.variant
     for reading, values in readings().items():
@@ -483,6 +302,10 @@ def command(study: ReadingStudy) -> str:
     for name in ("hidden", "steps"):
         if getattr(study.settings, name) != getattr(defaults, name):
             words.append(f"--{name} {getattr(study.settings, name)}")
+    if short_name(study.maze) != DEFAULT_MAZE:
+        words.append(f"--maze {short_name(study.maze) or 'FILE'}")
+    if study.maze.heading != "north":
+        words.append(f"--heading {study.maze.heading}")
     return " ".join(words)
 
 
@@ -508,7 +331,13 @@ def to_markdown(study: ReadingStudy) -> str:
         for label, *row in rows:
             name = {"base": "**base**", PAPER: f"*{PAPER}*"}.get(label, f"`{label}`")
             text.append(_markdown_row([name, *row]))
-    text += ["", *(f"{line}  " for line in LEGEND), f"In brackets: {REUSED}.", "", _what_was_run(study)]
+    text += [
+        "",
+        *(f"{line}  " for line in legend(study)),
+        f"In brackets: {REUSED}.",
+        "",
+        _what_was_run(study),
+    ]
     for picture in PICTURES:
         text += ["", f"### {picture.title}", "", f"![{picture.title}](figures/{picture.name}.svg)", ""]
         text.append(picture.says(study))
@@ -555,7 +384,7 @@ SWIPE = '<p class="swipe" aria-hidden="true">swipe sideways →</p>'
 
 
 def _html_table(study: ReadingStudy, groups: Sequence[str]) -> str:
-    """Return groups of columns as a table: the base, every other value of every reading, the paper."""
+    """Return groups of columns as a table: the base, every other value and maze, the paper."""
     kept = [k for k, (group, _, _) in enumerate(COLUMNS) if group in groups]
     edge = {k: "begins" if k == 0 or COLUMNS[k - 1][0] != COLUMNS[k][0] else "" for k in kept}
     spans = [
@@ -588,7 +417,7 @@ def _meanings() -> str:
     """Return what every value of every reading means, as a table."""
     rows = [
         f"<tr><td>{escape(reading)}</td><td>{escape(value)}</td><td>{escape(text)}</td></tr>"
-        for reading, values in readings().items()
+        for reading, values in (*readings().items(), ("maze", MAZES))
         for value, text in values.items()
     ]
     return '<table class="words"><tbody>' + "\n".join(rows) + "</tbody></table>"
@@ -616,10 +445,8 @@ def to_html(study: ReadingStudy, drawn: dict[str, str]) -> str:
         '<h2 id="findings">What the numbers say</h2><ul class="finding">'
         + "".join(f"<li>{escape(each)}</li>" for each in findings(study)) + "</ul>",
         '<h2 id="table">Every reading</h2>',
-        _html_table(study, _GROUPS[:2]),
-        "<br>",
-        _html_table(study, _GROUPS[2:]),
-        f'<p class="soft">{escape(" ".join(LEGEND))} Pale: {escape(REUSED)}.</p>',
+        "<br>\n".join(_html_table(study, _GROUPS[k : k + 2]) for k in range(0, len(_GROUPS), 2)),
+        f'<p class="soft">{escape(" ".join(legend(study)))} Pale: {escape(REUSED)}.</p>',
         f'<p class="soft">The base: {escape(_readings_in_force(study))}.</p>',
         '<h2 id="figures">Figures</h2>',
         *shown,

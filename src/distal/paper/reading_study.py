@@ -1,8 +1,9 @@
 """The study of readings: what each one does to chance, to the published rules and to evolution.
 
-`study_readings` measures a base, the defaults or what is asked for, and every other value
-of every reading, one at a time. All have the same seeds, so they differ by the reading
-alone. It runs in stages (see `stages`); `reading_report` turns the numbers into pages.
+`study_readings` measures a base, the defaults or what is asked for, every other value of
+every reading and every other maze that has a name, one at a time. All have the same seeds,
+so they differ by that alone. It runs in stages (see `stages`); `reading_report` turns the
+numbers into pages.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,33 +39,44 @@ from distal.base.checks import (
 from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner
 from distal.evaluation.learning import checked_maze
-from distal.learners import Learner, chance_for
+from distal.learners import Learner, chance_for, embedded, from_embedded
 from distal.learners.rule import NUMBERS, Rule, published_rules
+from distal.model import maze as mazes
 from distal.model.draws import child_seeds
-from distal.model.maze import Maze, triple_t_maze
+from distal.model.maze import MAZES, Maze
 from distal.model.settings import READINGS, Settings, SettingsDict
 from distal.paper import experiments
 from distal.paper.experiments import PAPER, evolution_episodes
+from distal.paper.reading_tests import Appendix, Likelihood, papers_fitness
 from distal.paper.stages import SECONDS, Claim, Event, Grouped, Request, Stage, Stages, made_by, read_as
 from distal.search.config import Config
 from distal.search.evolve import estimate
-from distal.search.genetic import ELITES
+from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.search.results import Evolved, Fresh
 from distal.tasks.walk import MazeTask
 
-EPISODES = 100  # of every trial here, as in the paper's evolutions
+EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
 
 # The last number of the part that seeds of the study come from; the second is the test.
 STUDY = 8
-PUBLISHED, PAIRS = 0, 1
+PUBLISHED, PAIRS, APPENDIX = 0, 1, 2
 
 # The parts of the study, and whose pace each has.
-PARTS = {"published": "dsp", "chance": "chance", "pairing": "dsp", "evolve_dsp": "dsp", "evolve_hc": "hc"}
+PARTS = {
+    "published": "dsp",
+    "chance": "chance",
+    "appendix": "dsp",
+    "pairing": "dsp",
+    "evolve_dsp": "dsp",
+    "evolve_hc": "hc",
+}
+# Readings of the search: fields of `GeneticAlgorithm`, each with its values and what they mean.
+SEARCH_READINGS: dict[str, dict[str, str]] = {"elites": ELITES}
 # The parts that a reading touches, where it does not touch all.
 _TOUCHED = {
-    **dict.fromkeys(("m_ties", "trace_pre", "normalise"), ("published", "pairing", "evolve_dsp")),
-    "elites": ("evolve_dsp", "evolve_hc"),
+    **dict.fromkeys(("m_ties", "trace_pre", "normalise"), ("published", "appendix", "pairing", "evolve_dsp")),
+    **dict.fromkeys(SEARCH_READINGS, ("evolve_dsp", "evolve_hc")),
 }
 
 
@@ -77,17 +89,18 @@ class Scale:
     generations: int
     trials: int  # of each published rule, per final position
     pairs: int  # trials of each pair, per final position
+    episodes: int  # of the appendix test
 
 
 SCALES = {
-    "quick": Scale("quick", runs=5, generations=40, trials=50, pairs=10),
-    "paper": Scale("paper", runs=15, generations=300, trials=50, pairs=50),
+    "quick": Scale("quick", runs=5, generations=40, trials=50, pairs=10, episodes=1_000),
+    "paper": Scale("paper", runs=15, generations=300, trials=50, pairs=50, episodes=10_000),
 }
 
 
 def readings() -> dict[str, dict[str, str]]:
-    """Return every reading with its values and what they mean: those of `settings`, and elites."""
-    return {**READINGS, "elites": ELITES}
+    """Return every reading with its values and what they mean: those of `settings`, and of the search."""
+    return {**READINGS, **SEARCH_READINGS}
 
 
 # ------------------------------------------------------------------ variants
@@ -95,10 +108,11 @@ def readings() -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True)
 class _Variant:
-    """The base (without a reading), or the base with another value of one reading."""
+    """The base (without a reading), the base with another value of one reading, or in another maze."""
 
     settings: Settings
-    elites: str
+    search: GeneticAlgorithm
+    maze: Maze
     reading: str | None = None
 
     @property
@@ -122,23 +136,34 @@ class _Variant:
         return _TOUCHED.get(self.reading or "", tuple(PARTS))
 
     def of(self, reading: str) -> str:
-        """Return the value that a reading has here."""
-        value: str = self.elites if reading == "elites" else getattr(self.settings, reading)
+        """Return the value that a reading has here; that of "maze" is the maze's name."""
+        if reading == "maze":
+            return short_name(self.maze) or "a maze without a name"
+        value: str = getattr(self.search if reading in SEARCH_READINGS else self.settings, reading)
         return value
 
 
-def variants(settings: Settings, elites: str) -> list[_Variant]:
-    """Return the base, then every other value of every reading, one at a time."""
-    base = _Variant(settings, elites)
+def short_name(maze: Maze) -> str | None:
+    """Return the name by which `--maze` knows a maze, if it has one."""
+    return next((name for name in MAZES if mazes.maze(name) == maze), None)
+
+
+def variants(settings: Settings, search: GeneticAlgorithm, maze: Maze) -> list[_Variant]:
+    """Return the base, then every other value of every reading and every other named maze, one at a time."""
+    base = _Variant(settings, search, maze)
     found = [base]
     for reading, values in readings().items():
         for value in values:
             if value == base.of(reading):
                 continue
-            other = {} if reading == "elites" else {reading: value}
-            changed = Settings(**{**vars(settings), **other})
-            found.append(_Variant(changed, value if reading == "elites" else elites, reading))
-    return found
+            if reading in SEARCH_READINGS:
+                searching: GeneticAlgorithm = replace(search, **{reading: value})  # type: ignore[arg-type]
+                found.append(replace(base, search=searching, reading=reading))
+            else:
+                changed = Settings(**{**vars(settings), reading: value})
+                found.append(replace(base, settings=changed, reading=reading))
+    others = (mazes.maze(name) for name in MAZES if name != short_name(maze))
+    return [*found, *(replace(base, maze=other, reading="maze") for other in others)]
 
 
 # ------------------------------------------------------------------ pairing
@@ -222,24 +247,38 @@ def _stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
 
 @dataclass(frozen=True)
 class Search:
-    """An evolution, run by run: best of the first and last generation, and the winners on fresh trials."""
+    """An evolution, run by run: best of the first and last generation, and the winners."""
 
     first: tuple[float, ...]
     last: tuple[float, ...]
-    winners: tuple[Fresh, ...]
+    winners: tuple[Fresh, ...]  # on fresh trials
+    learners: tuple[Learner, ...]  # the winners themselves
 
     @classmethod
     def of(cls, evolved: Evolved) -> Search:
         """Take the numbers of an evolution."""
         best = evolved.best
         fresh = tuple(winner.fresh for winner in evolved.winners)
-        return cls(tuple(best[:, 0].tolist()), tuple(best[:, -1].tolist()), fresh)
+        learners = tuple(winner.learner for winner in evolved.winners)
+        return cls(tuple(best[:, 0].tolist()), tuple(best[:, -1].tolist()), fresh, learners)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Search:
-        """Read what `asdict` returns."""
+        """Read what `to_dict` returns."""
         winners = tuple(Fresh.from_dict(fresh) for fresh in data["winners"])
-        return cls(_numbers("first", data["first"]), _numbers("last", data["last"]), winners)
+        learners = tuple(from_embedded(learner) for learner in data["learners"])
+        return cls(_numbers("first", data["first"]), _numbers("last", data["last"]), winners, learners)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        return {
+            "first": list(self.first),
+            "last": list(self.last),
+            "afresh": asdict(self.afresh),
+            "winners_that_beat_chance": self.beat_chance,
+            "winners": [asdict(winner) for winner in self.winners],
+            "learners": [embedded(learner) for learner in self.learners],
+        }
 
     @property
     def afresh(self) -> Mean:
@@ -263,6 +302,7 @@ class Outcome:
 
     variant: _Variant
     rules: tuple[Fresh, ...]  # the published rules, each beside chance with its α and its trials
+    appendix: Appendix
     pairing: Pairing
     dsp: Search
     hc: Search
@@ -295,6 +335,11 @@ class Outcome:
         """How many of the published rules beat chance."""
         return sum(bool(rule.beats_chance) for rule in self.rules)
 
+    @cached_property
+    def likelihood(self) -> Likelihood:
+        """How likely the published rules are where evolution finds what it found here."""
+        return Likelihood.of(cast(tuple[Rule, ...], self.dsp.learners), published_rules())
+
     def reused(self, part: str) -> bool:
         """Whether a part is the base's."""
         return part not in self.variant.own
@@ -311,17 +356,11 @@ class Outcome:
             "difference": asdict(self.difference),
             "published_that_beat_chance": self.beat_chance,
             "rules": [asdict(rule) for rule in self.rules],
+            "appendix": self.appendix.to_dict(),
             "pairing": {**asdict(self.pairing), "fitness": [list(row) for row in self.pairing.fitness]},
-            **{
-                kind: {
-                    "first": list(search.first),
-                    "last": list(search.last),
-                    "afresh": asdict(search.afresh),
-                    "winners_that_beat_chance": search.beat_chance,
-                    "winners": [asdict(winner) for winner in search.winners],
-                }
-                for kind, search in (("dsp", self.dsp), ("hc", self.hc))
-            },
+            "likelihood": asdict(self.likelihood),
+            "dsp": self.dsp.to_dict(),
+            "hc": self.hc.to_dict(),
         }
 
     @classmethod
@@ -334,6 +373,7 @@ class Outcome:
         return cls(
             variant,
             tuple(Fresh.from_dict(rule) for rule in data["rules"]),
+            Appendix.from_dict(data["appendix"]),
             Pairing(matrix, *(number(name, test[name]) for name in ("effect", "p", "level"))),
             Search.from_dict(data["dsp"]),
             Search.from_dict(data["hc"]),
@@ -344,7 +384,8 @@ def _numbers(name: str, values: object) -> tuple[float, ...]:
     return tuple(number(name, value) for value in sequence(name, values, "a list of numbers"))
 
 
-FORMAT, VERSION = "distal-readings", 1
+_SIZES = ("runs", "generations", "trials", "pairs", "episodes")
+FORMAT, VERSION = "distal-readings", 2
 FIELDS = (
     "distal", "scale", "seed", "settings", "elites", "maze", "heading", "engine", "machine", "seconds",
     "variants",
@@ -353,14 +394,14 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class ReadingStudy:
-    """All that the study of readings gave: one outcome for the base, one for every other value.
+    """All that the study of readings gave: one outcome for the base, for every other value and maze.
 
     Attributes:
         scale: How much was run.
         seed: The seed.
         settings: The settings of the base.
         elites: What the base does with elites.
-        maze: The maze.
+        maze: The maze of the base.
         engine: The engine that ran the trials.
         version: The version of Distal.
         machine: A description of the machine.
@@ -391,8 +432,12 @@ class ReadingStudy:
 
     @cached_property
     def is_papers(self) -> bool:
-        """Whether maze, steps and hidden neurons are the paper's, so that its numbers can be compared."""
-        return self.maze == triple_t_maze() and (self.settings.steps, self.settings.hidden) == (100, 20)
+        """Whether the paper's numbers can be compared: its steps, hidden neurons and eight final positions.
+
+        The paper's own picture is not known, so any maze with as many final positions may be tested
+        against it.
+        """
+        return (self.settings.steps, self.settings.hidden, len(self.maze.finals)) == (100, 20, 8)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers and what made them, ready for JSON."""
@@ -423,15 +468,16 @@ class ReadingStudy:
         scale = instance("scale", data["scale"], dict, "how much was run")
         elites = one_of("elites", data["elites"], ELITES)
         base = Settings.from_dict(data["settings"])
-        known = variants(base, elites)
+        maze = Maze(data["maze"], data["heading"])
+        known = variants(base, replace(PAPER, elites=elites), maze)
         found = sequence("variants", data["variants"], f"a list of {len(known)} outcomes")
         outcomes = tuple(Outcome.from_dict(*each) for each in zip(found, known, strict=True))
-        sizes = (integer(name, scale[name], 0) for name in ("runs", "generations", "trials", "pairs"))
+        sizes = (integer(name, scale[name], 0) for name in _SIZES)
         return cls(
             scale=Scale(text("scale", scale["name"]), *sizes),
             settings=base,
             elites=elites,
-            maze=Maze(data["maze"], data["heading"]),
+            maze=maze,
             engine=text("engine", data["engine"]),
             **made_by(data),
             outcomes=outcomes,
@@ -443,26 +489,34 @@ class ReadingStudy:
 _TITLES = {
     "published": "published rules",
     "chance": "chance",
+    "appendix": "appendix",
     "pairing": "pairing",
     "evolve_dsp": "evolution of rules",
     "evolve_hc": "evolution of hill climbing",
 }
 
 
-def plan(scale: Scale, settings: Settings, elites: str, maze: Maze) -> dict[_Variant, list[Stage]]:
+def plan(
+    scale: Scale, settings: Settings, search: GeneticAlgorithm, maze: Maze
+) -> dict[_Variant, list[Stage]]:
     """Return the stages of every variant with the episodes that each will run."""
-    rules, finals = len(published_rules()), len(maze.finals)
-    at_100 = rules * scale.trials * finals * EPISODES
-    every_pair = rules**2 * scale.pairs * finals * EPISODES
+    rules = len(published_rules())
     planned = {}
-    for variant in variants(settings, elites):
-        search = evolution_episodes(scale.runs, scale.generations, variant.elites, finals)
-        episodes = {"published": at_100, "chance": at_100, "pairing": every_pair}
+    for variant in variants(settings, search, maze):
+        finals, elites = len(variant.maze.finals), variant.search.elites
+        evolution = evolution_episodes(scale.runs, scale.generations, elites, finals)
+        at_100 = rules * scale.trials * finals * EPISODES
+        episodes = {
+            "published": at_100,
+            "chance": at_100,
+            "appendix": rules * experiments.TRIALS * finals * scale.episodes,
+            "pairing": rules**2 * scale.pairs * finals * EPISODES,
+        }
         planned[variant] = [
             Stage(
                 f"{part}_{variant.name}",
                 _TITLES[part],
-                episodes.get(part, search),
+                episodes.get(part, evolution),
                 PARTS[part],
                 0 if part in episodes else scale.runs,
             )
@@ -476,19 +530,19 @@ def outline(planned: dict[_Variant, list[Stage]]) -> list[Stage]:
     outlined = []
     for variant, stages in planned.items():
         alone = "" if len(stages) == len(PARTS) else ": rules alone"
-        alone = ": evolution alone" if variant.reading == "elites" else alone
+        alone = ": evolution alone" if variant.reading in SEARCH_READINGS else alone
         episodes = sum(stage.episodes for stage in stages)
         outlined.append(Stage(variant.label, variant.label + alone, episodes, "dsp"))
     return outlined
 
 
-def estimated_seconds(planned: dict[_Variant, list[Stage]], maze: Maze, run: Runner) -> dict[str, float]:
-    """Measure all learners for a moment under every reading and say how long each variant may take."""
+def estimated_seconds(planned: dict[_Variant, list[Stage]], run: Runner) -> dict[str, float]:
+    """Measure all learners for a moment in every variant and say how long each may take."""
     seconds: dict[str, float] = {}
-    by_settings: dict[Settings, list[_Variant]] = {}
+    by_task: dict[tuple[Settings, Maze], list[_Variant]] = {}
     for variant in planned:
-        by_settings.setdefault(variant.settings, []).append(variant)
-    for settings, alike in by_settings.items():
+        by_task.setdefault((variant.settings, variant.maze), []).append(variant)
+    for (settings, maze), alike in by_task.items():
         stages = [stage for variant in alike for stage in planned[variant]]
         # A machine that is busy for a moment makes one of the two long, hardly both.
         found = [experiments.estimated_seconds(stages, MazeTask(maze), settings, run) for _ in range(2)]
@@ -502,7 +556,10 @@ def estimated_seconds(planned: dict[_Variant, list[Stage]], maze: Maze, run: Run
 
 CLAIM, HOLDS = "reading-study.json", "a study of readings"
 
-FIGURES = ("readings_published", "readings_evolution", "readings_pairing")
+FIGURES = (
+    "readings_published", "readings_appendix", "readings_pairing", "readings_evolution",
+    "readings_likelihood",
+)  # fmt: skip
 # Everything that a report writes.
 REPORT = (
     "readings.html", "readings.md", "study.json",
@@ -528,7 +585,7 @@ class Readings(Request):
     @cached_property
     def planned(self) -> dict[_Variant, list[Stage]]:
         """What is to be done for every variant, in its order."""
-        return plan(self.size, self.settings, self.elites, self.maze)
+        return plan(self.size, self.settings, replace(PAPER, elites=self.elites), self.maze)
 
     @cached_property
     def stages(self) -> list[Stage]:
@@ -546,13 +603,14 @@ class Readings(Request):
         """Return the evolution of a variant."""
         return Config(
             kind, self.size.runs, self.size.generations, experiments.TRIALS, EPISODES, self.seed,
-            search=replace(PAPER, elites=variant.elites), settings=variant.settings, task=MazeTask(self.maze),
+            search=variant.search, settings=variant.settings, task=MazeTask(variant.maze),
         )  # fmt: skip
 
     def check_memory(self) -> None:
         """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
-        trials = len(published_rules()) ** 2 * self.size.pairs * len(self.maze.finals)
-        evolution = estimate(self.config("dsp", next(iter(self.planned))))
+        largest = max(self.planned, key=lambda variant: len(variant.maze.finals))
+        trials = len(published_rules()) ** 2 * self.size.pairs * len(largest.maze.finals)
+        evolution = estimate(self.config("dsp", largest))
         parts = {"pairs": memory.MEASURED * trials, **evolution.parts}
         fewer = "take scale quick, or a maze with fewer final positions"
         memory.Estimate("the variants", parts, fewer).check()
@@ -572,7 +630,7 @@ def study_readings(
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> ReadingStudy:
-    """Measure a base, and every other value of every reading, one at a time.
+    """Measure a base, every other value of every reading and every other named maze, one at a time.
 
     `write_report` writes the report.
 
@@ -583,7 +641,7 @@ def study_readings(
         out: A folder to keep the work in. Stages that it already holds are read, the others
             are run and stored. A folder made with other options is refused.
         force: Start over in a folder made with other options.
-        maze: The maze; the triple T-maze if left out.
+        maze: The maze of the base; the triple T-maze if left out.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
         workers: Threads of the cpu engine, cards of the gpu engine, or the executor's workers if it
             does not say how many it has.
@@ -592,7 +650,7 @@ def study_readings(
         **settings: As in `Settings`, for the base.
 
     Returns:
-        One outcome for the base, and one for every other value.
+        One outcome for the base, and one for every other value and maze.
 
     Raises:
         InputError: If an argument is wrong, the folder cannot be used, or the work would not
@@ -641,6 +699,7 @@ class _Work:
         outcome = Outcome(
             variant,
             rules=self._rules(variant) if base is None or "published" in own else base.rules,
+            appendix=self._appendix(variant) if base is None or "appendix" in own else base.appendix,
             pairing=self._pairing(variant) if base is None or "pairing" in own else base.pairing,
             dsp=self._search("dsp", variant) if base is None or "evolve_dsp" in own else base.dsp,
             hc=self._search("hc", variant) if base is None or "evolve_hc" in own else base.hc,
@@ -660,6 +719,13 @@ class _Work:
             self.base_chance = chance
         return tuple(Fresh.of(*each) for each in zip(own, chance, strict=True))
 
+    def _appendix(self, variant: _Variant) -> Appendix:
+        rules = published_rules()
+        seeds = child_seeds(self.request.seed, [[k, APPENDIX, STUDY] for k in range(len(rules))])
+        episodes = self.request.size.episodes
+        best = self._test("appendix", rules, seeds, experiments.TRIALS, variant, episodes)
+        return Appendix.of(best, papers_fitness())
+
     def _pairing(self, variant: _Variant) -> Pairing:
         rules = published_rules()
         every = pairs(rules)
@@ -675,11 +741,12 @@ class _Work:
         seeds: NDArray[np.uint64],
         trials: int,
         variant: _Variant,
+        episodes: int = EPISODES,
     ) -> NDArray[np.int32]:
         """Return the best EP of every trial, (learners, trials)."""
         best = self.stages.test(
-            f"{part}_{variant.name}", learners, seeds, trials=trials, episodes=EPISODES,
-            task=MazeTask(self.request.maze), settings=variant.settings, record=(EPISODES,),
+            f"{part}_{variant.name}", learners, seeds, trials=trials, episodes=episodes,
+            task=MazeTask(variant.maze), settings=variant.settings, record=(episodes,),
         )  # fmt: skip
         return best[:, :, -1]
 

@@ -29,8 +29,9 @@ from distal.learners import chance_for, hill_climbing
 from distal.learners.rule import NUMBERS
 from distal.model.settings import READINGS
 from distal.paper import figures
+from distal.paper.appendix import EPISODES, NARROW
 from distal.paper.comparison import NAMES, Line, agreement, behaviours, compare
-from distal.paper.experiments import HOLDS, REPORT, TESTS, Reproduction, other_elites, plan
+from distal.paper.experiments import HOLDS, REPORT, RESAMPLE, TESTS, Reproduction, other_elites, plan
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
 
@@ -59,6 +60,7 @@ def write(result: Reproduction, out: str | Path, lines: list[Line] | None = None
 def _write(result: Reproduction, folder: Folder, lines: list[Line]) -> Path:
     tables = [
         _summary_table(result, lines),
+        _appendix_table(result, lines),
         _continuous_table(result),
         _discrete_table(result),
         climber_table(result),
@@ -140,6 +142,7 @@ def numbers(result: Reproduction, lines: list[Line]) -> dict[str, Any]:
         "behaviour": {kind: found.to_dict() for kind, found in behaviours(result).items()},
         "at_100": {kind: eps.tolist() for kind, eps in result.at_100.items()},
         "best": {kind: result.best(kind) + 1 for kind in ("dsp", "hc")},
+        "appendix": result.appendix.to_dict(),
     }
 
 
@@ -181,6 +184,28 @@ def _summary_table(result: Reproduction, lines: list[Line]) -> Table:
         ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note"),
         rows,
     )
+
+
+def _appendix_table(result: Reproduction, lines: list[Line]) -> Table:
+    """Return the paper's fifteen rules, in its order: its number, ours, and what stands beside it."""
+    found = result.appendix
+    verdicts = {line.what: line.verdict for line in lines}
+    rows = []
+    for row in found.rows:
+        numbers = (row.paper, row.ours.value, row.ours.low, row.ours.high)
+        beside = (
+            "–" if value is None else f"{value:.2f}" for value in (row.chance, row.resampled, row.narrow)
+        )
+        verdict = verdicts.get(f"{row.rule}: fitness", "")
+        rows.append([row.rule, *(f"{value:.2f}" for value in numbers), f"{row.p:.2g}", verdict, *beside])
+    caption = (
+        f"Fitness of the paper's fifteen rules after {EPISODES:,} episodes: its appendix and ours after {found.episodes:,}, "
+        f"{result.trials} trials each. low, high: the 95 % interval of ours. p: Welch's test, the paper's trials taken to "
+        "spread as ours do. chance: with the rule's α, in the same trials. resampled: fresh weights every "
+        f"{RESAMPLE} episodes. {NARROW}: ours in that maze, where it is another."
+    )
+    columns = ("rule", "paper", "ours", "low", "high", "p", "verdict", "chance", "resampled", NARROW)
+    return Table("appendix", caption, columns, rows)
 
 
 def _continuous_table(result: Reproduction) -> Table:
@@ -404,11 +429,16 @@ def _what_was_run(result: Reproduction) -> str:
     )
     return (
         f"DSP rules: {rules}. Hill climbing parameters: {scale.runs} evolutions of {scale.generations} generations. "
-        f"Tests: {result.trials} trials of {scale.episodes:,} episodes for each rule and climber, plain and resampled. "
+        f"Tests: {result.trials} trials of {scale.episodes:,} episodes for each rule and climber, plain and resampled, and for "
+        "each of the paper's fifteen rules. "
         f"Best rule: {result.origin('dsp', result.best('dsp'))}; best hill climbing parameters: "
         f"{result.origin('hc', result.best('hc'))}. "
         f"Seed {result.seed}, Distal {__version__}, engine {result.engine}."
     )
+
+
+def _appendix_sentence(result: Reproduction) -> str:
+    return f"The paper's fifteen {result.appendix}."
 
 
 def _readings(result: Reproduction) -> str:
@@ -458,7 +488,7 @@ def to_markdown(result: Reproduction, lines: list[Line], tables: list[Table], dr
         f"**Beside chance.** {' '.join(findings(result))}",
         "",
         f"On {_where(here)}, in {sum(result.seconds.values()) / 60:.1f} minutes, "
-        f"{datetime.now(UTC):%Y-%m-%d}. " + agreement(lines),
+        f"{datetime.now(UTC):%Y-%m-%d}. {agreement(lines)} {_appendix_sentence(result)}",
         "",
         _HOW,
         "",
@@ -531,7 +561,7 @@ td.note { color: var(--soft); text-align: left; padding-top: 0; font-size: .8rem
 figure { margin: 1.2rem 0 2rem; }
 figure .card { border: 1px solid var(--line); border-radius: 8px; padding: .8rem; overflow-x: auto; }
 figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-width: 30rem; margin: 0 auto; }
-figure.maze svg { max-width: 22rem; min-width: 0; }
+figure.maze svg { max-width: 22rem; min-width: 0; } figure.appendix svg { max-width: 34rem; min-width: 20rem; }
 figcaption { font-size: .9rem; color: var(--soft); margin-top: .5rem; }
 @media (max-width: 44rem) {
   body { padding: 1.2rem .9rem 3rem; }
@@ -586,6 +616,7 @@ def _inline(svg: str, name: str) -> str:
 
 def _title(table: Table) -> str:
     return {
+        "appendix": "The paper’s fifteen rules",
         "rules_continuous": "The rules: numbers and fitness",
         "rules_discrete": "The rules: changes of the weights",
         "climbers": "The hill climbing parameters",
@@ -657,7 +688,7 @@ def to_html(
         '<nav><a href="#numbers">Numbers</a><a href="#figures">Figures</a><a href="#tables">Tables</a>'
         '<a href="#readings">Readings</a><a href="#time">Time</a><a href="#files">Files</a></nav>',
         '<h2 id="numbers">The paper’s numbers beside ours</h2>',
-        f"<p>{escape(agreement(lines))} {escape(_HOW)}</p>",
+        f"<p>{escape(agreement(lines))} {escape(_appendix_sentence(result))}</p><p>{escape(_HOW)}</p>",
         _comparison_html(lines),
         "<h2>What agrees and what differs</h2>",
         _verdicts_html(lines),

@@ -29,7 +29,7 @@ from distal.engines.batch import EPs
 from distal.evaluation.learning import batch_of, task_fields
 from distal.learners import Learner, embedded
 from distal.model.draws import MAX_SEED
-from distal.model.maze import Maze
+from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.evolve import Step, resume, start, summary
@@ -202,10 +202,7 @@ class Claim:
         theirs, ours = (_flat({**self.missing, **claim}) for claim in (stored, self.content))
         names = [name for name in ours if theirs.get(name) != ours[name]]
         if names or set(theirs) - set(ours):
-            words = [
-                f"{name} {theirs[name]}" if isinstance(theirs.get(name), str | int) else name
-                for name in (names or sorted(set(theirs) - set(ours)))
-            ]
+            words = [_option(name, theirs.get(name)) for name in (names or sorted(set(theirs) - set(ours)))]
             raise InputError(
                 f"folder {str(folder)!r} holds {self.holds} with other options ({', '.join(words)}); "
                 "name another with --out, or start over with --force"
@@ -218,6 +215,13 @@ class Claim:
         self._check_content(folder)
         stages = (file for stage in self.stages for file in stage.files)
         return (self.file, SECONDS, *stages)
+
+
+def _option(name: str, value: object) -> str:
+    """Name an option of a claim, with its value if that is short; a maze by the name that it has."""
+    known = {} if name != "maze" else {word: list(maze(word).picture) for word in MAZES}
+    word = next((word for word, picture in known.items() if picture == value), value)
+    return f"{name} {word}" if isinstance(word, str | int) else name
 
 
 def _flat(claim: dict[str, Any]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, s
     """Run a trial with a DSP rule and add what every update selects to counts (periods, layers, rows)."""
     ws, table = pointers(space), pointed(task)
     stride, lanes = GROUP * options.groups, options.hidden + len(table.row)
-    space.last_visit[:] = -1
+    space.visits[:] = -1
     space.last_sensed[:] = -1
     rule, key = learner[trial], seed[trial]
     eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]

@@ -136,10 +136,11 @@ class Workspace(NamedTuple):
     # The walk, by step.
     trail: Any  # int64: transition
     spots: Any  # int64
-    states: Any  # int64
+    places: Any  # uint64: of binary neurons, the place << 32 | the state
     extra: Any  # int64: what events have cost so far
-    earlier: Any  # int64: the last visit to the same place
-    last_visit: Any  # int64 (places: the states of the table)
+    visits: (
+        Any  # int64 (places: the states of the table): the last episode that came there << 32 | its states
+    )
     words: Any  # uint32 (32): random words for actions
     # Traces, by firing: which sources were active, and which neurons after them, how many times.
     fired: Any  # uint64 (firings · source words)
@@ -195,10 +196,9 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
         activity=aligned(3 * stride, np.float32),
         trail=np.zeros(steps, np.int64),
         spots=np.zeros(steps + 1, np.int64),
-        states=np.zeros(steps + 1, np.int64),
+        places=aligned(steps + 8, np.uint64),
         extra=np.zeros(steps + 1, np.int64),
-        earlier=np.zeros(steps + 1, np.int64),
-        last_visit=np.full(table.states, -1, np.int64),
+        visits=np.full(table.states, -1, np.int64),
         words=np.zeros(32, np.uint32),
         fired=np.zeros(2 * steps * (sources // 64) + 2, np.uint64),
         reached=aligned((2 * steps + 15) * 4 * stride, np.int16),
@@ -220,7 +220,7 @@ def pointers(ws):
         pointer(ws.active_outputs), pointer(ws.action), pointer(ws.sums),
         pointer(ws.felt), pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed),
         pointer(ws.link), pointer(ws.last_sensed), pointer(ws.activity), pointer(ws.trail),
-        pointer(ws.spots), pointer(ws.states), pointer(ws.extra), pointer(ws.earlier), pointer(ws.last_visit),
+        pointer(ws.spots), pointer(ws.places), pointer(ws.extra), pointer(ws.visits),
         pointer(ws.words), pointer(ws.fired), pointer(ws.reached), pointer(ws.active), pointer(ws.both),
         pointer(ws.pattern), pointer(ws.left), pointer(ws.kind), pointer(ws.chosen), pointer(ws.change),
     )  # fmt: skip
@@ -692,14 +692,8 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode, ke
                 and same_masks(ws.masks, words, mark, step)  # sums about 0 may pass on the same
                 and same_activity(ws, hidden, now, kept)
             ):
-                period, left = step - mark, steps - step
-                rounds, rest = left // period, left % period
-                for k in range(mark, step):
-                    ws.taken[ws.trail[k]] += rounds
-                for k in range(mark, mark + rest):
-                    ws.taken[ws.trail[k]] += 1
-                extra += rounds * (extra - ws.extra[mark]) + ws.extra[mark + rest] - ws.extra[mark]
-                place = place_of(table, ws.spots[mark + rest])
+                extra += count_cycle(ws, mark, step, steps, extra)
+                place = place_of(table, ws.spots[mark + (steps - step) % (step - mark)])
                 left_over = table.left[goal * table.states + place]
                 return steps * table.step_cost + left_over + extra, steps, step
             if step == next_mark:
@@ -843,6 +837,28 @@ def keep_transitions(ws, table, kept, n_used, base):
 
 
 @inlined
+def first_visit(places, step, key):
+    """Return the step that began at the same place in the same state as `step`, or `step` itself."""
+    for first in range(0, step, 8):
+        same = mask_bits(load8(places, first) == splat8(key))
+        if same != np.uint64(0):
+            return min(first + lowest_bit(same), step)  # what lies beyond is of another episode
+    return step
+
+
+@inlined
+def count_cycle(ws, first, step, steps, extra):
+    """Count the steps from `step` on, which repeat those from `first` on; return what their events cost."""
+    period, left = step - first, steps - step
+    rounds, rest = left // period, left % period
+    for k in range(first, first + rest):
+        ws.taken[ws.trail[k]] += rounds + 1
+    for k in range(first + rest, step):
+        ws.taken[ws.trail[k]] += rounds
+    return rounds * (extra - ws.extra[first]) + ws.extra[first + rest] - ws.extra[first]
+
+
+@called
 def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
     """Walk the table with binary neurons; return EP, the steps taken and the number of transitions in use.
 
@@ -855,28 +871,43 @@ def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, 
     keep_transitions(ws, table, kept, n_used, base)
     n_used = kept
     spot, state, extra, step = np.int64(table.start[goal]), ZERO, ZERO, ZERO
-    while step < steps:
-        place = place_of(table, spot)
-        ws.spots[step], ws.states[step], ws.extra[step] = spot, state, extra
-        if not options.random_action:
-            # Has the agent been at this place in this state before?
-            visit = ws.last_visit[place]
-            ws.earlier[step], ws.last_visit[place] = visit, base + step
-            while visit >= base and ws.states[visit - base] != state:
-                visit = ws.earlier[visit - base]
-            if visit >= base:
-                first = visit - base
-                period, left = step - first, steps - step
-                rounds, rest = left // period, left % period
-                for k in range(first, step):
-                    ws.taken[ws.trail[k]] += rounds
-                for k in range(first, first + rest):
-                    ws.taken[ws.trail[k]] += 1
-                extra += rounds * (extra - ws.extra[first]) + ws.extra[first + rest] - ws.extra[first]
-                spot, state = ws.spots[first + rest], ws.states[first + rest]
-                step = steps
+    drawn = options.random_action
+    while True:
+        # Steps whose transition is known have a loop of their own, which leaves the registers to them.
+        place, transition, following = ZERO, ZERO, np.int32(-1)
+        while step < steps:
+            place = place_of(table, spot)
+            if not drawn:
+                # Has the agent been at this place in this state before?
+                key = np.uint64(place << 32 | state)
+                ws.places[step], ws.extra[step] = key, extra
+                visits, bit = ws.visits[place], np.int64(1) << (state & 31)
+                seen = visits & 0xFFFFFFFF if visits >> 32 == episode else ZERO
+                ws.visits[place] = np.int64(episode) << 32 | seen | bit
+                if seen & bit:
+                    first = first_visit(ws.places, step, key)
+                    if first < step:
+                        extra += count_cycle(ws, first, step, steps, extra)
+                        place = np.int64(ws.places[first + (steps - step) % (step - first)] >> np.uint64(32))
+                        left_over = table.left[goal * table.states + place]
+                        return steps * table.step_cost + left_over + extra, steps, n_used
+            transition, following = found_transition(ws, table, state, spot, base)
+            if drawn or following < 0:
                 break
-        transition, following = found_transition(ws, table, state, spot, base)
+            ws.taken[transition] += 1
+            ws.trail[step] = transition
+            state = np.int64(following) >> 4
+            spot = np.int64(table.moves[place * outputs + np.int64(following & 15)])
+            step += 1
+            event = event_of(table, spot)
+            if event != 0:
+                outcome = np.int64(table.outcomes[goal * EVENTS + event])
+                extra += outcome >> 1
+                if outcome & 1:
+                    return step * table.step_cost + extra, step, n_used
+        if step == steps:
+            left_over = table.left[goal * table.states + place_of(table, spot)]
+            return steps * table.step_cost + left_over + extra, step, n_used
         if following < 0:
             sensed = sensed_at(table, spot)
             mask = next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
@@ -900,7 +931,7 @@ def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, 
         ws.trail[step] = transition
         state = np.int64(following) >> 4
         action = np.int64(following & 15)
-        if options.random_action:
+        if drawn:
             action = random_action(ws, ws.active_outputs[state], outputs, step, seed, episode)
         spot = np.int64(table.moves[place * outputs + action])
         event = event_of(table, spot)
@@ -910,8 +941,6 @@ def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, 
             extra += outcome >> 1
             if outcome & 1:
                 return step * table.step_cost + extra, step, n_used
-    left_over = table.left[goal * table.states + place_of(table, spot)]
-    return steps * table.step_cost + left_over + extra, step, n_used
 
 
 def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
@@ -1176,7 +1205,7 @@ def divide(weights, begin, end, c, stride, divisor):
         store(weights, p * stride + c, load8(weights, p * stride + c) / divisor)
 
 
-@inlined
+@called
 def update(ws, table, options):
     """Change all weights, then normalise each neuron's incoming ones."""
     hidden, stride = options.hidden, GROUP * options.groups
@@ -1278,7 +1307,7 @@ def dsp_trials(
     repeatable = len(options.neurons) != CONTINUOUS and not options.random_action
     for trial in range(first, last):
         done[1] = trial
-        space.last_visit[:] = -1
+        space.visits[:] = -1
         space.last_sensed[:] = -1
         rule, key = learner[trial], seed[trial]
         eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]
@@ -1364,7 +1393,7 @@ def climbing_trials(
     running, curves, eps = pointer(stop), pointer(best), pointer(ep_out)
     for trial in range(first, last):
         done[1] = trial
-        space.last_visit[:] = -1
+        space.visits[:] = -1
         space.last_sensed[:] = -1
         climber, key = learner[trial], seed[trial]
         sigma, alpha_h, alpha_o = numbers[climber, 0], numbers[climber, 1], numbers[climber, 2]

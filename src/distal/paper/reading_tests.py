@@ -1,0 +1,179 @@
+"""Two tests of a system against the paper's appendix: what its rules do, and what rules evolution finds.
+
+`Appendix` asks whether the published rules do what the paper says of each after 10,000
+episodes, `Likelihood` whether the rules that evolution finds here are like the published
+ones. Both are pure functions of numbers; `reading_study` runs the trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from distal.base.checks import number, sequence
+from distal.learners.rule import NUMBERS, Rule, published_fitness, published_rules
+
+# ------------------------------------------------------------------ what the published rules do
+
+
+@cache
+def papers_fitness() -> tuple[float, ...]:
+    """Return the fitness of the fifteen published rules after 10,000 episodes, as the paper has it."""
+    return tuple(published_fitness(k) for k in range(1, len(published_rules()) + 1))
+
+
+def correlation(first: ArrayLike, second: ArrayLike) -> float:
+    """Return the correlation of two lists of numbers; 0 if all in one of them are equal."""
+    a, b = (np.asarray(values, np.float64) for values in (first, second))
+    a, b = a - a.mean(), b - b.mean()
+    scale = float(np.sqrt((a**2).sum() * (b**2).sum()))
+    return float((a * b).sum()) / scale if scale > 0 else 0.0
+
+
+def root_mean_square(differences: ArrayLike) -> float:
+    """Return the root of the mean of the squares."""
+    return float(np.sqrt(np.square(np.asarray(differences, np.float64)).mean()))
+
+
+@dataclass(frozen=True)
+class Appendix:
+    """The fitness of each published rule after many episodes, against the paper's.
+
+    Attributes:
+        fitness: The mean best EP of every rule.
+        errors: Their standard errors over trials.
+        r: The correlation with the paper's numbers.
+        rms: The root of the mean squared difference from them.
+    """
+
+    fitness: tuple[float, ...]
+    errors: tuple[float, ...]
+    r: float
+    rms: float
+
+    @classmethod
+    def of(cls, best: ArrayLike, paper: Sequence[float]) -> Appendix:
+        """Take the best EP of every trial, (rules, trials), and the paper's fitness of every rule."""
+        trials = np.asarray(best, np.float64)
+        fitness = trials.mean(axis=1)
+        errors = trials.std(axis=1, ddof=1) / np.sqrt(trials.shape[1])
+        return cls(
+            tuple(fitness.tolist()),
+            tuple(errors.tolist()),
+            correlation(fitness, paper),
+            root_mean_square(fitness - np.asarray(paper)),
+        )
+
+    @property
+    def mean(self) -> float:
+        """The mean of all rules."""
+        return float(np.mean(self.fitness))
+
+    @property
+    def noise_r(self) -> float:
+        """The correlation to expect of these trials with as many others of the same rules.
+
+        What the rules differ by is the spread of their fitness less what noise adds to it.
+        """
+        seen, noise = float(np.var(self.fitness, ddof=1)), root_mean_square(self.errors) ** 2
+        return max(0.0, 1 - noise / seen) if seen > 0 else 0.0
+
+    @property
+    def noise_rms(self) -> float:
+        """The root of the mean squared difference to expect of them."""
+        return float(np.sqrt(2)) * root_mean_square(self.errors)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        return {
+            **asdict(self),
+            "fitness": list(self.fitness),
+            "errors": list(self.errors),
+            "mean": self.mean,
+            "noise_r": self.noise_r,
+            "noise_rms": self.noise_rms,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Appendix:
+        """Read what `to_dict` returns."""
+        fitness, errors = (
+            tuple(number(name, value) for value in sequence(name, data[name], "a list of numbers"))
+            for name in ("fitness", "errors")
+        )
+        return cls(fitness, errors, number("r", data["r"]), number("rms", data["rms"]))
+
+
+# ------------------------------------------------------------------ what rules evolution finds
+
+CHANGES = 3  # values of a row of a table: −1, 0, 1
+BINS = 6  # of [0, 1], equally wide, for each of the four numbers
+PRIOR = 12.0  # so many winners' worth of "all values alike", in every row and for every number
+
+
+def log_likelihood(winners: NDArray[np.int64], rules: NDArray[np.int64], values: int) -> float:
+    """Return how much likelier rules are by what winners have than with all values alike.
+
+    Every column is a gene, with values from 0; genes are taken as independent. A value that
+    `count` of n winners have has the probability (count + PRIOR / values) / (n + PRIOR).
+
+    Args:
+        winners: (winners, genes).
+        rules: (rules, genes).
+        values: How many values a gene can have.
+
+    Returns:
+        The natural logarithm of the ratio of likelihoods of all rules together.
+    """
+    counts = (winners[:, :, None] == np.arange(values)).sum(axis=0)  # (genes, values)
+    share = (counts + PRIOR / values) / (len(winners) + PRIOR)
+    return float(np.log(share[np.arange(rules.shape[1]), rules] * values).sum())
+
+
+def table_genes(rules: Sequence[Rule]) -> NDArray[np.int64]:
+    """Return the changes of every rule, (rules, 32), as 0, 1, 2 for −1, 0, 1."""
+    return np.array([rule.delta_w for rule in rules], np.int64) + 1
+
+
+def number_genes(rules: Sequence[Rule]) -> NDArray[np.int64]:
+    """Return the bin of each of the four numbers of every rule, (rules, 4); 1 is in the last bin."""
+    numbers = np.array([[getattr(rule, name) for name in NUMBERS] for rule in rules], np.float64)
+    return np.minimum((numbers * BINS).astype(np.int64), BINS - 1)
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """How likely rules are where evolution finds certain winners, beside all values alike; as logarithms.
+
+    Attributes:
+        tables: Of their 32 changes.
+        numbers: Of η, θ, α_h and α_o.
+    """
+
+    tables: float
+    numbers: float
+
+    @classmethod
+    def of(cls, winners: Sequence[Rule], rules: Sequence[Rule]) -> Likelihood:
+        """Return that of rules, where evolution finds these winners."""
+        return cls(
+            log_likelihood(table_genes(winners), table_genes(rules), CHANGES),
+            log_likelihood(number_genes(winners), number_genes(rules), BINS),
+        )
+
+    @classmethod
+    def left_out(cls, rules: Sequence[Rule]) -> Likelihood:
+        """Return that of rules among themselves: each, where evolution finds all the others."""
+        each = [cls.of([*rules[:k], *rules[k + 1 :]], rules[k : k + 1]) for k in range(len(rules))]
+        return cls(sum(one.tables for one in each), sum(one.numbers for one in each))
+
+
+@cache
+def papers_likelihood() -> Likelihood:
+    """Return that of the published rules among themselves."""
+    return Likelihood.left_out(published_rules())
