@@ -8,7 +8,7 @@ import os
 from typing import Any, cast
 
 from distal import engines
-from distal.base.checks import InputError, suggestion
+from distal.base.checks import InputError, shown, suggestion
 from distal.cli.parser import Parser, number, whole
 from distal.cli.terminal import progress
 from distal.learners import DEFAULTS, Learner, find_learner
@@ -256,10 +256,17 @@ def maze(name: str | None, heading: str) -> Maze:
     """Return the maze of a name or in a file; the default for None."""
     if name is None or name in MAZES:
         return Maze(mazes.maze(name or DEFAULT_MAZE).picture, heading)
-    if not os.path.lexists(name) and not {".", os.sep} & set(name):
-        near = suggestion(name, list(MAZES))
-        raise InputError(f"no maze and no file is called {name!r}, expected a file or one of {', '.join(MAZES)}")
+    if _is_word(name):
+        raise InputError(
+            f"no maze and no file is called {shown(name)}, expected a file or one of {', '.join(MAZES)}"
+            f"{suggestion(name, MAZES)}"
+        )
     return Maze.from_file(name, heading)
+
+
+def _is_word(name: str) -> bool:
+    """Return whether a name can only have been meant as one of ours: it is no path, and no file has it."""
+    return name.replace("-", "").isalnum() and not os.path.lexists(name)
 
 
 def levels_maze(args: argparse.Namespace, heading: str) -> Maze | None:

@@ -208,7 +208,6 @@ DEFAULT_MAZE = next(iter(MAZES))
 _PICTURES = Path(__file__).parent / "mazes"
 
 
-@cache
 def maze(name: str = DEFAULT_MAZE) -> Maze:
     """Return a maze by its name.
 
@@ -216,10 +215,21 @@ def maze(name: str = DEFAULT_MAZE) -> Maze:
     `narrow-t`, the default until version 0.3, has corridors of one cell and T-junctions that all
     face north; `narrow-h` has junctions at right angles to each other.
 
+    Args:
+        name: One of the three; the default if left out.
+
+    Returns:
+        The maze.
+
     Raises:
         InputError: If no maze has this name.
     """
-    return Maze.from_file(_PICTURES / f"{one_of('maze', name, MAZES)}.txt")
+    return _named(one_of("name", name, MAZES))
+
+
+@cache
+def _named(name: str) -> Maze:
+    return Maze.from_file(_PICTURES / f"{name}.txt")
 
 
 def triple_t_maze() -> Maze:

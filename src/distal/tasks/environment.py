@@ -45,7 +45,7 @@ class MazeEnv(gymnasium.Env[_Observation, np.int64]):
     so far), ep (if the episode ended here) and goal.
 
     Args:
-        maze: A Maze, its picture as text, or a file; the triple T-maze if left out.
+        maze: A Maze, its name, its picture as text, or a file; the triple T-maze if left out.
         heading: Which way the agent looks at the start; what the maze says if left out.
         goal: The final position to find, from 0; drawn from the seed if left out.
         max_steps: The most steps of an episode.
@@ -157,7 +157,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
 
     Args:
         num_envs: The number of agents.
-        maze: A Maze, its picture as text, or a file; the triple T-maze if left out.
+        maze: A Maze, its name, its picture as text, or a file; the triple T-maze if left out.
         heading: Which way the agents look at the start; what the maze says if left out.
         goal: The final position to find, from 0; drawn from the seed if left out.
         max_steps: The most steps of an episode.
