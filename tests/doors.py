@@ -42,7 +42,7 @@ from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.learning import Behaviour, Result
 from distal.learners import dsp
-from distal.model.maze import HEADINGS
+from distal.model.maze import HEADINGS, MAZES
 from distal.model.settings import NEURONS, READINGS
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
@@ -883,7 +883,8 @@ def learning() -> list[Door]:
         Door("distal.Maze.move", SMALL.move, {
             "cell": cell, "heading": HEADED, "action": HEADED, "blocked": BLOCKED,
         }),
-        Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4))}),
+        Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4)), "width": row(3, whole(1, 5))}),
+        Door("distal.maze", distal.maze, {"name": row("triple-t", words(*MAZES))}),
         Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
         Door("distal.Settings", Settings, SETTINGS),
         Door("distal.Settings.from_dict", from_fields(Settings.from_dict), SETTINGS),

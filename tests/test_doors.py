@@ -171,7 +171,7 @@ BAD: dict[str, list[str]] = {
     "NAME": NO_WORD, "GOAL": NO_WORD, "X": ["", "x", "-0.1", "1.1", "nan", "inf"],
     "--seed": NO_WHOLE, "--generations": NO_WHOLE, "--elite-count": NO_WHOLE, "--race": NO_WHOLE,
     "--finalists": NO_WHOLE, "R": ["0", *NO_WHOLE],
-    "E": ["0", *NO_WHOLE],
+    "E": ["0", *NO_WHOLE], "W": ["0", "3", "6", *NO_WHOLE], "MAZE": [*NO_INPUT, "narrow", "Narrow-t"],
     "N": ["0", *NO_WHOLE], "ID": ["", "x", "x:y", "\0", "a" * 4_000, "missing.npz"],
     "NAME=VALUE": ["", "x", "=", "=1", "1=1", "a b=1", "nosuch=1"],
     "WORDS": [*NO_WORD, "bins", "bins:0", "one-hot,binary"],

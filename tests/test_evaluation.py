@@ -189,7 +189,7 @@ def test_the_wrong_kind_of_thing_is_refused() -> None:
     with pytest.raises(InputError, match="learner is 7, expected a Rule, HillClimbing, Chance"):
         learn(wrong)
     wrong = "maze.txt"
-    with pytest.raises(InputError, match=r"expected a Maze; read one with Maze\.from_file"):
+    with pytest.raises(InputError, match=r"expected a Maze, as distal\.maze\('narrow-t'\)"):
         learn("paper:1", maze=wrong)
     wrong = np.zeros((32, 1), np.int64)
     with pytest.raises(InputError, match=r"delta_w\[0\] is array"):

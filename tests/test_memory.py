@@ -159,7 +159,7 @@ def vector(num_envs: int) -> object:
 
 def foreign(**options: Any) -> object:
     gymnasium = pytest.importorskip("gymnasium")
-    task = distal.EnvTask(gymnasium.make("distal/TripleTMaze-v0"))
+    task = distal.EnvTask(gymnasium.make("distal/TripleTMaze-v1"))
     return distal.learn("chance", task=task, **options)
 
 

@@ -19,7 +19,7 @@ from distal.model.maze import DEFAULT_MAZE, EMPTY, MAZES, WALL, Maze, maze
 def add(commands: Commands) -> None:
     """Add the command."""
     command = add_command(commands, "maze", run, "draw a maze, its final positions and distances")
-    command.add_argument("name", nargs="?", metavar="NAME", help=options.maze_help())
+    command.add_argument("name", nargs="?", metavar="MAZE", help=options.maze_help())
     command.add_argument("--list", action="store_true", help="show the mazes that have a name, small")
     options.add_levels(command, ", as a text picture and no more")
     command.add_argument("--out", metavar="OUT", help="also write the text picture to a file")

@@ -62,7 +62,7 @@ def add_settings(
         command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
     neurons = explained(NEURONS, BINARY)
     command.add_argument("--neurons", default=unless_given(BINARY), metavar="WORD", help=neurons)
-    command.add_argument("--maze", metavar="NAME", help=maze_help())
+    command.add_argument("--maze", metavar="MAZE", help=maze_help())
     add_heading(command, None if environments else unless_given("north"))
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
     for name, values in READINGS.items():

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 from distal.base.checks import path, suggestion
 from distal.cli import terminal
 
-_PATHS = ("DIR", "FILE", "OUT")  # what stands for the path of a file or a folder in the help
+_PATHS = ("DIR", "FILE", "MAZE", "OUT")  # what stands for the path of a file or a folder in the help
 
 
 class Parser(argparse.ArgumentParser):
