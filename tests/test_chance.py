@@ -344,17 +344,19 @@ def test_a_pair_is_compared_with_itself_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "chance", "lead"),
-    # Independent programs gave 94.2 for chance and 83.7 for published rules, on average over all fifteen;
-    # where corridors are narrow, 103.6 and 101.7.
-    [("triple-t", 94.2, -10.5), ("narrow-t", 103.6, -1.9)],
+    ("name", "fitness", "least", "most"),
+    # Independent programs gave 83.7 and 101.7 for published rules, on average over all fifteen. Below chance
+    # they were by 6.0 to 15.4 in hundreds of other mazes with corridors of three cells; where corridors have
+    # one cell, by 6.4 at most, and above it by as much as 6.5.
+    [("triple-t", 83.7, 6.0, 15.4), ("narrow-t", 101.7, -6.5, 6.4)],
 )
-def test_published_rules_beat_chance_where_corridors_are_wide(name: str, chance: float, lead: float) -> None:
+def test_published_rules_beat_chance_where_corridors_are_wide(
+    name: str, fitness: float, least: float, most: float
+) -> None:
     results = [learn(rule, maze=maze(name), trials=20) for rule in published_rules()]
-    fitness = [result.chance.fitness for result in results if result.chance is not None]
-    leads = [result.difference.mean for result in results if result.difference is not None]
-    assert np.mean(fitness) == pytest.approx(chance, abs=2)
-    assert np.mean(leads) == pytest.approx(lead, abs=2)
+    leads = [-result.difference.mean for result in results if result.difference is not None]
+    assert np.mean([result.fitness for result in results]) == pytest.approx(fitness, abs=3)
+    assert least < np.mean(leads) < most
 
 
 def test_the_best_evolved_rule_beats_chance() -> None:

@@ -180,7 +180,7 @@ def test_a_maze_may_be_a_name(name: str) -> None:
     assert env.unwrapped.maze == Maze(maze(name).picture, "south")
 
 
-@pytest.mark.parametrize(("goal", "ep"), enumerate([37, 34, 34, 37, 43, 40, 40, 43]))
+@pytest.mark.parametrize(("goal", "ep"), [*enumerate([37, 34, 34, 37, 43, 40, 40, 43])])
 def test_the_shortest_path_through_the_triple_t_maze_has_its_distance_as_ep(goal: int, ep: int) -> None:
     maze = triple_t_maze()
     env = gymnasium.make("distal/TripleTMaze-v1", goal=goal, reward="step")

@@ -126,7 +126,7 @@ def ways(maze: Maze) -> tuple[int, ...]:
 
 def squares(maze: Maze, side: int) -> NDArray[np.bool_]:
     """Return where the upper left corners of open squares of this size are."""
-    return sliding_window_view(~maze.walls, (side, side)).all(axis=(2, 3))
+    return np.asarray(sliding_window_view(~maze.walls, (side, side)).all(axis=(2, 3)))
 
 
 def assert_corridors(maze: Maze, width: int) -> None:
