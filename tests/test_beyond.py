@@ -133,9 +133,9 @@ def test_a_condition_is_what_its_name_says() -> None:
         goals = 2 ** (int(name[-1]) if "levels" in name else 3)
         assert len(config.task.goals) == goals
         assert 40 <= config.trials * goals < 40 + goals
-    # 100 steps for a shortest way of 38.5: 12 · 100 / 38.5 = 31.2, 23.5 · … = 61.04, 61.5 · … = 159.7
-    assert [Place(levels).settings.steps for levels in (1, 2, 3, 4)] == [32, 62, 100, 160]
-    assert [Place(levels).perfect for levels in (1, 2, 3, 4)] == [12, 23.5, 38.5, 61.5]
+    # 100 steps for a shortest way of 38.5: 13 · 100 / 38.5 = 33.8, 24.5 · … = 63.6, 66.5 · … = 172.7
+    assert [Place(levels).settings.steps for levels in (1, 2, 3, 4)] == [34, 64, 100, 173]
+    assert [Place(levels).perfect for levels in (1, 2, 3, 4)] == [13, 24.5, 38.5, 66.5]
 
 
 def test_the_stages_of_the_whole_study_have_names_of_their_own() -> None:
@@ -560,8 +560,8 @@ def test_the_levels_are_named_and_the_share_of_the_way(tiny: tuple[BeyondStudy, 
     assert said.startswith(
         "In part: a rule evolved for its maze beats chance with 1, 2 and 3 levels (not shown with 4)"
     )
-    # 20 of 100 − 12, of 100 − 23.5, of 100 − 38.5 and of 100 − 61.5.
-    assert "it comes 22.7%, 26.1%, 32.5% and 51.9% of the way with 1, 2, 3 and 4 levels." in said
+    # 20 of 100 − 13, of 100 − 24.5, of 100 − 38.5 and of 100 − 66.5.
+    assert "it comes 23.0%, 26.5%, 32.5% and 59.7% of the way with 1, 2, 3 and 4 levels." in said
 
 
 @pytest.mark.parametrize(

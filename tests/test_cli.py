@@ -17,7 +17,9 @@ import pytest
 import distal
 from distal import InputError, cli, published_rule
 from distal.cli import main
+from distal.cli.maze import small
 from distal.engines import Runner, resolve
+from distal.model.maze import MAZES
 from distal.paper import experiments
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
@@ -43,13 +45,14 @@ def test_maze_draws_the_triple_t_maze_with_its_distances(capsys: pytest.CaptureF
     assert text.startswith(str(distal.triple_t_maze()))
     assert "perfect agent (mean distance)  38.50" in text
     data = output_json(capsys, "maze")
-    assert [final["distance"] for final in data["finals"]] == [39, 39, 38, 38, 38, 38, 39, 39]
-    assert data["start"] == {"row": 27, "column": 14}
+    assert [final["distance"] for final in data["finals"]] == [37, 34, 34, 37, 43, 40, 40, 43]
+    assert data["start"] == {"row": 26, "column": 14}
     assert data["perfect_agent"] == 38.5
 
 
 def test_maze_prints_a_t_maze_that_is_a_maze_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert output(capsys, "maze", "--levels", "3") == f"{distal.triple_t_maze()}\n"
+    assert output(capsys, "maze", "--levels", "3", "--width", "1") == f"{distal.maze('narrow-t')}\n"
+    assert output(capsys, "maze", "--levels", "1") == f"{distal.t_maze(1, 3)}\n"
     file = tmp_path / "two.txt"
     assert "perfect agent" in output(capsys, "maze", "--levels", "2", "--out", str(file))
     assert distal.Maze.from_file(file) == distal.t_maze(2)
@@ -57,7 +60,141 @@ def test_maze_prints_a_t_maze_that_is_a_maze_file(capsys: pytest.CaptureFixture[
     assert (data["picture"], data["heading"]) == (list(distal.t_maze(4).picture), "east")
     assert refusal(capsys, "maze", "--levels", "5").endswith("expected a whole number from 1 to 4\n")
     assert "both given" in refusal(capsys, "maze", str(file), "--levels", "1")
+    assert "both given" in refusal(capsys, "maze", "narrow-t", "--levels", "1")
     assert refusal(capsys, "maze", "--levels", "1", "--out", str(tmp_path))
+
+
+@pytest.mark.parametrize("name", MAZES)
+def test_maze_draws_a_maze_by_its_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = output(capsys, "maze", name)
+    assert text.startswith(str(distal.maze(name)))
+    assert "perfect agent (mean distance)  38.50" in text
+    assert output_json(capsys, "maze", name)["picture"] == list(distal.maze(name).picture)
+    assert output_json(capsys, "maze", name, "--heading", "west")["heading"] == "west"
+
+
+def test_maze_lists_the_mazes_that_have_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    text = output(capsys, "maze", "--list")
+    for name in MAZES:
+        assert text.split().count(name) == 1
+    assert text.count("(default)") == 1
+    assert "triple-t (default)" in text
+    assert text.count("29 × 29, perfect agent 38.50") == 3
+    for symbol in "S01234567":  # every start and final position is marked, in each of the three
+        assert "".join(text.splitlines()[2:]).count(symbol) == 3
+    data = output_json(capsys, "maze", "--list")
+    assert list(data) == list(MAZES)
+    for name, described in data.items():
+        assert described == output_json(capsys, "maze", name)
+
+
+def test_a_small_picture_has_two_rows_of_cells_in_a_line() -> None:
+    assert small(T) == ["█0▀1█", "██S██", "▀▀▀▀▀"]
+
+
+@pytest.mark.parametrize(
+    "more", [["narrow-t"], ["--levels", "2"], ["--out", "maze.txt"], ["--svg", "maze.svg"]]
+)
+def test_the_list_of_mazes_comes_alone(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    said = refusal(capsys, "maze", "--list", *more)
+    assert said.endswith("--list shows all mazes that have a name; leave out everything else\n")
+
+
+# Commands that take a maze.
+TAKE_A_MAZE = {
+    "maze": ["maze"],
+    "learn": ["learn", "paper:1", *SHORT, "--maze"],
+    "climb": ["climb", *SHORT, "--maze"],
+    "compare": ["compare", "paper:1", "hc", *SHORT, "--maze"],
+    "inspect": ["inspect", "paper:1", *SHORT, "--maze"],
+    "watch": ["watch", "hc", "--episodes", "3", "--steps", "8", "--out", "page.html", "--maze"],
+    "evolve": ["evolve", "--out", "new", "--maze"],
+    "reproduce": ["reproduce", "--out", "new", "--maze"],
+    "readings": ["readings", "--out", "new", "--maze"],
+}
+
+
+@pytest.mark.parametrize("command", TAKE_A_MAZE)
+def test_a_maze_that_nobody_knows_is_refused_with_the_nearest_name(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = "expected a file or one of triple-t, narrow-t, narrow-h"
+    assert refusal(capsys, *TAKE_A_MAZE[command], "narow-t") == (
+        f"distal: error: no maze and no file is called 'narow-t', {expected}; did you mean 'narrow-t'?\n"
+    )
+    assert refusal(capsys, *TAKE_A_MAZE[command], "labyrinth") == (
+        f"distal: error: no maze and no file is called 'labyrinth', {expected}\n"
+    )
+    assert "No such file" in refusal(capsys, *TAKE_A_MAZE[command], "narow-t.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_without_a_dot_is_a_maze_too_but_a_name_comes_first(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine", "narrow-t"):
+        Path(name).write_text(str(T))
+    assert output_json(capsys, "maze", "mine")["picture"] == list(T.picture)
+    assert output_json(capsys, "maze", "narrow-t")["picture"] == list(distal.maze("narrow-t").picture)
+    assert output_json(capsys, "maze", "./narrow-t")["picture"] == list(T.picture)
+
+
+@pytest.mark.parametrize("name", [None, *MAZES])
+def test_a_named_maze_is_learned_in(name: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [] if name is None else ["--maze", name]
+    short: Any = {"episodes": 12, "trials": 1, "steps": 45}
+    words = ["paper:1", "--episodes", "12", "--trials", "1", "--steps", "45"]
+    maze = distal.maze() if name is None else distal.maze(name)
+    learned = output_json(capsys, "learn", *words, *chosen)
+    assert learned["fitness"] == distal.learn("paper:1", maze=maze, **short).fitness
+    compared = distal.compare(["paper:1", "hc"], maze=maze, **short).to_dict()
+    told = output_json(capsys, "compare", words[0], "hc", *words[1:], *chosen)
+    assert told["learners"] == json.loads(json.dumps(compared))["learners"]
+    inspected = output_json(capsys, "inspect", *words, *chosen)
+    assert inspected["fitness"] == learned["fitness"]
+
+
+def test_a_named_maze_is_evolved_in_and_watched(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    few = ["--runs=1", "--generations=0", "--trials=1", "--episodes=2", "--steps=3", "--fresh=8"]
+    for number, (name, title) in enumerate(MAZES.items()):
+        out = tmp_path / str(number)
+        assert main(["evolve", "--maze", name, *few, "--out", str(out)]) == 0
+        assert json.loads((out / "config.json").read_text())["maze"] == list(distal.maze(name).picture)
+        capsys.readouterr()
+        said = output(capsys, "runs", str(out))
+        assert (f"task {title}" in said) == (name != "triple-t")
+        page = tmp_path / f"{number}.html"
+        words = ["--episodes", "3", "--steps", "8", "--maze", name, "--out", str(page)]
+        output(capsys, "watch", "hc", *words)
+        assert json.dumps(distal.maze(name).picture[1]) in page.read_text()
+
+
+@pytest.mark.parametrize("command", ["learn", "compare", "inspect", "climb"])
+def test_levels_and_width_make_a_t_maze_with_its_own_steps(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    who = {"learn": ["hc"], "compare": ["hc", "chance"], "inspect": ["paper:1"], "climb": []}
+    words = [command, *who[command]]
+    few = ["--episodes", "3", "--trials", "1"]
+    data = output_json(capsys, *words, *few, "--levels", "1", "--width", "1")
+    # The shortest way has 12 cells: 12 · 100 / 38.5 = 31.2 steps, rounded up; in the wide one 13: 33.8.
+    assert data["steps"] == 32
+    assert output_json(capsys, *words, *few, "--levels", "1")["steps"] == 34
+    alone = refusal(capsys, *words, *few, "--width", "2")
+    assert alone.endswith("--width is for a T-maze of some levels; give --levels N too, or leave it out\n")
+    wide = refusal(capsys, *words, *few, "--levels", "2", "--width", "6")
+    assert wide.endswith("width is 6, expected a whole number from 1 to 5\n")
+    both = refusal(capsys, *words, *few, "--levels", "2", "--maze", "narrow-t")
+    assert both.endswith("--maze and --levels are both given; leave one out\n")
+    env = refusal(capsys, *words, *few, "--width", "2", "--env", "CliffWalking-v1")
+    assert env.endswith("--width and --env are both given; leave one out\n")
+
+
+def test_a_width_without_levels_is_no_maze(capsys: pytest.CaptureFixture[str]) -> None:
+    said = refusal(capsys, "maze", "--width", "2")
+    assert said.endswith("--width is for a T-maze of some levels; give --levels N too, or leave it out\n")
 
 
 def test_maze_draws_a_file_and_writes_a_picture(

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distal import InputError, Maze, triple_t_maze
+from distal import InputError, Maze, maze, triple_t_maze
 from distal.base.colours import LIGHT
-from distal.model.maze import ACTIONS, HEADINGS, LEFT, RIGHT, STOP, STRAIGHT
+from distal.model.maze import ACTIONS, HEADINGS, LEFT, MAZES, RIGHT, STOP, STRAIGHT
 from tests.mazes import T
 from tests.strategies import mazes
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 
-IDS = ("distal/TripleTMaze-v0", "distal/Maze-v0")
+IDS = ("distal/TripleTMaze-v1", "distal/Maze-v0")
+OLD = "distal/TripleTMaze-v0"
 
 
 def make(**options: Any) -> Any:
@@ -28,9 +29,9 @@ def make(**options: Any) -> Any:
 
 @pytest.mark.parametrize("imports", ["import distal, gymnasium", "import gymnasium, distal"])
 def test_the_environments_are_registered_whichever_import_comes_first(imports: str) -> None:
-    script = f"{imports}\nfor name in {IDS}: print(gymnasium.make(name).observation_space)"
+    script = f"{imports}\nfor name in {(*IDS, OLD)}: print(gymnasium.make(name).observation_space)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["MultiBinary(3)"] * 2
+    assert done.stdout.split() == ["MultiBinary(3)"] * 3
 
 
 def test_a_look_for_gymnasium_before_its_import_changes_nothing() -> None:
@@ -91,9 +92,9 @@ def test_an_episode_that_fails_is_truncated_and_returns_minus_its_ep(
 
 
 def test_the_goal_comes_from_the_options_the_constructor_or_the_seed() -> None:
-    env = gymnasium.make("distal/TripleTMaze-v0")
+    env = gymnasium.make("distal/TripleTMaze-v1")
     assert env.reset(options={"goal": 5})[1]["goal"] == 5
-    assert gymnasium.make("distal/TripleTMaze-v0", goal=2).reset()[1]["goal"] == 2
+    assert gymnasium.make("distal/TripleTMaze-v1", goal=2).reset()[1]["goal"] == 2
     drawn = [env.reset(seed=seed)[1]["goal"] for seed in range(60)]
     assert drawn == [env.reset(seed=seed)[1]["goal"] for seed in range(60)]
     assert set(drawn) == set(range(8))
@@ -151,20 +152,49 @@ def test_a_maze_may_be_text_or_a_file(tmp_path: Any) -> None:
         assert env.unwrapped.maze == Maze(T.picture, "east")
 
 
-def test_the_shortest_path_through_the_triple_t_maze_has_ep_38_or_39() -> None:
+def test_the_first_version_stays_the_narrow_maze_and_the_second_is_the_default() -> None:
+    assert gymnasium.make("distal/TripleTMaze-v1").unwrapped.maze == triple_t_maze() == maze("triple-t")
+    assert gymnasium.make("distal/Maze-v0").unwrapped.maze == triple_t_maze()
+    with pytest.warns(DeprecationWarning, match="TripleTMaze-v0 is out of date"):
+        old = gymnasium.make(OLD, goal=2)
+    assert old.unwrapped.maze == maze("narrow-t")
+    observation, info = old.reset(seed=0)
+    assert (observation.tolist(), info["cell"], info["distance"]) == ([1, 0, 1], (27, 14), 38)
+    with pytest.warns(DeprecationWarning, match="TripleTMaze-v0 is out of date"):
+        vector = gymnasium.make_vec(OLD, num_envs=2)
+    assert vector.reset(seed=0, options={"goal": [0, 3]})[1]["distance"].tolist() == [39, 38]
+
+
+def test_at_the_start_of_the_triple_t_maze_nothing_is_near() -> None:
+    env = gymnasium.make_vec("distal/TripleTMaze-v1", num_envs=8)
+    observations, info = env.reset(seed=0, options={"goal": list(range(8))})
+    assert observations.tolist() == [[0, 0, 0]] * 8
+    assert info["cell"].tolist() == [[26, 14]] * 8
+    assert info["distance"].tolist() == [37, 34, 34, 37, 43, 40, 40, 43]
+
+
+@pytest.mark.parametrize("name", MAZES)
+def test_a_maze_may_be_a_name(name: str) -> None:
+    assert gymnasium.make("distal/Maze-v0", maze=name).unwrapped.maze == maze(name)
+    env = gymnasium.make("distal/Maze-v0", maze=name, heading="south")
+    assert env.unwrapped.maze == Maze(maze(name).picture, "south")
+
+
+@pytest.mark.parametrize(("goal", "ep"), [*enumerate([37, 34, 34, 37, 43, 40, 40, 43])])
+def test_the_shortest_path_through_the_triple_t_maze_has_its_distance_as_ep(goal: int, ep: int) -> None:
     maze = triple_t_maze()
-    env = gymnasium.make("distal/TripleTMaze-v0", goal=0, reward="step")
+    env = gymnasium.make("distal/TripleTMaze-v1", goal=goal, reward="step")
     env.reset(seed=0)
     rewards, over = [], False
     while not over:  # downhill
         here = env.unwrapped._walk
         action = min(
             range(1, 4),
-            key=lambda a: maze.distances[0][maze.move(here.cells[-1], here.headings[-1], a, "turn")[0]],
+            key=lambda a: maze.distances[goal][maze.move(here.cells[-1], here.headings[-1], a, "turn")[0]],
         )
         _, reward, over, _, info = env.step(action)
         rewards.append(reward)
-    assert (sum(rewards), info["ep"], len(rewards)) == (-39, 39, 39)
+    assert (sum(rewards), info["ep"], len(rewards)) == (-ep, ep, ep)
 
 
 @given(mazes(), st.integers(0, 2**31), st.sampled_from(["episode", "step"]), st.data())
@@ -193,7 +223,7 @@ def test_the_vectorised_environment_does_what_as_many_single_ones_do(
 
 
 def test_vectorised_goals_may_differ_and_bad_input_is_refused() -> None:
-    env = gymnasium.make_vec("distal/TripleTMaze-v0", num_envs=3)
+    env = gymnasium.make_vec("distal/TripleTMaze-v1", num_envs=3)
     assert env.reset(seed=1, options={"goal": [5, 0, 2]})[1]["goal"].tolist() == [5, 0, 2]
     assert env.reset(seed=1, options={"goal": 4})[1]["goal"].tolist() == [4] * 3
     for options in (
@@ -211,7 +241,7 @@ def test_vectorised_goals_may_differ_and_bad_input_is_refused() -> None:
 
 def test_a_heading_given_beside_a_maze_counts() -> None:
     assert make(heading="west").reset()[1]["heading"] == "west"
-    assert gymnasium.make("distal/TripleTMaze-v0", heading="west").reset()[1]["heading"] == "west"
+    assert gymnasium.make("distal/TripleTMaze-v1", heading="west").reset()[1]["heading"] == "west"
 
 
 def test_actions_and_headings_stand_in_the_order_of_the_maze() -> None:

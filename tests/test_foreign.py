@@ -42,7 +42,7 @@ def learned(env: Any, learner: Any, *, options: Any = ({},), ep: Any = None, **a
 @pytest.mark.parametrize("learner", ["paper:1", HillClimbing(0.3, 0.2, 0.1)])
 def test_in_our_own_environment_it_is_the_maze_engine(learner: Any, resample: int | None) -> None:
     in_env = learned(
-        "distal/TripleTMaze-v0",
+        "distal/TripleTMaze-v1",
         learner,
         options=every_goal(distal.triple_t_maze()),
         episodes=10,
@@ -161,7 +161,7 @@ def test_ep_is_any_function_of_the_episode_and_steps_limit_it() -> None:
 
 
 def test_an_episode_lasts_as_long_as_the_environment_allows() -> None:
-    env = gymnasium.make("distal/TripleTMaze-v0", max_steps=30)
+    env = gymnasium.make("distal/TripleTMaze-v1", max_steps=30)
     in_env = learned(env, "paper:1", options=every_goal(distal.triple_t_maze()), episodes=9, trials=1)
     assert in_env.settings.steps == 30
     assert (in_env.best == distal.learn("paper:1", episodes=9, trials=1, steps=30).best).all()
@@ -213,7 +213,7 @@ FAILED = f"trial 0 (goal 0, seed {child_seed(0, 0, 0, 0)}) failed: "
             f"{FAILED}what `ep` returns for an episode is None, expected a finite number",
         ),
         (
-            {"env": "distal/TripleTMaze-v0", "steps": 50},
+            {"env": "distal/TripleTMaze-v1", "steps": 50},
             f"{FAILED}steps is 50, but the environment ends an episode after 100; make it with max_steps=50",
         ),
     ],
@@ -280,7 +280,7 @@ def test_steps_and_target_are_the_environments_own() -> None:
     assert EnvTask(lambda: gymnasium.wrappers.TimeLimit(Cue(), 7)).steps == 7
     assert EnvTask("MountainCar-v0", ep=lambda walk: 0).target(Settings()) is None
     assert (EnvTask(Cue).steps, EnvTask(Cue).target(Settings())) == (None, None)
-    maze = EnvTask("distal/TripleTMaze-v0", args={"max_steps": 40})
+    maze = EnvTask("distal/TripleTMaze-v1", args={"max_steps": 40})
     assert maze.steps == 40
     with pytest.raises(
         InputError, match="steps is 50, but the environment ends an episode after 40; make it"
@@ -452,7 +452,7 @@ def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFix
         ("FrozenLak-v1", "did you mean 'FrozenLake-v1'?"),
         ("frozenlake-v1", "did you mean 'FrozenLake-v1'?"),
         ("FrozenLake-v99", "did you mean 'FrozenLake-v1'?"),
-        ("distal/TripelTMaze-v0", "did you mean 'distal/TripleTMaze-v0'?"),
+        ("distal/TripelTMaze-v1", "did you mean 'distal/TripleTMaze-v1'?"),
         ("MiniGrid-Empty-5x5-v0", "pip install minigrid, and write 'minigrid:MiniGrid-Empty-5x5-v0'"),
         ("ALE/Pong-v5", "pip install ale-py, and write 'ale_py:ALE/Pong-v5'"),
         ("nosuchmodule:Foo-v1", "pip install nosuchmodule"),

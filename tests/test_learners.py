@@ -295,7 +295,7 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
             lambda one=one: replace(trial(Chance(0, 0)), learners=(one,)),
             lambda one=one: learners.episodes(one, task, settings, 0),
             lambda one=one: watch.trials(one, maze=MAZE),
-            lambda one=one: distal.learn(one, task="distal/TripleTMaze-v0"),
+            lambda one=one: distal.learn(one, task="distal/TripleTMaze-v1"),
         ):
             with pytest.raises(InputError, match=type(stranger).__name__):
                 call()

@@ -159,7 +159,7 @@ def vector(num_envs: int) -> object:
 
 def foreign(**options: Any) -> object:
     gymnasium = pytest.importorskip("gymnasium")
-    task = distal.EnvTask(gymnasium.make("distal/TripleTMaze-v0"))
+    task = distal.EnvTask(gymnasium.make("distal/TripleTMaze-v1"))
     return distal.learn("chance", task=task, **options)
 
 
@@ -422,25 +422,27 @@ def test_pieces_that_fail_leave_the_old_file_and_no_other(tmp_path: Path) -> Non
 
 
 LONG = """
-from pathlib import Path
+import gc
+import tracemalloc
 
 marks = {}
 
 def note(step):
     if step.generation in (30, 120):
-        marks[step.generation] = 4096 * int(Path("/proc/self/statm").read_text().split()[1])
+        gc.collect()
+        marks[step.generation] = tracemalloc.get_traced_memory()[0]
 
+tracemalloc.start()
 distal.evolve(runs=100, generations=120, population=2, elite_count=1, trials=1, episodes=1, progress=note,
               out="out", **SMALL)
 print(marks[120] - marks[30])
 """
 
 
-@linux_only
 def test_a_long_evolution_does_not_grow(tmp_path: Path) -> None:
     done = in_process(BEGIN + LONG, folder=tmp_path)
     numbers = 24 * 100 * 90  # three a run and generation; as rows of text they would take 3.6 MB
-    assert int(done.stdout) < numbers + 2 * MiB, done.stderr  # the system gives by the megabyte
+    assert int(done.stdout) < 3 * numbers, done.stderr
 
 
 # ------------------------------------------------------------------ files

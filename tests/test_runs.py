@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import random
 import shutil
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import distal
 from distal import (
     GeneticAlgorithm,
     HillClimbing,
@@ -35,6 +37,7 @@ from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, run_seed, summary
 from distal.search.runs import gene_columns
+from distal.tasks.walk import maze_of
 from tests.command_line import output, refusal
 from tests.mazes import T
 from tests.processes import DISTAL, started
@@ -387,6 +390,28 @@ def test_the_same_evolution_has_the_same_genes_in_both_forms(old: Path, tmp_path
     assert joined == rows_of(old)
 
 
+def test_a_folder_of_version_0_3_resumes_in_the_maze_that_was_the_default_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # tests/version_0_3 holds two runs of two generations that version 0.3 made, and what it made of four.
+    folder = Path(__file__).with_name("version_0_3")
+    for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
+        shutil.copy(folder / name, tmp_path)
+    assert "learner dsp, task narrow triple T-maze, elites" in output(capsys, "runs", str(tmp_path))
+    assert maze_of(resume(tmp_path, generations=4).config.task) == distal.maze("narrow-t")
+    assert (tmp_path / "generations.csv").read_bytes() == (folder / "longer.csv").read_bytes()
+    assert (tmp_path / "winners.csv").read_bytes() == (folder / "winners_longer.csv").read_bytes()
+
+
+def test_folders_of_old_versions_keep_their_own_maze(tmp_path: Path) -> None:
+    for folder in ("version_0_1", "version_0_2", "version_0_3"):
+        kept = json.loads((Path(__file__).with_name(folder) / "config.json").read_text())
+        copy = shutil.copytree(Path(__file__).with_name(folder), tmp_path / folder)
+        for name in ("longer.csv", "winners_longer.csv"):
+            (copy / name).unlink()
+        assert list(maze_of(resume(copy).config.task).picture) == kept["maze"]
+
+
 def test_a_gene_that_is_called_like_another_column_gets_a_longer_name() -> None:
     assert gene_columns(("run", "best"), ("eta", "best", "alpha_h")) == ("eta", "gene_best", "alpha_h")
 
@@ -557,8 +582,10 @@ def test_the_table_is_not_written_into_the_runs(finished: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("maze", "said"),
     [
-        (t_maze(1), "learner hc, task T-maze of 1 level, elites"),
-        (t_maze(2), "learner hc, task T-maze of 2 levels, elites"),
+        (t_maze(1), "learner hc, task T-maze of 1 level, corridors of 3 cells, elites"),
+        (t_maze(2, 1), "learner hc, task T-maze of 2 levels, corridors of 1 cell, elites"),
+        (t_maze(3, 1), "learner hc, task narrow triple T-maze, elites"),
+        (distal.maze("narrow-h"), "learner hc, task narrow triple H-maze, elites"),
         (triple_t_maze(), "learner hc, elites"),
         (Maze(triple_t_maze().picture, "east"), "learner hc, task triple T-maze, heading east, elites"),
         (T, "learner hc, task maze of 5 by 5 cells, elites"),

@@ -95,8 +95,10 @@ def ep(world: World, actions: list[int], goal: int = 0) -> float:
 # For each task without chance: what ends well, by hand, and what stands still.
 LEFT, DOWN, RIGHT, UP = range(4)
 WAYS = {
-    "t_maze_1": ([3] * 10 + [1, 3], [0], 12),
-    "t_maze_2": ([3] * 10 + [1, 3, 3, 3, 2, *[3] * 7, 1, 3], [0], 24),
+    "t_maze_1": ([3] * 10 + [1, 3, 3], [0], 13),
+    "t_maze_2": ([3] * 10 + [1, 3, 3, 3, 2, *[3] * 7, 1, 3, 3, 3], [0], 26),
+    # 15 north, 7 west, 9 north, 6 west
+    "t_maze_3": ([3] * 15 + [1, *[3] * 6, 2, *[3] * 8, 1, *[3] * 5], [0], 37),
     "cliff_walking": ([0, *[1] * 11, 2], [3], 13),
     "frozen_lake_4x4": ([DOWN, DOWN, RIGHT, RIGHT, DOWN, RIGHT], [LEFT], -1),
     "frozen_lake_8x8": ([RIGHT] * 7 + [DOWN] * 7, [LEFT], -1),

@@ -28,7 +28,7 @@ from distal.base.colours import DARK, LIGHT
 from distal.cli import main
 from distal.engines import Batch, Trials, reference
 from distal.engines.batch import best_so_far
-from distal.learners import Learner, Parameters, find_learner, register, unregister
+from distal.learners import DEFAULT_CLIMBER, Learner, Parameters, find_learner, register, unregister
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule
@@ -1860,7 +1860,7 @@ def test_watch_writes_a_page_and_tells_of_it(capsys: pytest.CaptureFixture[str],
     data = output_json(capsys, *words, "--against", "hc", "--sigma", "0.5", "--goal", "0", "--resample", "2")
     assert data["bytes"] == out.stat().st_size
     eps = watch.watch(
-        "paper:1", HillClimbing(0.5, 0.2, 0.2), goal=0, episodes=5, steps=9, hidden=3, resample=2
+        "paper:1", replace(DEFAULT_CLIMBER, sigma=0.5), goal=0, episodes=5, steps=9, hidden=3, resample=2
     ).eps
     assert [learner["best_ep"] for learner in data["learners"]] == eps.min(axis=1).tolist()
     assert [learner["name"] for learner in data["learners"]] == ["paper:1", "hill climbing"]

@@ -87,7 +87,7 @@ def add_levels(command: argparse._ActionsContainer, remark: str = "") -> None:
     """Add the size of a T-maze."""
     command.add_argument("--levels", type=whole, metavar="N", help=f"a T-maze of 1 to 4 levels{remark}")
     command.add_argument(
-        "--width", type=whole, metavar="W", help="with --levels: corridors of 1 to 5 cells (1)"
+        "--width", type=whole, metavar="W", help="with --levels: corridors of 1 to 5 cells (3)"
     )
 
 

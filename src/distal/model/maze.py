@@ -198,22 +198,22 @@ class Maze:
         return row, self.picture[row].index(symbol)
 
 
-# The mazes that have a name, and what each is called.
+# The mazes that have a name, the default first, and what each is called.
 MAZES = {
-    "narrow-t": "triple T-maze",
-    "triple-t": "wide triple T-maze",
+    "triple-t": "triple T-maze",
+    "narrow-t": "narrow triple T-maze",
     "narrow-h": "narrow triple H-maze",
 }
-DEFAULT_MAZE = "narrow-t"
+DEFAULT_MAZE = "triple-t"
 _PICTURES = Path(__file__).parent / "mazes"
 
 
 def maze(name: str = DEFAULT_MAZE) -> Maze:
     """Return a maze by its name.
 
-    `narrow-t`, the default, has corridors of one cell and T-junctions that all face north;
-    `narrow-h` has junctions at right angles to each other. `triple-t` has corridors three cells
-    wide; in it the paper's published rules do what the paper says of them.
+    `triple-t` has corridors three cells wide: the paper's maze, as far as its numbers tell.
+    `narrow-t`, the default until version 0.3, has corridors of one cell and T-junctions that all
+    face north; `narrow-h` has junctions at right angles to each other.
 
     Args:
         name: One of the three; the default if left out.
@@ -233,11 +233,11 @@ def _named(name: str) -> Maze:
 
 
 def triple_t_maze() -> Maze:
-    """Return the default maze: three levels of T-junctions."""
+    """Return the default maze: three levels of T-junctions, corridors three cells wide."""
     return maze(DEFAULT_MAZE)
 
 
-def t_maze(levels: int, width: int = 1) -> Maze:
+def t_maze(levels: int, width: int = 3) -> Maze:
     """Build a maze of 1 to 4 levels of T-junctions that all face north, with 2^levels final positions.
 
     Three levels with corridors of one cell are `narrow-t`. Beyond its first junction, a maze is one of
@@ -289,8 +289,9 @@ def maze_name(maze: Maze) -> str:
 @cache
 def _names() -> dict[tuple[str, ...], str]:
     built = {
-        t_maze(levels, width).picture: f"T-maze of {counted(levels, 'level')}"
-        + (f", {width} cells wide" if width > 1 else "")
+        t_maze(levels, width).picture: (
+            f"T-maze of {counted(levels, 'level')}, corridors of {counted(width, 'cell')}"
+        )
         for levels in range(1, 5)
         for width in range(1, 6)
     }

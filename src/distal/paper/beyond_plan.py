@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from distal.evaluation.measures import BEST, LAST, MEAN
-from distal.model.maze import t_maze
 from distal.model.settings import BINARY, SIGMOID, Settings
 from distal.search.config import Config
 from distal.tasks.switching import BACK, NEW, Switch
-from distal.tasks.walk import MazeTask, scaled_steps
+from distal.tasks.walk import MazeTask, levels_task, scaled_steps
 
 RULE, CLIMBER = "dsp", "hc"
 KINDS = {RULE: "rule", CLIMBER: "hill climbing"}
@@ -75,7 +74,7 @@ class Place:
     @cached_property
     def task(self) -> MazeTask:
         """The maze."""
-        return MazeTask(t_maze(self.levels))
+        return levels_task(self.levels)
 
     @cached_property
     def settings(self) -> Settings:

@@ -38,7 +38,6 @@ from distal.engines.batch import EPs
 from distal.evaluation.learning import settings_in
 from distal.learners import Learner, chance_for, embedded, find_learner, from_embedded
 from distal.model.draws import MAX_SEED, child_seed
-from distal.model.maze import t_maze
 from distal.model.settings import Settings
 from distal.paper import experiments
 from distal.paper.measured import Curve, Gap, Measured, optional_number
@@ -48,7 +47,7 @@ from distal.search.genetic import GeneticAlgorithm
 from distal.search.results import Evolved
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task
-from distal.tasks.walk import MazeTask
+from distal.tasks.walk import levels_task
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
@@ -75,7 +74,7 @@ def _maze(levels: int) -> World:
     word = ("one level", "two levels", "three levels", "four levels")[levels - 1]
     remark = "This is the paper’s maze, for which `evolved:1` and `hc` were evolved." if levels == 3 else ""
     return World(
-        f"t_maze_{levels}", f"T-maze, {word}", lambda: MazeTask(t_maze(levels)), 99,
+        f"t_maze_{levels}", f"T-maze, {word}", lambda: levels_task(levels), 99,
         "the goal is reached in fewer than 100 steps, pits counted", remark,
     )  # fmt: skip
 

@@ -14,8 +14,9 @@ from importlib.util import find_spec
 from types import ModuleType
 
 _GYMNASIUM = "gymnasium"
-# The environments and their own arguments.
+# The environments and their own arguments. The first version of the triple T-maze was the narrow one.
 NAMES: dict[str, dict[str, str]] = {
+    "distal/TripleTMaze-v1": {},
     "distal/TripleTMaze-v0": {"maze": "narrow-t"},
     "distal/Maze-v0": {},
 }

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from distal.base.checks import instance, integer
-from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze, triple_t_maze
+from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze, t_maze, triple_t_maze
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.tables import Table
 
@@ -70,6 +70,14 @@ class MazeTask:
     def table(self, settings: Settings) -> Table:
         """Return the maze as a table."""
         return maze_table(self.maze, instance("settings", settings, Settings, "a Settings").blocked)
+
+
+def levels_task(levels: int) -> MazeTask:
+    """Return the maze of so many levels that stands for the paper's: with three it is the default.
+
+    The others are T-mazes with corridors as wide.
+    """
+    return MazeTask(triple_t_maze() if levels == 3 else t_maze(levels))
 
 
 def scaled_steps(maze: Maze) -> int:
