@@ -31,7 +31,7 @@ from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
 from distal.learners.dsp import NUMBERS, ROWS, Rule
 from distal.learners.rule import champion_record, champion_rules, find_rule
 from distal.model.draws import child_seed
-from distal.model.maze import t_maze, triple_t_maze
+from distal.model.maze import maze, t_maze, triple_t_maze
 from distal.model.settings import NEURONS, READINGS, SettingsDict
 from distal.paper.measured import Curve
 from distal.tasks.task import Aim
@@ -110,7 +110,8 @@ def places() -> list[Place]:
         for name, values in {**READINGS, "neurons": NEURONS}.items()
         for value in list(values)[1:]
     ]
-    return [HOME, *levels, *sizes, *readings]
+    narrow = Place("narrow-t: corridors one cell wide", MazeTask(maze("narrow-t")))
+    return [HOME, narrow, *levels, *sizes, *readings]
 
 
 class Trials:

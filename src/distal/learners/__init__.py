@@ -53,7 +53,7 @@ KINDS: dict[str, type[Learner]] = {}  # by the word for the kind
 DEFAULTS: dict[str, Learner] = {}  # what the word alone stands for, where it stands for anything
 
 # The climber is the best of our evolved ones after 10,000 episodes (docs/results.md), rounded.
-DEFAULT_CLIMBER = HillClimbing(sigma=0.89, alpha_h=0.44, alpha_o=0.09)
+DEFAULT_CLIMBER = HillClimbing(sigma=0.78, alpha_h=0.38, alpha_o=0.00)
 DEFAULT_CHANCE = Chance(alpha_h=0.2, alpha_o=0.2)
 
 
