@@ -294,7 +294,7 @@ def test_rules_are_as_far_apart_as_the_updates_that_they_make_differently() -> N
 
 
 def test_equal_rules_are_one_cluster_and_share_all_their_rows(tmp_path: Path) -> None:
-    rule, other = distal.find_rule("evolved:1"), distal.find_rule("paper:1")
+    rule, other = distal.find_rule("evolved:1"), distal.find_rule("champion:2")
     rule.save(tmp_path / "a.json")
     found = distal.inspect_set([rule, tmp_path / "a.json", other], **{**SMALL, "trials": 1})
     assert found.clusters[0] == found.clusters[1] != found.clusters[2]
