@@ -454,7 +454,7 @@ def ends(data: Data, name: str) -> str:
 
 
 def hears(data: Data, name: str) -> str:
-    """Say whether a rule needs to know how an episode went."""
+    """Say what becomes of a rule whose m is turned round, or held still."""
     found = data["inside"][name]
     signals = found["signals"]
     corrected = dict(zip(signals, holm([one["p"] for one in signals.values()]), strict=True))
@@ -462,11 +462,11 @@ def hears(data: Data, name: str) -> str:
     swapped = signals["swapped"]
     shown = corrected["swapped"] < SIGNIFICANT
     if shown and swapped["difference"] > 0:
-        head = "It needs to know how it went"
+        head = "It does worse with m turned round"
     elif shown:
         head = "It does better with m turned round"
     else:
-        head = "It is not shown to need to know how it went"
+        head = "It is not shown to care whether m is turned round"
     said = {
         what: difference(one) + ("" if corrected[what] < SIGNIFICANT else ", not shown")
         for what, one in signals.items()

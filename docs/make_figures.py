@@ -9,8 +9,8 @@ paper.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 
@@ -266,17 +266,18 @@ def traces_of_a_synapse() -> Drawing:
     number = next(n for n, episode in enumerate(episodes) if episode.ep < settings.steps)  # the first success
     episode, before = episodes[number], episodes[number - 1]
     m = dsp.modulatory_signal(episode.ep, before.ep, settings.m_ties)
-    pre, post = episode.inputs[:, 0], episode.hidden[:, 0]  # the wall to the left, hidden neuron 0
+    sender, receiver = 2, 1  # the wall to the right, the second hidden neuron
+    pre, post = episode.inputs[:, sender], episode.hidden[:, receiver]
     count = traces.counts(pre[:, None], post[:, None])[:, 0, 0]
     share = traces.frequencies(count, episode.steps)
     bits = [int(value > np.float32(rule.theta)) for value in share]
     row = int(traces.rows(share[:, None], np.float32(rule.theta), m)[0])
     all_rows = dsp.selected_rows(episode, np.float32(rule.theta), m, settings.trace_pre)
-    assert row == all_rows[0][0, 0]  # noqa: S101
+    assert row == all_rows[0][receiver, sender]  # noqa: S101
 
     d = Drawing(720, 404, "The traces of one synapse over one episode, and the row of the rule they name")
     left, cell = 148.0, 540 / episode.steps
-    for words, y in (("pre: wall to the left", 24), ("post: hidden neuron", 54)):
+    for words, y in (("pre: wall to the right", 24), ("post: hidden neuron", 54)):
         d.text(left - 12, y + 14, words, "small", "end")
     for step in range(episode.steps):
         for active, y in ((pre[step], 24), (post[step], 54)):
@@ -457,7 +458,28 @@ def warp() -> Drawing:
     return d
 
 
-FIGURES = {
+def small_maze(name: str) -> Drawing:
+    """Draw a maze that has a name, ten pixels a cell."""
+    where, cell = distal.maze(name), 10
+    rows, columns = where.shape
+    d = Drawing(cell * columns, cell * rows, f"The maze {name}, its start S and its final positions")
+    walls = []
+    for row, line in enumerate(where.picture):
+        for column, symbol in enumerate(line):
+            x, y = cell * column, cell * row
+            if symbol == "#" and (column == 0 or line[column - 1] != "#"):
+                length = len(line[column:]) - len(line[column:].lstrip("#"))
+                walls.append(f"M{x} {y}h{cell * length}v{cell}h{-cell * length}z")
+            elif symbol not in "#.":
+                d.box(x, y, cell, cell, "dsp tint" if symbol == "S" else "goal half", 0)
+                d.text(x + cell / 2, y + cell - 1, symbol, "small strong")
+    d.parts.append(f'<path d="{"".join(walls)}" class="soft" shape-rendering="crispEdges"/>')  # no seams
+    return d
+
+
+FIGURES: dict[str, Callable[[], Drawing]] = {
+    "narrow-t": partial(small_maze, "narrow-t"),
+    "triple-t": partial(small_maze, "triple-t"),
     "warp": warp,
     "network": network,
     "loop": loop,

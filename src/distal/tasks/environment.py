@@ -1,6 +1,6 @@
 """The maze as a Gymnasium environment, to compare other methods on.
 
-`gymnasium.make("distal/TripleTMaze-v0")` is the paper's task,
+`gymnasium.make("distal/TripleTMaze-v1")` is the paper's task,
 `gymnasium.make("distal/Maze-v0", maze=...)` any maze. Needs the extra `gym`.
 """
 
