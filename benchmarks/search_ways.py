@@ -1,12 +1,13 @@
 """Compare ways to search under noise, on the same budget of episodes.
 
     python benchmarks/search_ways.py [--engine gpu] [--budgets 1.7e7,1e8] [--runs 15] [--seed 0]
-        [--out benchmarks/results/search_ways.json] [--picture docs/search_ways.svg] [--table]
+        [--maze narrow-t] [--out benchmarks/results/search_ways.json] [--picture docs/search_ways.svg]
+        [--table]
 
 Every way evolves rules in as many independent runs, each with the same budget; the winner
 of every run is measured on 400 fresh trials, beside chance. Writes all numbers as JSON and
 draws them; with --table only prints the table of the numbers that are there. Results of a
-way and budget that the file already holds, with the same runs and seed, are kept.
+way and budget that the file already holds, with the same maze, runs and seed, are kept.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal import engines, evolve
+from distal import engines, evolve, maze
 from distal._version import __version__
 from distal.base.files import write_text
 from distal.base.significance import mean_interval
+from distal.model.maze import DEFAULT_MAZE, MAZES
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.registry import algorithm
@@ -79,13 +81,13 @@ def config(way: Way, budget: float, runs: int, seed: int) -> Config:
     )
 
 
-def run(way: Way, budget: float, runs: int, seed: int, engine: str) -> dict[str, Any]:
-    """Evolve by a way and sum it up."""
+def run(way: Way, budget: float, runs: int, seed: int, name: str, engine: str) -> dict[str, Any]:
+    """Evolve by a way in a maze with a name, and sum it up."""
     plan = config(way, budget, runs, seed)
     began = time.perf_counter()
     evolved = evolve(
         runs=runs, seed=seed, generations=plan.generations, restart=plan.restart, search=plan.search,
-        engine=engine, **way.options,
+        maze=maze(name), engine=engine, **way.options,
     )  # fmt: skip
     return {
         "generations": plan.generations,
@@ -173,6 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--maze", default=DEFAULT_MAZE, choices=MAZES)
     parser.add_argument("--out", default="benchmarks/results/search_ways.json")
     parser.add_argument("--picture")
     parser.add_argument("--table", action="store_true")
@@ -180,14 +183,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     out = Path(args.out)
     kept: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {}
     if not args.table:
-        asked = {"version": __version__, "runs": args.runs, "seed": args.seed}
+        asked = {"version": __version__, "maze": args.maze, "runs": args.runs, "seed": args.seed}
         if {name: kept.get(name) for name in asked} != asked:
             kept = {**asked, "machine": engines.machine_of(engines.resolve(args.engine)), "ways": {}}
         for budget in map(float, args.budgets.split(",")):
             for name in args.ways.split(","):
                 found = kept["ways"].setdefault(name, {})
                 if f"{budget:.0f}" not in found:
-                    found[f"{budget:.0f}"] = run(WAYS[name], budget, args.runs, args.seed, args.engine)
+                    one = run(WAYS[name], budget, args.runs, args.seed, args.maze, args.engine)
+                    found[f"{budget:.0f}"] = one
                     mean, low, high, best, selected = summary(found[f"{budget:.0f}"])
                     seconds = found[f"{budget:.0f}"]["seconds"]
                     say(

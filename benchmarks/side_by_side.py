@@ -5,8 +5,9 @@
 
 Prints, for each case, the microseconds of an episode in both (medians of rounds) and the
 median of the ratios. Each round takes the best of three runs, in processor time, so that
-what else a machine does matters little. Takes about half a minute, and as long again to
-compile where a checkout has not run before.
+what else a machine does matters little. Do it more than once: a process may be a tenth slower
+than the next with the same code. Takes about half a minute, and as long again to compile
+where a checkout has not run before.
 """
 
 from __future__ import annotations

@@ -8,10 +8,11 @@ and the environment is stepped in Python.
 
 Chance stands on every line: the same with fresh random weights in every episode. Where a
 learner is no better, the best EP has fallen by luck alone, which it does in any method.
+These four are ahead of it in most of their lines; in FrozenLake most of our rules are not.
 
 Run it: python examples/learn_any_environment.py
 Writes: nothing; prints a table.
-Takes: about 6 seconds on two cores. Needs the extra gym: pip install '.[gym]'
+Takes: about 10 seconds on two cores. Needs the extra gym: pip install '.[gym]'
 """
 
 # ruff: noqa: T201 - printing is what it is for
@@ -27,7 +28,7 @@ import distal
 import distal.tasks.gym
 
 Bits = NDArray[np.int8]
-EPISODES, TRIALS, STEPPED = 100, 10, 3  # fewer trials where the environment is stepped in Python
+EPISODES, TRIALS, STEPPED = 100, 100, 10  # fewer trials where the environment is stepped in Python
 
 
 class DelayedCue(gymnasium.Env[Bits, np.int64]):
@@ -80,9 +81,9 @@ def main() -> None:
     """Train with three rules and by hill climbing, in our corridor and in Gymnasium's FrozenLake."""
     learners: dict[str, distal.Rule | distal.HillClimbing] = {
         "champion:1": distal.find_rule("champion:1"),
-        "evolved:1": distal.find_rule("evolved:1"),
-        "paper:3": distal.published_rule(3),
-        "hill climbing": distal.HillClimbing(sigma=0.5, alpha_h=0.4, alpha_o=0.4),
+        "evolved:8": distal.find_rule("evolved:8"),
+        "paper:1": distal.published_rule(1),
+        "hill climbing": distal.HillClimbing(sigma=0.5, alpha_h=0.2, alpha_o=0.2),
     }
     print("two cues, a corridor of 4: mean best EP, −2 at best (minus the return)")
     for name, learner in learners.items():

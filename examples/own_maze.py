@@ -1,5 +1,7 @@
 """Bring a maze, compare three rules with hill climbing and with chance, and draw the curves.
 
+Other mazes to try in its place: distal.maze("narrow-t"), or distal.t_maze(levels, width).
+
 Run it: python examples/own_maze.py
 Writes: own_maze.svg, the mean best EP of each over the episodes.
 Takes: about 5 seconds on two cores, once the engine is compiled.
@@ -31,7 +33,7 @@ LEARNERS: dict[str, distal.Rule | distal.HillClimbing] = {
     "champion:1": distal.find_rule("champion:1"),
     "evolved:1": distal.find_rule("evolved:1"),
     "paper:3": distal.published_rule(3),
-    "hill climbing": distal.HillClimbing(sigma=0.5, alpha_h=0.3, alpha_o=0.3),
+    "hill climbing": distal.HillClimbing(sigma=0.5, alpha_h=0.4, alpha_o=0.4),
 }
 COLOURS = {
     "champion:1": LIGHT["other"],
