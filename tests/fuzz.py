@@ -273,14 +273,12 @@ def compiled_code(chance: random.Random, seconds: float, room: Path, failures: l
         files = sorted(path for path in (room / "kept").rglob("*.nb?") if path.is_file())
         path = chance.choice(files)
         data = path.read_bytes()
-        ways: dict[str, Callable[[], object]] = {
-            "cut": lambda data=data, path=path: path.write_bytes(data[: chance.randrange(len(data))]),
-            "flipped": lambda data=data, path=path: path.write_bytes(_flipped(data, chance)),
-            "swapped": lambda files=files, path=path: path.write_bytes(chance.choice(files).read_bytes()),
-            "gone": path.unlink,
-        }
-        way = chance.choice(list(ways))
-        ways[way]()
+        way = chance.choice(("cut", "flipped", "swapped", "gone"))
+        if way == "gone":
+            path.unlink()
+        else:
+            cut, other = data[: chance.randrange(len(data))], chance.choice(files).read_bytes()
+            path.write_bytes({"cut": cut, "flipped": _flipped(data, chance), "swapped": other}[way])
         code, out, error = learned()
         counts["rounds"] += 1
         counts["compiled again" if "compiling" in error else "right"] += 1

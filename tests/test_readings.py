@@ -530,13 +530,13 @@ def test_the_page_is_one_file_that_holds_every_variant(tiny: tuple[ReadingStudy,
     assert len(rows) == 3
     assert page.index("<td>base</td>") < page.index("<td>outputs = binary</td>")
     assert "not the defaults" in page
-    assert page.count(reading_report.SWIPE) == 3 + len(reading_report.PICTURES)  # above all that is wide
+    assert page.count(reading_report.SWIPE) == 3 + len(reading_figures.PICTURES)  # above all that is wide
     assert len(reading_report.introduction(study)) == 5
 
 
 def test_figures_have_text_and_colours_that_dark_ground_knows(tiny: tuple[ReadingStudy, Path]) -> None:
     folder = tiny[1] / "figures"
-    for picture in reading_report.PICTURES:
+    for picture in reading_figures.PICTURES:
         svg = (folder / f"{picture.name}.svg").read_text(encoding="utf-8")
         texts = "".join(ET.fromstring(svg).itertext())  # noqa: S314 - our own file
         assert "trace_pre = previous" in texts
@@ -591,7 +591,7 @@ def kept() -> ReadingStudy:
 
 def everything(study: ReadingStudy) -> str:
     """Return all that a report says: page, text, and the texts of its figures."""
-    drawn = {picture.name: reading_report.draw(picture, study)[0] for picture in reading_report.PICTURES}
+    drawn = {picture.name: reading_figures.draw(picture, study)[0] for picture in reading_figures.PICTURES}
     page = re.sub("<style>.*?</style>", "", reading_report.to_html(study, drawn), flags=re.DOTALL)
     inside = ["".join(ET.fromstring(svg).itertext()) for svg in drawn.values()]  # noqa: S314 - our own
     return "\n".join([page, reading_report.to_markdown(study), *inside])

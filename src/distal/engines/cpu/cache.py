@@ -105,8 +105,10 @@ class SealedCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        own = self._cache_file
-        self._cache_file = SealedFiles(self._cache_path, own._index_name[: -len(".nbi")], own._source_stamp)
+        own: Any = self._cache_file
+        self._cache_file: Any = SealedFiles(
+            self._cache_path, own._index_name[: -len(".nbi")], own._source_stamp
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what was kept for a signature, or None."""
