@@ -3,13 +3,14 @@
 # make lint  set up, then ruff and mypy
 # make test-gpu  the tests that need an NVIDIA card, with PYTHON's own CuPy; keeps a summary
 # make docs  set up, then build the documentation into site/
+# make constraints  write down the versions that the tests are run with
 # make fuzz  set up, then damaged folders, wrong calls and random kills for four minutes; keeps a summary
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test test-gpu lint format docs fuzz clean
+.PHONY: run test test-gpu lint format docs constraints fuzz clean
 
 run: $(STAMP)
 	$(BIN)/distal learn champion:1
@@ -40,6 +41,10 @@ format: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python docs/make_site.py
 	@echo "Open site/index.html"
+
+constraints: $(STAMP)
+	@{ echo "# The versions with which the tests were last run, on Python 3.11 and Linux: pip install -c constraints.txt '.[dev]'"; \
+	  $(BIN)/python -m pip freeze --exclude-editable | grep -v '@'; } > constraints.txt
 
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz

@@ -1,4 +1,4 @@
-"""`make fuzz`: damaged folders, wrong calls and random kills, for some minutes, from a fresh seed.
+"""`make fuzz`: links, damaged folders and compiled code, wrong calls and kills, from a fresh seed.
 
 Every round has to end in one of two ways: with the right result, to the byte, or with a
 refusal in one line that changes nothing. A summary is kept in `benchmarks/results`.
@@ -45,7 +45,7 @@ SMALL: Any = {
 }  # fmt: skip
 TINY = Scale("quick", runs=2, generations=1, episodes=120)
 OTHER = ("seconds.csv", "seconds.json", "manifest.json", "thesis.tex")  # files that are no results
-FORGERY = 12  # the number of ways to damage a file without a checksum that fits
+FORGERY = 14  # the number of ways to damage a file without a checksum that fits
 NASTY: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2.5, 1e308, 10**30, "", "../../x", "/etc/passwd", "\x1b[31m", "9.9.9", [], {}, [[]],
     float("nan"), float("inf"), "a" * 5000,
@@ -99,6 +99,8 @@ def damage(folder: Path, chance: random.Random) -> str:
         lambda: _replaced(path, Path.mkdir),
         lambda: _replaced(path, lambda place: place.symlink_to(folder.parent / "outside.txt")),
         lambda: _replaced(path, lambda place: place.symlink_to(place)),
+        lambda: _replaced(path, lambda place: place.symlink_to(_twin(place, folder))),
+        lambda: _behind_a_link(path.parent, folder),
         lambda: path.with_name(f".{path.name}.abcdefgh.tmp").write_bytes(data[:10]),
         lambda: (folder / "thesis.tex").write_bytes(b"years of work"),
     ]
@@ -114,6 +116,20 @@ def damage(folder: Path, chance: random.Random) -> str:
 def _replaced(path: Path, by: Callable[[Path], None]) -> None:
     path.unlink()
     by(path)
+
+
+def _twin(path: Path, folder: Path) -> Path:
+    """Return the same file of the folder beside this one, which is whole and not ours to touch."""
+    return folder.parent / "twin" / path.relative_to(folder)
+
+
+def _behind_a_link(inner: Path, folder: Path) -> None:
+    """Put a link to its twin in the place of a folder inside; to the file outside, of the manifest."""
+    if inner == folder:
+        _replaced(folder / "manifest.json", lambda place: place.symlink_to(_twin(place, folder)))
+    else:
+        shutil.rmtree(inner)
+        inner.symlink_to(_twin(inner, folder))
 
 
 def _flipped(data: bytes, chance: random.Random) -> bytes:
@@ -209,7 +225,9 @@ def damaged_folders(chance: random.Random, seconds: float, room: Path, failures:
         yard = room / "yard"
         shutil.rmtree(yard, ignore_errors=True)
         shutil.copytree(source, yard / "folder")
+        shutil.copytree(source, yard / "twin")
         (yard / "outside.txt").write_text("not ours")
+        twin = snapshot(yard / "twin")
         how = ", ".join(damage(yard / "folder", chance) for _ in range(chance.choice((1, 1, 1, 2, 3))))
         before, what = snapshot(yard), f"{name} of {source.name}, {how}"
         try:
@@ -228,9 +246,44 @@ def damaged_folders(chance: random.Random, seconds: float, room: Path, failures:
             # A forgery with a checksum that fits, and that makes sense, is as good as the original.
             if name != "summary" and "forgery" not in how and contents(yard / "folder") != expected[source]:
                 failures.append(f"{what}: the result is another one")
-        if (yard / "outside.txt").read_text() != "not ours":
+        if (yard / "outside.txt").read_text() != "not ours" or snapshot(yard / "twin") != twin:
             failures.append(f"{what}: a file outside was written")
         counts["rounds"] += 1
+    return dict(counts)
+
+
+# ------------------------------------------------------------------ damaged compiled code
+
+LEARNED = "learn", "paper:1", "--trials", "1", "--episodes", "3", "--json"
+
+
+def compiled_code(chance: random.Random, seconds: float, room: Path, failures: list[str]) -> dict[str, int]:
+    """Damage what is kept of compiled code, and learn: the result is right, and nothing ends badly."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(room / "kept")}
+    command = [sys.executable, "-m", "distal", *LEARNED]
+
+    def learned() -> tuple[int, str, str]:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        return done.returncode, done.stdout, done.stderr
+
+    expected = learned()[1]
+    counts: Counter[str] = Counter()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        files = sorted(path for path in (room / "kept").rglob("*.nb?") if path.is_file())
+        path = chance.choice(files)
+        data = path.read_bytes()
+        way = chance.choice(("cut", "flipped", "swapped", "gone"))
+        if way == "gone":
+            path.unlink()
+        else:
+            cut, other = data[: chance.randrange(len(data))], chance.choice(files).read_bytes()
+            path.write_bytes({"cut": cut, "flipped": _flipped(data, chance), "swapped": other}[way])
+        code, out, error = learned()
+        counts["rounds"] += 1
+        counts["compiled again" if "compiling" in error else "right"] += 1
+        if (code, out) != (0, expected):
+            failures.append(f"{way} {path.name}: exit code {code}, {error!r}")
     return dict(counts)
 
 
@@ -308,7 +361,12 @@ def _end_at_random(command: list[str], chance: random.Random, failures: list[str
     return "killed"
 
 
-PARTS = {"damaged folders": damaged_folders, "wrong calls": wrong_calls, "kills": kills}
+PARTS = {
+    "damaged folders": damaged_folders,
+    "compiled code": compiled_code,
+    "wrong calls": wrong_calls,
+    "kills": kills,
+}
 
 
 def fuzz(seconds: float, seed: int) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -408,6 +410,82 @@ def test_every_file_that_a_kernel_takes_something_from_is_watched() -> None:
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("distal."):
                 taken.add(node.module.removeprefix("distal.").replace(".", "/") + ".py")
     assert taken - {"engines/cpu/cache.py"} <= set(cache.SOURCES)
+
+
+@pytest.fixture
+def doubled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[int, int]]:
+    """Return what declares two small kernels anew, runs them, and counts what was found and compiled."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+
+    def once(x: int) -> int:
+        return x + 1
+
+    def twice(x: int) -> int:
+        return 2 * x
+
+    def run() -> tuple[int, int]:
+        pair = numba.njit(once), numba.njit(twice)
+        cache.keep_compiled(*pair)
+        assert (pair[0](20), pair[1](21)) == (21, 42)
+        stats = [kernel.stats for kernel in pair]
+        return tuple(
+            sum(sum(counts.values()) for counts in kind)
+            for kind in ([one.cache_hits for one in stats], [one.cache_misses for one in stats])
+        )  # type: ignore[return-value]
+
+    return run
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-len(data) // 3] ^= 0xFF
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("harm", ["cut", "emptied", "flipped", "swapped", "gone", "foreign"])
+def test_damaged_compiled_code_is_compiled_again(
+    doubled: Callable[[], tuple[int, int]], tmp_path: Path, kind: str, harm: str
+) -> None:
+    assert doubled() == (0, 2)
+    assert doubled() == (2, 0)
+    first, second = sorted((tmp_path / "kept").rglob(f"*.{kind}"))
+    if harm == "swapped":
+        one, other = first.read_bytes(), second.read_bytes()
+        first.write_bytes(other)
+        second.write_bytes(one)
+    for path in (first, second):
+        if harm == "cut":
+            path.write_bytes(path.read_bytes()[:-7])
+        elif harm == "emptied":
+            path.write_bytes(b"")
+        elif harm == "flipped":
+            flip(path)
+        elif harm == "gone":
+            path.unlink()
+        elif harm == "foreign":
+            path.write_bytes(b"\x80\x04no pickle of ours")
+    assert doubled() == (0, 2)
+    assert doubled() == (2, 0)
+
+
+def test_a_full_disk_under_compiled_code_is_told_once_and_stops_nothing(
+    doubled: Callable[[], tuple[int, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cache, "_told", set())
+    monkeypatch.setattr(cache.SealedFiles, "_open_for_write", full)
+    assert doubled() == (0, 2)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)  # by which Numba sees whether it can write
+    assert doubled() == (0, 2)
+    assert not list((tmp_path / "kept").rglob("*.nb?"))
+    (record,) = caplog.records
+    assert "No space left on device: the cpu engine is compiled again in every run" in record.getMessage()
 
 
 def test_other_compilers_mean_another_place(monkeypatch: pytest.MonkeyPatch) -> None:

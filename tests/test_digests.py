@@ -1,6 +1,6 @@
 """Results that must never change unnoticed: checksums of what a version computed, file by file.
 
-Most were taken by version 0.2 and hold since; 0.4 has other evolved rules, and a study of
+Most were taken by version 0.2 and hold since; 0.4 rounds p-values, has other evolved rules, and a study of
 readings that goes through the named mazes.
 
 A change of bits is a change of version: then run this file as a program to take the

@@ -275,6 +275,53 @@ def test_a_link_does_not_lead_out_of_the_folder(link: str, copy: Path) -> None:
     assert snapshot(copy.parent) == before
 
 
+LINKED = ("manifest.json", "config.json", "state.json", "generations.csv", "winners", "winners/run-01.json")
+
+
+@pytest.mark.parametrize("use", ["resume", "force", "runs", "inspect"])
+@pytest.mark.parametrize("name", LINKED)
+def test_a_file_that_is_a_link_into_another_folder_is_refused_by_every_command(
+    name: str, use: str, copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(copy, other)
+    if (copy / name).is_dir():
+        shutil.rmtree(copy / name)
+    else:
+        (copy / name).unlink()
+    (copy / name).symlink_to(Path("../" * name.count("/")) / "../other" / name)
+    before = snapshot(other), snapshot(copy)
+    words = {
+        "resume": ["evolve", "--resume", str(copy), "--generations", "3"],
+        "force": ["evolve", "--runs", "2", "--generations", "1", "--out", str(copy), "--force"],
+        "runs": ["runs", str(copy)],
+        "inspect": ["inspect", str(copy), "--trials", "1", "--episodes", "1"],
+    }
+    reads_winners_alone = use == "inspect" and "winners" not in name
+    reads_no_winners = use == "runs" and (name == "manifest.json" or "winners" in name)
+    code = main(words[use])
+    if not (reads_winners_alone or reads_no_winners):
+        assert code == 2
+        assert "is not a plain f" in capsys.readouterr().err  # file, or folder
+    assert (snapshot(other), snapshot(copy)) == before
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "reproduction.json", "evolve-dsp/manifest.json"])
+@pytest.mark.parametrize("force", [False, True])
+def test_a_report_whose_files_are_links_is_refused(
+    name: str, force: bool, reproduction: Path, tmp_path: Path
+) -> None:
+    copy, other = tmp_path / "copy", tmp_path / "other"
+    for place in (copy, other):
+        shutil.copytree(reproduction, place)
+    (copy / name).unlink()
+    (copy / name).symlink_to(other / name)
+    before = snapshot(other)
+    with pytest.raises(InputError, match="is not a plain file; move it away"):
+        reproduce("quick", out=copy, force=force)
+    assert snapshot(other) == before
+
+
 @pytest.mark.parametrize("name", runs.run_files(1))
 def test_a_pipe_in_the_place_of_a_file_is_refused_without_waiting(name: str, copy: Path) -> None:
     (copy / name).unlink()
@@ -500,9 +547,9 @@ def test_a_kill_before_the_first_rows_is_no_obstacle(finished: Path, tmp_path: P
 def test_a_folder_is_looked_over_once_before_an_evolution_begins_in_it(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, check = Mock(side_effect=folders.read_manifest), Mock(side_effect=folders._check_inside)
+    read, check = Mock(side_effect=folders.read_manifest), Mock(side_effect=folders.inside)
     monkeypatch.setattr(folders, "read_manifest", read)
-    monkeypatch.setattr(folders, "_check_inside", check)
+    monkeypatch.setattr(folders, "inside", check)
     monkeypatch.setattr(Folder, "_name", Mock(side_effect=InterruptedError))  # the first change
     with pytest.raises(InterruptedError):
         evolve("dsp", **SMALL, out=copy, force=True)

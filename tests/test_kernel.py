@@ -840,3 +840,39 @@ def test_runs_that_take_turns_on_a_card_give_the_same_files(
         assert len(behind) == 8
     else:
         assert behind == [0, 2, 4, 6]
+
+
+# ------------------------------------------------------------------ machine code that is kept
+
+
+@pytest.mark.parametrize("name", ["kernel.cubin", "kernel.sha256"])
+@pytest.mark.parametrize("harm", ["cut", "emptied", "flipped", "gone"])
+def test_machine_code_that_was_damaged_is_not_run(name: str, harm: str, tmp_path: Path) -> None:
+    kept = tmp_path / "kernel.cubin"
+    assert not gpu._is_whole(kept)
+    assert gpu._keep(kept, b"code" * 100) == kept
+    assert gpu._is_whole(kept)
+    path = tmp_path / name
+    data = path.read_bytes()
+    if harm == "gone":
+        path.unlink()
+    else:
+        path.write_bytes({"cut": data[:-1], "emptied": b"", "flipped": bytes([data[0] ^ 1]) + data[1:]}[harm])
+    assert not gpu._is_whole(kept)
+
+
+def test_a_full_disk_under_machine_code_keeps_it_for_this_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = gpu.write_bytes
+
+    def full(path: Path, data: bytes) -> None:
+        if path.is_relative_to(tmp_path):
+            raise InputError(f"cannot write {str(path)!r}: No space left on device")
+        real(path, data)
+
+    monkeypatch.setattr(gpu, "write_bytes", full)
+    kept = gpu._keep(tmp_path / "kernel.cubin", b"code")
+    assert kept.read_bytes() == b"code"
+    assert not kept.is_relative_to(tmp_path)
+    assert "No space left on device: the gpu engine is compiled again in every run" in caplog.text

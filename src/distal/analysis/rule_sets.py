@@ -23,6 +23,7 @@ from distal.analysis.usage import Usage, count_usage
 from distal.base.checks import InputError, one_of, sequence, shown
 from distal.base.display import html_table, or_dash
 from distal.base.drawing import axes_or_new
+from distal.base.folders import inside
 from distal.base.frames import frame, frame_of_rows
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
@@ -226,6 +227,8 @@ def _in_folder(folder: Path) -> tuple[Rule, ...]:
     """Return the winners of a folder of runs, or the rules in its files."""
     inner = folder / "winners"
     files = sorted((inner if inner.is_dir() else folder).glob("*.json"))
+    if inner.is_dir():
+        files = [inside(folder, f"winners/{file.name}") for file in files]
     if not files:
         raise InputError(f"{str(folder)!r} holds no rules: neither winners/ of distal evolve nor rule files")
     return tuple(checked_rule(file) for file in files)

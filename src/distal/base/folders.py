@@ -109,8 +109,8 @@ class Manifest:
 
 def read_manifest(folder: Path) -> Manifest | None:
     """Return the manifest of a folder, or None if it has none; refuse one that is not ours, or damaged."""
-    path = folder / MANIFEST
-    if not os.path.lexists(path):
+    path = inside(folder, MANIFEST)
+    if not path.exists():
         return None
     content, _ = unsealed(read_json(path, "manifest", _LARGEST), _FORMAT, (_VERSION,), path, "distal")
     check_release(content.get("distal"), path)
@@ -156,7 +156,7 @@ def known_files(
             )
     mine = dict.fromkeys(ours or ())
     for name in dict.fromkeys((*files, *mine)):
-        _check_inside(path, name)
+        inside(path, name)
         if name not in mine and os.path.lexists(path / name):
             raise InputError(
                 f"folder {str(path)!r} holds {name!r}, which distal did not write; "
@@ -169,8 +169,12 @@ def _is_temporary(name: str) -> bool:
     return name.startswith(".") and name.endswith(".tmp")
 
 
-def _check_inside(folder: Path, name: str) -> None:
-    """Refuse a file that a link would lead out of the folder, or that is not a plain file."""
+def inside(folder: Path, name: str) -> Path:
+    """Return the path of a file in a folder, which need not exist.
+
+    Refuse one that is a link or lies behind one, which could lead out of the folder, and
+    one that is not a plain file.
+    """
     *folders, _ = Path(name).parts
     inner = folder
     for part in folders:
@@ -179,6 +183,7 @@ def _check_inside(folder: Path, name: str) -> None:
             raise InputError(f"{str(inner)!r} is not a plain folder; move it away")
     if (kind := _kind(folder / name)) is not None and not stat.S_ISREG(kind):
         raise InputError(f"{str(folder / name)!r} is not a plain file; move it away")
+    return folder / name
 
 
 def _kind(path: Path) -> int | None:
@@ -254,14 +259,13 @@ class Folder:
         """Write down which files are ours."""
         named = tuple(dict.fromkeys(files))
         self.join(named)
-        self._mend(self.path / MANIFEST, Manifest(holds, named).to_text())
+        self._mend(inside(self.path, MANIFEST), Manifest(holds, named).to_text())
 
     def file(self, name: str) -> Path:
         """Return the path of one of our files."""
         if name not in self.files:
             raise InputError(f"{name!r} is not a file of folder {str(self.path)!r}")
-        _check_inside(self.path, name)
-        return self.path / name
+        return inside(self.path, name)
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file, whole or not at all."""

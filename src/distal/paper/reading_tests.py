@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import number, sequence
+from distal.base.significance import stable
 from distal.learners.rule import NUMBERS, Rule, published_fitness, published_rules
 
 # ------------------------------------------------------------------ what the published rules do
@@ -132,7 +133,7 @@ def log_likelihood(winners: NDArray[np.int64], rules: NDArray[np.int64], values:
     """
     counts = (winners[:, :, None] == np.arange(values)).sum(axis=0)  # (genes, values)
     share = (counts + PRIOR / values) / (len(winners) + PRIOR)
-    return float(np.log(share[np.arange(rules.shape[1]), rules] * values).sum())
+    return stable(np.log(share[np.arange(rules.shape[1]), rules] * values).sum())
 
 
 def table_genes(rules: Sequence[Rule]) -> NDArray[np.int64]:

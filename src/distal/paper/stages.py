@@ -23,7 +23,7 @@ from distal._version import __version__
 from distal.base import checks
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json, to_npz
-from distal.base.folders import MANIFEST, Folder, known_files
+from distal.base.folders import MANIFEST, Folder, inside, known_files
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.learning import batch_of, task_fields
@@ -193,7 +193,7 @@ class Claim:
 
     def _check_content(self, folder: Path) -> None:
         """Refuse a claim to something else, with what is different."""
-        path = folder / self.file
+        path = inside(folder, self.file)
         if not path.exists():  # interrupted before the first file
             return
         stored = read_json(path, "file")

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from distal.base import checks
 from distal.base.checks import InputError, integer
 from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
-from distal.base.folders import Folder, check_release, fingerprint, known_files, sealed, unsealed
+from distal.base.folders import Folder, check_release, fingerprint, inside, known_files, sealed, unsealed
 from distal.learners import KINDS, from_embedded
 
 _FORMAT, _VERSION = "distal-evolution", 3
@@ -249,7 +249,7 @@ class RunFolder:
 
     def _check_rows(self) -> None:
         """Check the rows against the state."""
-        path = self.path / "generations.csv"
+        path = inside(self.path, "generations.csv")
         if self.state is None:
             # Interrupted in the first generation, nothing is lost; but more rows than that had a state.
             if path.exists() and _lines(path, 2 + self.config["runs"]) > 1 + self.config["runs"]:
@@ -287,7 +287,7 @@ class RunFolder:
     def _known_seconds(self) -> dict[int, str]:
         """Return the times of the generations as far as they are readable: they are for information alone."""
         known: dict[int, str] = {}
-        path = self.path / "seconds.csv"
+        path = inside(self.path, "seconds.csv")
         most = 64 * (2 + self.config["generations"])  # bytes; a larger file is none of ours
         if path.is_file() and path.stat().st_size <= most:
             for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -334,18 +334,18 @@ def read_run(out: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None, in
     it is turned into objects.
     """
     path = _run_folder(out)
-    config, version = _read_sealed(path / "config.json")
+    config, version = _read_sealed(inside(path, "config.json"))
     with damaged(path / "config.json"):
         integer("runs", config.get("runs"), 1, _MAX_RUNS)
     check_release(config.get("distal"), path / "config.json")
     if not os.path.lexists(path / "state.json"):
         return config, None, version
-    state, its_version = _read_sealed(path / "state.json")
+    state, its_version = _read_sealed(inside(path, "state.json"))
     if its_version != version or state.get("config") != _fingerprint(config):
         raise InputError(f"{str(out)!r} is damaged: state.json belongs to another config.json")
     with damaged(path / "state.json"):
         _check_frame(state, config["runs"])
-        rows = path / "generations.csv"
+        rows = inside(path, "generations.csv")
         if not rows.is_file() or rows.stat().st_size < state["rows"]["bytes"]:
             raise InputError("generations.csv has fewer rows than it describes")
     return config, state, version
@@ -399,7 +399,7 @@ def _run_folder(out: str | Path) -> Path:
 def is_run_folder(path: Path) -> bool:
     """Say whether a folder looks like one of ours."""
     try:
-        data = read_json(path / "config.json", "run file")
+        data = read_json(inside(path, "config.json"), "run file")
     except InputError:
         return False
     return isinstance(data, dict) and data.get("format") == _FORMAT
@@ -410,7 +410,7 @@ def _older(path: Path) -> Sequence[str] | None:
     if not (path / "config.json").is_file():
         return None
     try:
-        config, _ = _read_sealed(path / "config.json")
+        config, _ = _read_sealed(inside(path, "config.json"))
     except InputError:
         return None
     check_release(config.get("distal"), path / "config.json")

@@ -2,7 +2,9 @@
 
 Numba looks at the file of a kernel alone to see whether what it kept is still right. But
 a kernel is also made of the functions and constants that it takes from other files, so
-the name of the folder is a checksum of them all.
+the name of the folder is a checksum of them all. And Numba runs whatever a file holds: a
+damaged one would be a crash. So every file begins with a checksum of its name and content;
+what does not match is compiled again.
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import pickle
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import llvmlite
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 _log = logging.getLogger("distal")
 
@@ -57,17 +61,98 @@ def folder() -> Path | None:
     return ours if os.access(ours, os.W_OK) else None
 
 
-@contextmanager
-def kept() -> Iterator[bool]:
-    """Let functions that are declared meanwhile be kept in our folder; yields whether there is one."""
+class SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """The index and the data of a kernel, each with a checksum before it, which is looked at first."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            version, stamp, overloads = self._read(Path(self._index_path))
+        except (OSError, ValueError):  # not there yet, or damaged: as if nothing had been kept
+            return {}
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._write(Path(self._index_path), (self._version, self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(Path(self._data_path(name)))  # an OSError makes Numba compile again
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(Path(self._data_path(name)), data)
+
+    def _read(self, path: Path) -> Any:
+        seal, content = (data := path.read_bytes())[:_SEAL], data[_SEAL:]
+        if seal != _seal(path.name, content):
+            raise OSError(f"{path} is damaged")
+        return pickle.loads(content)  # noqa: S301 - Numba's own form, which we have written
+
+    def _write(self, path: Path, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(str(path)) as file:
+            file.write(_seal(path.name, content) + content)
+
+
+_SEAL = hashlib.sha256().digest_size
+
+
+def _seal(name: str, content: bytes) -> bytes:
+    """Return a checksum of a file; its name counts, so that files cannot take each other's place."""
+    return hashlib.sha256(name.encode() + b"\0" + content).digest()
+
+
+class SealedCache(FunctionCache):  # type: ignore[misc]
+    """What is kept of a kernel. Where it cannot be written, the kernel is compiled in every run."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        own: Any = self._cache_file
+        self._cache_file: Any = SealedFiles(
+            self._cache_path, own._index_name[: -len(".nbi")], own._source_stamp
+        )
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was kept for a signature, or None."""
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError:
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled, if there is room for it."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            self.disable()
+            _not_kept(f"cannot write to {self._cache_path}: {error.strerror}")
+
+
+def keep_compiled(*kernels: Any) -> None:
+    """Let the compiled code of kernels be kept in our folder, if there is one that can be written to."""
     ours = folder()
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(ours or "")
+    if ours is None:
+        _not_kept("no folder can be written to")
+        return
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(ours)
     try:
-        yield ours is not None
+        for kernel in kernels:
+            cache = SealedCache(kernel.py_func)
+            if not Path(cache.cache_path).is_relative_to(ours):  # Numba's second choice, where ours is full
+                raise RuntimeError
+            kernel._cache = cache
+    except (OSError, RuntimeError):
+        _not_kept(f"cannot write to {ours}")
     finally:
         numba.config.CACHE_DIR = before
-    if ours is None:
-        _log.warning("no folder can be written to: the cpu engine is compiled again in every run")
+
+
+_told: set[str] = set()
+
+
+def _not_kept(why: str) -> None:
+    """Say once that the next run has to compile again."""
+    if not _told:
+        _log.warning("%s: the cpu engine is compiled again in every run", why)
+    _told.add(why)
 
 
 def _forget(ours: Path) -> None:

@@ -33,7 +33,7 @@ from numba import njit
 from numba.extending import overload
 from numpy.typing import DTypeLike, NDArray
 
-from distal.engines.cpu.cache import kept
+from distal.engines.cpu.cache import keep_compiled
 from distal.engines.cpu.lanes import (
     bits_mask8,
     bits_mask32,
@@ -88,8 +88,9 @@ called = njit(error_model="numpy")
 
 def compiled(*functions):
     """Declare kernels, which are compiled when they are first called and kept for later runs."""
-    with kept() as keep:
-        return tuple(njit(error_model="numpy", nogil=True, cache=keep)(function) for function in functions)
+    kernels = tuple(njit(error_model="numpy", nogil=True)(function) for function in functions)
+    keep_compiled(*kernels)
+    return kernels
 
 
 class Options(NamedTuple):

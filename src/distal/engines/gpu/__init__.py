@@ -768,9 +768,9 @@ def _kernel(card: int, constants: tuple[tuple[str, int], ...]) -> _Kernel:
     name = hashlib.sha256("\n".join([text, version, *options]).encode()).hexdigest()
     kept = _cache_folder() / f"{name}.cubin"
     with _compiling:  # once for all cards
-        if not kept.exists():
+        if not _is_whole(kept):
             began = time.perf_counter()
-            write_bytes(kept, _compiled(cupy.cuda.nvrtc, text, options))
+            kept = _keep(kept, _compiled(cupy.cuda.nvrtc, text, options))
             seconds = time.perf_counter() - began
             if seconds > 1:
                 _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)
@@ -779,6 +779,30 @@ def _kernel(card: int, constants: tuple[tuple[str, int], ...]) -> _Kernel:
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
     pace = Pace(dict(constants)["STEPS"])
     return _Kernel(function, _Launcher(cupy, function), blocks * multiprocessors, pace)
+
+
+def _is_whole(kept: Path) -> bool:
+    """Say whether machine code was kept and is what was written: the checksum beside it tells."""
+    try:
+        return kept.with_suffix(".sha256").read_bytes() == _checksum(kept.read_bytes())
+    except OSError:
+        return False
+
+
+def _keep(kept: Path, code: bytes) -> Path:
+    """Keep machine code with its checksum, for this run alone where there is no room; return where it is."""
+    try:
+        write_bytes(kept, code)
+        write_bytes(kept.with_suffix(".sha256"), _checksum(code))
+    except InputError as error:
+        _log.warning("%s: the gpu engine is compiled again in every run", error)
+        kept = _temporary_folder() / kept.name
+        write_bytes(kept, code)
+    return kept
+
+
+def _checksum(code: bytes) -> bytes:
+    return hashlib.sha256(code).hexdigest().encode()
 
 
 def _compiled(nvrtc: Any, source: str, options: list[str]) -> bytes:
