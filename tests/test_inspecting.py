@@ -498,7 +498,8 @@ def test_the_page_about_rules_says_what_the_kept_numbers_say() -> None:
         "rows, 3, 4, 5, 11, 13 and 19"
         if papers["smallest"]["rows"] == [3, 4, 5, 11, 13, 19]
         else "other rows",
-        f"{papers['smallest']['fresh']['fitness']:.2f}, a difference of {spoken(papers['smallest']['fresh'])}; "
+        f"{papers['smallest']['fresh']['fitness']:.2f}, a difference of "
+        f"{spoken(papers['smallest']['fresh'])}; "
         f"chance {papers['smallest']['chance']:.2f}",
         f"Always +1 is even better, {spoken(papers['signal']['always +1'])}",
         f"these trials show, {spoken(papers['signal']['swapped'])}",

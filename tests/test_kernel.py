@@ -31,6 +31,7 @@ import pytest
 from numpy.typing import NDArray
 
 from distal import Chance, InputError, Rule, Settings, engines, evolve, published_rules, triple_t_maze
+from distal.base.files import write_bytes
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model import network
@@ -864,14 +865,13 @@ def test_machine_code_that_was_damaged_is_not_run(name: str, harm: str, tmp_path
 def test_a_full_disk_under_machine_code_keeps_it_for_this_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = gpu.write_bytes
 
     def full(path: Path, data: bytes) -> None:
         if path.is_relative_to(tmp_path):
             raise InputError(f"cannot write {str(path)!r}: No space left on device")
-        real(path, data)
+        write_bytes(path, data)
 
-    monkeypatch.setattr(gpu, "write_bytes", full)
+    monkeypatch.setattr("distal.engines.gpu.write_bytes", full)
     kept = gpu._keep(tmp_path / "kernel.cubin", b"code")
     assert kept.read_bytes() == b"code"
     assert not kept.is_relative_to(tmp_path)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 from numpy.typing import NDArray
+from scipy import stats
 
 import distal
 from distal import GeneticAlgorithm, InputError, Maze, evolve, resume
