@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from distal._version import __version__
-from distal.base import interrupts
+from distal.base import ctrl_c, interrupts
 from distal.base.checks import InputError, integer, text
 from distal.base.files import read_json
 from distal.engines.batch import MAX_WORKERS
@@ -100,7 +100,7 @@ class Cluster(Executor):
         import dask  # noqa: PLC0415 - an extra
 
         dask.config.set(_OWN)
-        interrupts.last_acts.append(self._kill)
+        ctrl_c.last_acts.append(self._kill)
         # Dask imports from its scratch folder. Its own choice, in /tmp, may belong to somebody else.
         self._scratch = TemporaryDirectory(prefix="distal-", ignore_cleanup_errors=True)
         with dask.config.set({"temporary-directory": self._scratch.name}):
@@ -206,8 +206,8 @@ class Cluster(Executor):
                 self._cluster.close(timeout=5)
         if self._scratch is not None:
             self._scratch.cleanup()
-        if self._kill in interrupts.last_acts:
-            interrupts.last_acts.remove(self._kill)
+        if self._kill in ctrl_c.last_acts:
+            ctrl_c.last_acts.remove(self._kill)
 
     def _kill(self) -> None:
         """End our own workers when the command has no time to close the cluster."""
