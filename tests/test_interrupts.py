@@ -175,6 +175,34 @@ def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Pa
         wait_until(lambda: not members(process.pid), 5)
 
 
+def test_one_while_a_cluster_starts_ends_the_command_and_its_workers_at_once(folder: Path) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
+    program = (
+        "import sys, time\n"
+        "import distal.cli, distributed\n"
+        "if __name__ == '__main__':\n"
+        "    start = distributed.LocalCluster\n"
+        "    starting = lambda **asked: (start(**asked), print('starting', flush=True), time.sleep(60))\n"
+        "    distributed.LocalCluster = starting\n"
+        "    sys.exit(distal.cli.main())\n"
+    )
+    (folder / "distal").write_text(program)
+    (folder / "temporary").mkdir()
+    own = {**os.environ, "TMPDIR": str(folder / "temporary")}
+    command = [sys.executable, str(folder / "distal"), *LEARN, "--cluster", "local:2"]
+    with started(*command, cwd=folder, env=own) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "starting\n"
+        assert len(members(process.pid)) >= 3
+        began = time.monotonic()
+        interrupt(process)
+        _, errors = process.communicate(timeout=20)
+        wait_until(lambda: not members(process.pid), 2)
+        assert time.monotonic() - began < 2
+    assert (process.returncode, errors) == (130, "distal: interrupted\n")
+    assert list((folder / "temporary").iterdir()) == []
+
+
 SLOW = """
 import time
 import gymnasium

@@ -54,19 +54,19 @@ def last_line() -> Iterator[None]:
 
 
 @contextmanager
-def held(errors: int = 2) -> Iterator[list[int]]:
-    """Hold Ctrl-C back until the block is over, then let it through; yield those that came.
+def held(errors: int) -> Iterator[list[int]]:
+    """Let Ctrl-C end the command at once in a block that it cannot stop, with its line on a file handle.
 
-    A second one ends the command at once, with its line on the file handle `errors`.
-    Only the main thread is ever interrupted, and not where Ctrl-C is ignored, as under
-    nohup; elsewhere this does nothing.
+    In a program that is not the command, hold Ctrl-C back until the block is over, then let
+    it through; yield those that came. Only the main thread is ever interrupted, and not
+    where Ctrl-C is ignored, as under nohup; elsewhere this does nothing.
     """
     came: list[int] = []
     before = signal.getsignal(signal.SIGINT)
 
     def hold(number: int, frame: FrameType | None) -> None:
         came.append(number)
-        if len(came) > 1 and before is _raise:
+        if before is _raise:
             leave(number, frame, errors)
 
     if before is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():

@@ -32,6 +32,7 @@ _GENERATION = 24  # best, mean and worst of one run
 AGENT = 1200  # in an environment of many, above all its generator
 PIXEL = 6  # of a film
 LOADING = 640 * 2**20  # of address space: Numba and LLVM, and the code that they compile
+WORKER = 128 * 2**20  # a process of a local cluster, with Dask and the compiled code of an engine
 STACK = 8 * 2**20  # of address space, for a thread
 
 
