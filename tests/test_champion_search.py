@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 
 import distal
 from distal import Champion, InputError, Maze, champions
+from distal.base.files import to_json
+from distal.base.folders import sealed
 from distal.cli import main
 from distal.engines import Batch, Runner
 from distal.evaluation.learning import batch_of
@@ -87,6 +90,54 @@ def test_a_finished_search_is_read_and_runs_nothing(folder: Path, monkeypatch: p
     stored = json.loads((folder / "record.json").read_text())
     assert stored["record"] == found.record
     assert distal.Rule.load(folder / "champion.json") == found.learner
+
+
+@pytest.mark.parametrize(
+    "lost", ["champion.json", "search/winners.csv", "search/winners/run-01.json", "held_out.npz",
+             "held_out_chance.npz"],
+)  # fmt: skip
+@pytest.mark.parametrize("content", [None, b"", b"altered"])
+def test_what_a_finished_search_has_lost_is_there_again(
+    lost: str, content: bytes | None, folder: Path, tmp_path: Path
+) -> None:
+    whole = contents(folder)
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    if content is None:
+        (tmp_path / lost).unlink()
+    else:
+        (tmp_path / lost).write_bytes(content)
+    assert champions(**SMALL, out=tmp_path) == champions(**SMALL, out=folder)
+    assert contents(tmp_path) == whole
+
+
+def test_a_record_that_does_not_fit_what_is_beside_it_is_refused(folder: Path, tmp_path: Path) -> None:
+    def forged(**changes: Any) -> None:
+        written = json.loads((folder / "record.json").read_text())
+        content = {"learner": written["learner"], "record": {**written["record"], **changes}}
+        (tmp_path / "record.json").write_text(to_json(sealed(content, "distal-champion", 1)))
+
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    held_out = json.loads((folder / "record.json").read_text())["record"]["held_out"]
+    for changes in ({"candidates": 401}, {"held_out": {**held_out, "fitness": 0.5}}, {"run_winners": [0, 0]}):
+        forged(**changes)
+        before = contents(tmp_path)
+        with pytest.raises(
+            InputError, match=r"record\.json' does not fit the search and the held-out trials"
+        ):
+            champions(**SMALL, out=tmp_path)
+        assert contents(tmp_path) == before
+    # Trials with other EPs in them: the same file, made from the same, with one number changed.
+    (tmp_path / "record.json").write_bytes((folder / "record.json").read_bytes())
+    with np.load(folder / "held_out.npz") as stored:
+        curves, key = stored["curves"] + np.int32(1), stored["key"]
+    np.savez(tmp_path / "held_out.npz", curves=curves, key=key)
+    with pytest.raises(
+        InputError, match=r"remove held_out\.npz and held_out_chance\.npz to have them run again"
+    ):
+        champions(**SMALL, out=tmp_path)
+    (tmp_path / "held_out.npz").unlink()
+    champions(**SMALL, out=tmp_path)
+    assert contents(tmp_path) == contents(folder)
 
 
 @pytest.mark.parametrize("stage", ["search", "race", "held_out"])
