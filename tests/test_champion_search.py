@@ -158,6 +158,18 @@ def test_a_search_that_stops_anywhere_ends_with_the_same_bytes(
     assert contents(tmp_path) == contents(folder)
 
 
+def test_too_many_held_out_trials_are_spoken_of_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISTAL_MEMORY", "1G")
+    assert main(["champions", "--held-out", "100000000", "--out", str(tmp_path / "new")]) == 2
+    wanted = "distal: error: 100,000,000 held-out trials of 100 episodes need about 10.7 GiB of memory, "
+    error = capsys.readouterr().err
+    assert error.startswith(wanted)
+    assert error.endswith("1.0 GiB are free; ask for fewer held-out trials, or set DISTAL_MEMORY=unlimited\n")
+    assert not (tmp_path / "new").exists()
+
+
 def test_the_record_counts_what_was_done(folder: Path) -> None:
     found = champions(**SMALL, out=folder)
     # A candidate runs 10 trials for each of 2 goals, 100 episodes: 2,000 episodes; 100 of them a generation.
@@ -225,8 +237,8 @@ def test_other_options_and_other_peoples_folders_are_refused(folder: Path, tmp_p
     assert contents(folder) == before
     for wrong, message in (
         ({"prize": "fast"}, "prize is 'fast', expected one of best, last, reached, long"),
-        ({"budget": 1e3}, "budget is 1000 episodes, but 2 runs and the last race take at least 444,445"),
-        ({"budget": -1.0}, "budget is -1 episodes, expected more than 0"),
+        ({"budget": 1e3}, "budget is 1000, but 2 runs and the last race take at least 444,445 episodes"),
+        ({"budget": -1.0}, "budget is -1, expected more than 0"),
         ({"held_out": 1}, "held_out is 1, expected a whole number from 2"),
         ({"learner": "chance"}, "learner is 'chance', which has nothing to evolve"),
         ({"held_out": 10**9}, "of memory, most of it for trials"),

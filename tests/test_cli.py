@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -296,6 +298,8 @@ def test_one_of_a_thing_is_written_in_the_singular(
     corridor.write_text("####\n#S0#\n####\n")
     text = output(capsys, "learn", "hc", "--maze", str(corridor), "--trials", "1", "--episodes", "1")
     assert "\n1 trial (1 for each of 1 final position), 1 episode, seed 0" in text
+    page = ["--out", str(tmp_path / "page.html")]
+    assert ": 1 episode, seed 0" in output(capsys, "watch", "hc", "--episodes", "1", "--steps", "9", *page)
 
 
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -484,6 +488,58 @@ def test_colours_go_on_working(evil: Path) -> None:
         out, _ = process.communicate(timeout=60)
     assert f"\x1b[1m{TURNED_SHOWN}\x1b[0m" in out
     assert obeyed(out) == {"\x1b"}
+
+
+def test_a_page_a_table_and_a_notebook_do_not_turn_a_name_round(
+    evil: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, table, inside = (str(tmp_path / name) for name in ("page.html", "table.csv", "inside.html"))
+    assert main(["watch", str(evil), "--steps", "8", "--episodes", "3", "--out", page]) == 0
+    assert main(["compare", str(evil), "hc", *SHORT, "--csv", table]) == 0
+    assert main(["inspect", str(evil), *SHORT, "--html", inside]) == 0
+    capsys.readouterr()
+    shown = {page: r"ev\\u202eil\u200b", table: "ev\\u202eil\u200b", inside: "ev\\u202eil\u200b"}
+    for file, name in shown.items():
+        text = Path(file).read_text()
+        assert name in text
+        assert "\u202e" not in text
+    data = re.search(r'id="trial"[^>]*>([^<]*)<', Path(page).read_text())
+    assert data is not None
+    # What the page's own script makes of it: the name is shown letter by letter there, too.
+    assert json.loads(data[1])["learners"][0]["name"] == "ev\\u202eil\u200b"
+    result = distal.learn(evil, episodes=2, trials=1, steps=4)
+    assert "\u202e" not in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"), ("+1+1", "'+1+1"), ("-a", "'-a"), ("@sum", "'@sum"),
+        (" =a", "' =a"), ("a=b", "a=b"), ("-1.5", "-1.5"),
+    ],
+)  # fmt: skip
+def test_a_table_holds_no_name_that_a_spreadsheet_takes_for_a_formula(name: str, written: str) -> None:
+    rule = published_rule(1).named(name)
+    compared = distal.compare([rule, "hc"], episodes=1, trials=2, steps=2)
+    _, first, *_ = csv.reader("".join(compared.csv_pieces()).splitlines())
+    assert first[0] == written
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["BIG"], ["maze", "BIG"], ["learn", "BIG"], ["learn", "hc", "--seed", "BIG"], ["learn", "--BIG"],
+        ["learn", "hc", "--env-arg", "BIG"], ["learn", "hc", "--csv", "BIG/x"], ["--version=BIG"],
+        ["runs", "BIG"], ["champions", "--prize", "BIG"], ["learn", "hc", "--cluster", "BIG"],
+        ["champions", "--runs", "4", "--out", "BIG"], ["learn", "hc", "--switch", "1", "--switch-to", "BIG"],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("big", ["a" * 5000, "a b " * 1250, "ab/" * 1200 + "x", "\x1b" * 1000])
+def test_a_refusal_shows_the_beginning_of_what_is_too_long(
+    command: list[str], big: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distal.cli.work.show_plan", lambda *_: None)
+    assert len(refusal(capsys, *(word.replace("BIG", big) for word in command))) < 1300
 
 
 def test_a_report_of_another_machine_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,29 @@ def to_json(data: object, indent: int = 0) -> str:
     if isinstance(data, list) and any(isinstance(value, dict | list | str) for value in data):
         return "[\n" + ",\n".join(inner + to_json(value, indent + 1) for value in data) + f"\n{outer}]"
     return _scalar(data)
+
+
+def to_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV, with names that a spreadsheet shows and does not obey.
+
+    What it would take for a formula begins with an apostrophe.
+    """
+    written = io.StringIO()
+    csv.writer(written).writerows([_cell(value) for value in row] for row in rows)
+    return written.getvalue()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = checks.straight(value)
+    if not text.lstrip().startswith(("=", "+", "-", "@")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def _scalar(data: object) -> str:

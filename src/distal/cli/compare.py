@@ -143,8 +143,8 @@ def _show(comparison: Comparison) -> None:
     _show_differences(comparison)
     for result, name in zip(comparison.results, comparison.names, strict=True):
         if result.cut:
-            cut = f"{result.cut:,} of {len(result.best) * result.episodes:,} episodes"
-            out.print(f"{name}: {cut} were cut off after {first.settings.steps} steps")
+            cut = f"{result.cut:,} of {counted(len(result.best) * result.episodes, 'episode')}"
+            out.print(f"{name}: {cut} cut off after {counted(first.settings.steps, 'step')}")
     for difference in comparison.differences:
         out.print(f"{difference.verdict}.")
 

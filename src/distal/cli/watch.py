@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from distal._version import __version__
-from distal.base.checks import InputError
+from distal.base.checks import InputError, counted
 from distal.base.files import check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
@@ -144,7 +144,7 @@ def _show_watched(watched: Watched, page: str, size: int) -> None:
     goal = f", goal {watched.goal}" if len(watched.task.goals) > 1 else ""
     what = f"the way to {watched.goal}" if in_maze else f"{visible(task_name(watched.task))}{goal}"
     moves = "" if switch is None else f", the goal moves every {switch.every:,}"
-    out.print(f"{what}: {episodes:,} episodes{moves}, seed {watched.seed}")
+    out.print(f"{what}: {counted(episodes, 'episode')}{moves}, seed {watched.seed}")
     out.print(_bests(watched) if switch is None else _bests_of_phases(watched))
     out.print(f"page: {page} ({size / 1000:,.0f} kB)", soft_wrap=True)
 

@@ -366,13 +366,13 @@ class Evaluation:
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
         lines = [
-            f"{len(self.returns):,} episodes, seed {self.seed}",
+            f"{counted(len(self.returns), 'episode')}, seed {self.seed}",
             f"mean return  {_line(self.returns)}",
         ]
         if self.chance is not None:
             lines += [f"chance       {_line(self.chance)}, p = {self.p:.2g}, paired t-test"]
         if self.cut:
-            lines.append(f"{self.cut:,} episodes were cut off before the environment ended them")
+            lines.append(f"cut off before the environment ended them: {counted(self.cut, 'episode')}")
         return "\n".join(lines)
 
 

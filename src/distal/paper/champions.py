@@ -24,6 +24,7 @@ from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import (
     InputError,
+    counted,
     flag,
     folder,
     function,
@@ -330,12 +331,12 @@ class Request:
         if self.runs is not None:
             integer("runs", self.runs, 1, 2**20)
         if not 0 < self.budget < 2**63:
-            raise InputError(f"budget is {self.budget:g} episodes, expected more than 0 and less than 2^63")
+            raise InputError(f"budget is {self.budget:g}, expected more than 0 and less than 2^63 episodes")
         self.judged.measure.check_task(self.judged.task, self.judged.settings)
         least = self.searching + self.breeding + self.last_race
         if least > self.budget:
             raise InputError(
-                f"budget is {self.budget:g} episodes, but the search and the last race take {least:,}; "
+                f"budget is {self.budget:g}, but the search and the last race take {least:,} episodes; "
                 "give at least that, or fewer runs"
             )
         self._check_memory()
@@ -347,11 +348,12 @@ class Request:
         if self.bred is not None:
             estimate(self.bred).check()
         trials = racing.largest(self.contenders, self.first_heat, self.heats) * goals
+        kept = config.episodes if config.measure.needs_ep else 1
         memory.evolution(
             sum(config.genes), runs=1, population=self.contenders, generations=0, trials=trials,
-            fresh=self.held_out_trials * goals, episodes=config.episodes,
-            kept=config.episodes if config.measure.needs_ep else 1,
+            fresh=0, episodes=config.episodes, kept=kept,
         ).check()  # fmt: skip
+        memory.held_out(self.held_out_trials * goals, config.episodes, kept=kept).check()
 
     @cached_property
     def config(self) -> Config:
@@ -365,8 +367,8 @@ class Request:
             raced = searched + self._race_cost(FINALISTS * runs, 1)
             least = max(math.ceil(searched / (1 - _FOR_RACE)), raced)
             raise InputError(
-                f"budget is {self.budget:g} episodes, but {runs} runs and the last race take at least "
-                f"{least:,}; give at least that"
+                f"budget is {self.budget:g}, but {counted(runs, 'run')} and the last race take at least "
+                f"{least:,} episodes; give at least that"
             )
         return replace(one, runs=runs, generations=one.affordable(share / runs))
 
@@ -459,10 +461,10 @@ class Request:
         config = self.config
         held = self.held_out_trials * len(config.task.goals) * config.episodes
         pace = config.learner if config.learner in ("dsp", "hc") else "dsp"
-        runs = f"search: {config.runs} runs of {config.generations} generations"
+        runs = f"search: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}"
         searches = [Stage(_SEARCH, runs, self.searching, pace, config.runs)]
         if self.bred is not None:
-            words = f"their finalists bred together for {self.bred.generations} generations"
+            words = f"their finalists bred together for {counted(self.bred.generations, 'generation')}"
             searches.append(Stage(_BREED, words, self.breeding, pace, 1))
         return (
             *searches,

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from distal import engines
 from distal.base import checks, memory
-from distal.base.checks import InputError, instance, integer, one_of, sequence
+from distal.base.checks import InputError, counted, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
 from distal.base.files import check_target, write_bytes
 from distal.engines import Batch
@@ -158,7 +158,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
             the trial.
     """
     if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
-        raise InputError(f"batch has {len(batch)} trials, expected one; take it with Batch.part")
+        raise InputError(f"batch has {counted(len(batch), 'trial')}, expected one; take it with Batch.part")
     check_picture(batch)
     wanted = sequence("after", after, "a list of numbers of episodes")
     if not 1 <= len(wanted) <= MAX_SCENES:
@@ -166,8 +166,9 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
     alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
-    curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
-    memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
+    longest = max(after, default=0)
+    curves = {"curves": (memory.EP + memory.COLUMN) * longest}
+    memory.Estimate(counted(longest, "episode"), curves, "ask for fewer of them (after)").check()
     found = []
     run = engines.runner(engines.DEFAULT if engine is None else engine, workers=1)
     if engine is None and run.module.supports(batch) is not None:

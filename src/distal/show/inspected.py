@@ -13,7 +13,7 @@ from distal.analysis.drawing import row_label
 from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, listed, spoken
 from distal.analysis.rule_sets import RANDOM, RuleSet
 from distal.analysis.usage import LAYERS
-from distal.base.checks import InputError, counted, folder, shown
+from distal.base.checks import InputError, counted, folder, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.drawing import signed
 from distal.base.files import check_target, write_text
@@ -129,7 +129,7 @@ figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-wi
 def to_html(found: Inspection | RuleSet) -> str:
     """Return an inspection as one page."""
     title, body = _set_body(found) if isinstance(found, RuleSet) else _rule_body(found)
-    return "\n".join(
+    lines = "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -139,6 +139,7 @@ def to_html(found: Inspection | RuleSet) -> str:
             "</body></html>\n",
         ]
     )
+    return straight(lines)
 
 
 def _rule_body(found: Inspection) -> tuple[str, list[str]]:
