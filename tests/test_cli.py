@@ -428,6 +428,96 @@ def test_an_ascii_terminal_is_no_error() -> None:
     assert "fitness" in out
 
 
+# ---------------------------------------------------------------- single files
+
+SMALL = ["--steps", "8", "--episodes", "3"]
+FILES = {  # a command that writes a file of each kind, by its name
+    "page.html": ["watch", "hc", *SMALL, "--out"],
+    "film.gif": ["watch", "hc", "--steps", "8", "--after", "1", "--gif"],
+    "film.mp4": ["watch", "hc", "--steps", "8", "--after", "1", "--mp4"],
+    "inside.html": ["inspect", "evolved:1", *SMALL, "--trials", "1", "--html"],
+    "learned.csv": ["learn", "hc", *SMALL, "--trials", "1", "--csv"],
+    "compared.csv": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--csv"],
+    "compared.json": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--out"],
+    "curves.svg": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--figure"],
+    "curves.png": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--figure"],
+    "maze.txt": ["maze", "--out"],
+    "maze.svg": ["maze", "--svg"],
+    "lake.npz": ["env", "CliffWalking-v1", "--episodes", "1", "--trials", "1", "--save"],
+}
+
+
+@pytest.fixture(params=FILES)
+def writing(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[list[str], Path]:
+    """Return a command and the file that it is to write."""
+    name: str = request.param
+    if name == "film.mp4":
+        pytest.importorskip("imageio_ffmpeg", reason="pip install 'distal[video]'")
+    if name == "lake.npz":
+        pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+    return [*FILES[name], str(tmp_path / name)], tmp_path / name
+
+
+def test_a_file_is_written_again_and_over_an_empty_one(
+    writing: tuple[list[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, file = writing
+    file.touch()
+    output(capsys, *command)
+    assert (size := file.stat().st_size) > 0
+    output(capsys, *command)
+    assert abs(file.stat().st_size - size) < 200
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_file_of_another_kind_stays_as_it_is(
+    writing: tuple[list[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, file = writing
+    file.write_text("alias ll='ls -l'\n")
+    wanted = f"cannot write {str(file)!r}: a file of another kind is there; name another, or remove that one"
+    assert wanted in refusal(capsys, *command)
+    assert file.read_text() == "alias ll='ls -l'\n"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_nothing_is_written_through_a_link(
+    there: bool, writing: tuple[list[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, file = writing
+    other = file.parent / "other"
+    if there:
+        other.touch()
+    file.symlink_to(other)
+    wanted = f"cannot write {str(file)!r}: it is a link; name the file that it leads to"
+    assert wanted in refusal(capsys, *command)
+    assert file.is_symlink()
+    assert other.exists() is there
+    assert not there or other.read_bytes() == b""
+
+
+@pytest.mark.parametrize("shell", [
+    "{} --csv /dev/stdout > out; head -1 out",
+    "{} --csv /dev/stdout | cat",
+    "{} --csv /dev/fd/3 3> out > said; head -1 out",
+    "{} --csv >(cat > out) > said; sleep 1; cat out",
+    "mkfifo pipe; cat pipe & {} --csv pipe > out; wait",
+    "{} --csv /dev/null > out; echo trial,final_position,episode,ep,best,chance_ep,chance_best",
+    "echo before > out; {} --csv /dev/stdout >> out; sed -n '1d; 2p' out",
+])  # fmt: skip
+def test_pipes_devices_and_what_a_shell_has_opened_are_written_to(shell: str, tmp_path: Path) -> None:
+    line = shell.format(f"{sys.executable} -m distal {' '.join(['learn', 'hc', *PLAIN])}")
+    with started("bash", "-c", line, cwd=tmp_path) as process:
+        out, errors = process.communicate(timeout=60)
+    assert errors == ""
+    assert out.splitlines()[0] == "trial,final_position,episode,ep,best,chance_ep,chance_best"
+
+
+def test_a_handle_that_nobody_has_opened_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    error = refusal(capsys, "learn", "hc", *SMALL, "--csv", "/dev/fd/987654")
+    assert "cannot write '/dev/fd/987654': Bad file descriptor" in error
+
+
 # ---------------------------------------------------------------- names that a terminal would obey
 
 # An escape sequence, a bell, a C1 control, DEL, a line break, a line separator, a change of direction,

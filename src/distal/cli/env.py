@@ -8,7 +8,7 @@ from typing import Any, cast
 from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted
-from distal.base.files import check_target
+from distal.base.files import NPZ, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     settings = cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
     Settings.of(settings)
     if args.save is not None:
-        check_target(args.save)
+        check_target(args.save, NPZ)
         if not args.save.endswith(".npz"):
             raise InputError(f"--save is {args.save!r}, expected a name that ends in .npz")
     task = options.environment(args.env, args)

@@ -127,7 +127,7 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     if args.curves and not args.json:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
-        check_target(args.csv)
+        check_target(args.csv, rb"trial,(goal|final_position),")
     checked_numbers(args.episodes, args.trials, args.seed, args.resample)
     settings = options.settings(args)
     Settings.of(settings)

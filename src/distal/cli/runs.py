@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> None:
     """Summarise folders of runs."""
     if args.csv is not None:
-        check_target(args.csv)
+        check_target(args.csv, rb"folder,run,")
     top = path("DIR", args.folder)
     if not top.is_dir():
         raise InputError(f"{args.folder!r} is not a folder")

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from distal._version import __version__
 from distal.base.checks import InputError, counted
-from distal.base.files import check_target
+from distal.base.files import GIF, MP4, PAGE, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
@@ -124,8 +124,10 @@ def run(args: argparse.Namespace) -> None:
 def _check_watch(args: argparse.Namespace, films: dict[str, str], page: str | None) -> None:
     """Refuse files that cannot be written, and options that would mean nothing."""
     files = [*films.values(), *([page] if page is not None else [])]
-    for file in files:
-        check_target(file)
+    for kind, file in films.items():
+        check_target(file, GIF if kind == "gif" else MP4)
+    if page is not None:
+        check_target(page, PAGE)
     if len({Path(file).resolve() for file in files}) < len(files):
         raise InputError(f"{files[0]!r} is named twice; give every file its own name")
     if films and args.against is not None:

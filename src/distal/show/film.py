@@ -17,7 +17,7 @@ from distal import engines
 from distal.base import checks, memory
 from distal.base.checks import InputError, counted, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
-from distal.base.files import check_target, write_bytes
+from distal.base.files import GIF, MP4, check_target, write_bytes
 from distal.engines import Batch
 from distal.learners import KINDS
 from distal.model.network import Weights
@@ -254,7 +254,7 @@ def _key(
 
 def write_gif(path: str | Path, frames: Sequence[Frame]) -> None:
     """Write an animated GIF that repeats for ever."""
-    path, frames = _checked(path, frames)
+    path, frames = _checked(path, frames, GIF)
     # One palette for all, from the last frame, which has every colour: no flicker, and small differences.
     palette = Image.fromarray(frames[-1]).quantize(64)
     pictures = [
@@ -284,7 +284,7 @@ def check_mp4() -> None:
 
 def write_mp4(path: str | Path, frames: Sequence[Frame]) -> None:
     """Write an MP4 film (H.264), with the encoder that the extra `video` brings."""
-    path, frames = _checked(path, frames)
+    path, frames = _checked(path, frames, MP4)
     check_mp4()
     import imageio_ffmpeg  # noqa: PLC0415 - an extra
 
@@ -301,10 +301,10 @@ def write_mp4(path: str | Path, frames: Sequence[Frame]) -> None:
         write_bytes(path, film_path.read_bytes())
 
 
-def _checked(target: object, frames: object) -> tuple[Path, tuple[Frame, ...]]:
+def _checked(target: object, frames: object, ours: bytes) -> tuple[Path, tuple[Frame, ...]]:
     """Return where to write which frames; refuse what cannot be written, before the work."""
     out = checks.path("path", target)
-    check_target(out)
+    check_target(out, ours)
     pictures = sequence("frames", frames, "a list of frames")
     for frame in pictures:
         if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8 or frame.shape[2:] != (3,):

@@ -16,7 +16,7 @@ from distal.analysis.usage import LAYERS
 from distal.base.checks import InputError, counted, folder, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.drawing import signed
-from distal.base.files import check_target, write_text
+from distal.base.files import PAGE, SVG, check_target, write_text
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.paper.figures import GROUND, blank, own_style, render_svg, standalone, themed
@@ -51,16 +51,17 @@ def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
     found, into = _checked(found), folder("path", path)
     into.mkdir(parents=True, exist_ok=True)
     stem = "set" if isinstance(found, RuleSet) else re.sub(r"\W+", "_", name_of(found.rule))[:80]
-    written = []
-    for name, svg in figures(found).items():
-        written.append(into / f"{stem}_{name}.svg")
-        write_text(written[-1], standalone(svg))
-    return written
+    drawn = {into / f"{stem}_{name}.svg": svg for name, svg in figures(found).items()}
+    for file in drawn:
+        check_target(file, SVG)
+    for file, svg in drawn.items():
+        write_text(file, standalone(svg))
+    return list(drawn)
 
 
 def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
     """Write an inspection as a page."""
-    check_target(out)
+    check_target(out, PAGE)
     write_text(out, to_html(_checked(found)))
 
 

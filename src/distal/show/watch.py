@@ -29,7 +29,7 @@ from distal.analysis.usage import LAYERS, Tally
 from distal.base import memory
 from distal.base.checks import InputError, counted, function, integer, path, shown, straight
 from distal.base.colours import DARK, LIGHT, css
-from distal.base.files import check_target, write_text
+from distal.base.files import PAGE, check_target, write_text
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import best_so_far, named_in_errors
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
@@ -416,7 +416,7 @@ def write_page(
         InputError: If an argument is wrong, or the file cannot be written.
     """
     out = path("out", out)
-    check_target(out)
+    check_target(out, PAGE)
     watched = watch(learner, against, **options)
     write_text(out, watched.to_html())
     return watched
