@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
         "Search for the best rule that a budget of episodes can find: many independent runs, their finalists "
         "bred together where the budget is large enough, a race of the best, then one measurement on "
         "held-out trials, which no search has seen. The work is stored; the same command again does what is "
-        "missing; the held-out trials of a folder are run once.",
+        "missing; the held-out trials of a folder are run once, unless they are lost.",
     )
     prizes = "; ".join(f"{word}: {prize.words}" for word, prize in PRIZES.items())
     command.add_argument(
