@@ -302,8 +302,10 @@ def _written(value: object) -> str | None:
 
 
 def new_file(value: object) -> str:
-    """Take paths that a file can be written to."""
+    """Take paths that a file can be written to; one that is there may be of another kind."""
     path = _written(value)
+    if path is not None and Path(path).is_file():
+        return EITHER
     return right_if(path is not None and not Path(path).is_dir() and Path(path).parent.is_dir())
 
 

@@ -307,7 +307,7 @@ def test_episodes_that_do_not_end_are_cut_off_and_counted() -> None:
     agent = learn("evolved:1", task=Turns, **SHORT, steps=1).agent()
     found = evaluate(agent, Turns, episodes=3)
     assert (found.cut, found.lengths.tolist()) == (3, [1, 1, 1])
-    assert "3 episodes were cut off" in found.summary()
+    assert "cut off before the environment ended them: 3 episodes" in found.summary()
 
 
 @pytest.mark.parametrize(

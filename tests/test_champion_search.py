@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 
 import distal
 from distal import Champion, InputError, Maze, champions
+from distal.base.files import to_json
+from distal.base.folders import sealed
 from distal.cli import main
 from distal.engines import Batch, Runner
 from distal.evaluation.learning import batch_of
@@ -89,6 +92,54 @@ def test_a_finished_search_is_read_and_runs_nothing(folder: Path, monkeypatch: p
     assert distal.Rule.load(folder / "champion.json") == found.learner
 
 
+@pytest.mark.parametrize(
+    "lost", ["champion.json", "search/winners.csv", "search/winners/run-01.json", "held_out.npz",
+             "held_out_chance.npz"],
+)  # fmt: skip
+@pytest.mark.parametrize("content", [None, b"", b"altered"])
+def test_what_a_finished_search_has_lost_is_there_again(
+    lost: str, content: bytes | None, folder: Path, tmp_path: Path
+) -> None:
+    whole = contents(folder)
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    if content is None:
+        (tmp_path / lost).unlink()
+    else:
+        (tmp_path / lost).write_bytes(content)
+    assert champions(**SMALL, out=tmp_path) == champions(**SMALL, out=folder)
+    assert contents(tmp_path) == whole
+
+
+def test_a_record_that_does_not_fit_what_is_beside_it_is_refused(folder: Path, tmp_path: Path) -> None:
+    def forged(**changes: Any) -> None:
+        written = json.loads((folder / "record.json").read_text())
+        content = {"learner": written["learner"], "record": {**written["record"], **changes}}
+        (tmp_path / "record.json").write_text(to_json(sealed(content, "distal-champion", 1)))
+
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    held_out = json.loads((folder / "record.json").read_text())["record"]["held_out"]
+    for changes in ({"candidates": 401}, {"held_out": {**held_out, "fitness": 0.5}}, {"run_winners": [0, 0]}):
+        forged(**changes)
+        before = contents(tmp_path)
+        with pytest.raises(
+            InputError, match=r"record\.json' does not fit the search and the held-out trials"
+        ):
+            champions(**SMALL, out=tmp_path)
+        assert contents(tmp_path) == before
+    # Trials with other EPs in them: the same file, made from the same, with one number changed.
+    (tmp_path / "record.json").write_bytes((folder / "record.json").read_bytes())
+    with np.load(folder / "held_out.npz") as stored:
+        curves, key = stored["curves"] + np.int32(1), stored["key"]
+    np.savez(tmp_path / "held_out.npz", curves=curves, key=key)
+    with pytest.raises(
+        InputError, match=r"remove held_out\.npz and held_out_chance\.npz to have them run again"
+    ):
+        champions(**SMALL, out=tmp_path)
+    (tmp_path / "held_out.npz").unlink()
+    champions(**SMALL, out=tmp_path)
+    assert contents(tmp_path) == contents(folder)
+
+
 @pytest.mark.parametrize("stage", ["search", "race", "held_out"])
 def test_a_search_that_stops_anywhere_ends_with_the_same_bytes(
     stage: str, folder: Path, tmp_path: Path
@@ -105,6 +156,18 @@ def test_a_search_that_stops_anywhere_ends_with_the_same_bytes(
     assert not (tmp_path / "record.json").exists()
     champions(**SMALL, out=tmp_path)
     assert contents(tmp_path) == contents(folder)
+
+
+def test_too_many_held_out_trials_are_spoken_of_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISTAL_MEMORY", "1G")
+    assert main(["champions", "--held-out", "100000000", "--out", str(tmp_path / "new")]) == 2
+    wanted = "distal: error: 100,000,000 held-out trials of 100 episodes need about 10.7 GiB of memory, "
+    error = capsys.readouterr().err
+    assert error.startswith(wanted)
+    assert error.endswith("1.0 GiB are free; ask for fewer held-out trials, or set DISTAL_MEMORY=unlimited\n")
+    assert not (tmp_path / "new").exists()
 
 
 def test_the_record_counts_what_was_done(folder: Path) -> None:
@@ -174,8 +237,8 @@ def test_other_options_and_other_peoples_folders_are_refused(folder: Path, tmp_p
     assert contents(folder) == before
     for wrong, message in (
         ({"prize": "fast"}, "prize is 'fast', expected one of best, last, reached, long"),
-        ({"budget": 1e3}, "budget is 1000 episodes, but 2 runs and the last race take at least 444,445"),
-        ({"budget": -1.0}, "budget is -1 episodes, expected more than 0"),
+        ({"budget": 1e3}, "budget is 1000, but 2 runs and the last race take at least 444,445 episodes"),
+        ({"budget": -1.0}, "budget is -1, expected more than 0"),
         ({"held_out": 1}, "held_out is 1, expected a whole number from 2"),
         ({"learner": "chance"}, "learner is 'chance', which has nothing to evolve"),
         ({"held_out": 10**9}, "of memory, most of it for trials"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -296,6 +298,8 @@ def test_one_of_a_thing_is_written_in_the_singular(
     corridor.write_text("####\n#S0#\n####\n")
     text = output(capsys, "learn", "hc", "--maze", str(corridor), "--trials", "1", "--episodes", "1")
     assert "\n1 trial (1 for each of 1 final position), 1 episode, seed 0" in text
+    page = ["--out", str(tmp_path / "page.html")]
+    assert ": 1 episode, seed 0" in output(capsys, "watch", "hc", "--episodes", "1", "--steps", "9", *page)
 
 
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -424,6 +428,96 @@ def test_an_ascii_terminal_is_no_error() -> None:
     assert "fitness" in out
 
 
+# ---------------------------------------------------------------- single files
+
+SMALL = ["--steps", "8", "--episodes", "3"]
+FILES = {  # a command that writes a file of each kind, by its name
+    "page.html": ["watch", "hc", *SMALL, "--out"],
+    "film.gif": ["watch", "hc", "--steps", "8", "--after", "1", "--gif"],
+    "film.mp4": ["watch", "hc", "--steps", "8", "--after", "1", "--mp4"],
+    "inside.html": ["inspect", "evolved:1", *SMALL, "--trials", "1", "--html"],
+    "learned.csv": ["learn", "hc", *SMALL, "--trials", "1", "--csv"],
+    "compared.csv": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--csv"],
+    "compared.json": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--out"],
+    "curves.svg": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--figure"],
+    "curves.png": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--figure"],
+    "maze.txt": ["maze", "--out"],
+    "maze.svg": ["maze", "--svg"],
+    "lake.npz": ["env", "CliffWalking-v1", "--episodes", "1", "--trials", "1", "--save"],
+}
+
+
+@pytest.fixture(params=FILES)
+def writing(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[list[str], Path]:
+    """Return a command and the file that it is to write."""
+    name: str = request.param
+    if name == "film.mp4":
+        pytest.importorskip("imageio_ffmpeg", reason="pip install 'distal[video]'")
+    if name == "lake.npz":
+        pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+    return [*FILES[name], str(tmp_path / name)], tmp_path / name
+
+
+def test_a_file_is_written_again_and_over_an_empty_one(
+    writing: tuple[list[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, file = writing
+    file.touch()
+    output(capsys, *command)
+    assert (size := file.stat().st_size) > 0
+    output(capsys, *command)
+    assert abs(file.stat().st_size - size) < 200
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_file_of_another_kind_stays_as_it_is(
+    writing: tuple[list[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, file = writing
+    file.write_text("alias ll='ls -l'\n")
+    wanted = f"cannot write {str(file)!r}: a file of another kind is there; name another, or remove that one"
+    assert wanted in refusal(capsys, *command)
+    assert file.read_text() == "alias ll='ls -l'\n"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_nothing_is_written_through_a_link(
+    there: bool, writing: tuple[list[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, file = writing
+    other = file.parent / "other"
+    if there:
+        other.touch()
+    file.symlink_to(other)
+    wanted = f"cannot write {str(file)!r}: it is a link; name the file that it leads to"
+    assert wanted in refusal(capsys, *command)
+    assert file.is_symlink()
+    assert other.exists() is there
+    assert not there or other.read_bytes() == b""
+
+
+@pytest.mark.parametrize("shell", [
+    "{} --csv /dev/stdout > out; head -1 out",
+    "{} --csv /dev/stdout | cat",
+    "{} --csv /dev/fd/3 3> out > said; head -1 out",
+    "{} --csv >(cat > out) > said; sleep 1; cat out",
+    "mkfifo pipe; cat pipe & {} --csv pipe > out; wait",
+    "{} --csv /dev/null > out; echo trial,final_position,episode,ep,best,chance_ep,chance_best",
+    "echo before > out; {} --csv /dev/stdout >> out; sed -n '1d; 2p' out",
+])  # fmt: skip
+def test_pipes_devices_and_what_a_shell_has_opened_are_written_to(shell: str, tmp_path: Path) -> None:
+    line = shell.format(f"{sys.executable} -m distal {' '.join(['learn', 'hc', *PLAIN])}")
+    with started("bash", "-c", line, cwd=tmp_path) as process:
+        out, errors = process.communicate(timeout=60)
+    assert errors == ""
+    assert out.splitlines()[0] == "trial,final_position,episode,ep,best,chance_ep,chance_best"
+
+
+def test_a_handle_that_nobody_has_opened_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    error = refusal(capsys, "learn", "hc", *SMALL, "--csv", "/dev/fd/987654")
+    assert "cannot write '/dev/fd/987654': Bad file descriptor" in error
+
+
 # ---------------------------------------------------------------- names that a terminal would obey
 
 # An escape sequence, a bell, a C1 control, DEL, a line break, a line separator, a change of direction,
@@ -484,6 +578,58 @@ def test_colours_go_on_working(evil: Path) -> None:
         out, _ = process.communicate(timeout=60)
     assert f"\x1b[1m{TURNED_SHOWN}\x1b[0m" in out
     assert obeyed(out) == {"\x1b"}
+
+
+def test_a_page_a_table_and_a_notebook_do_not_turn_a_name_round(
+    evil: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, table, inside = (str(tmp_path / name) for name in ("page.html", "table.csv", "inside.html"))
+    assert main(["watch", str(evil), "--steps", "8", "--episodes", "3", "--out", page]) == 0
+    assert main(["compare", str(evil), "hc", *SHORT, "--csv", table]) == 0
+    assert main(["inspect", str(evil), *SHORT, "--html", inside]) == 0
+    capsys.readouterr()
+    shown = {page: r"ev\\u202eil\u200b", table: "ev\\u202eil\u200b", inside: "ev\\u202eil\u200b"}
+    for file, name in shown.items():
+        text = Path(file).read_text()
+        assert name in text
+        assert "\u202e" not in text
+    data = re.search(r'id="trial"[^>]*>([^<]*)<', Path(page).read_text())
+    assert data is not None
+    # What the page's own script makes of it: the name is shown letter by letter there, too.
+    assert json.loads(data[1])["learners"][0]["name"] == "ev\\u202eil\u200b"
+    result = distal.learn(evil, episodes=2, trials=1, steps=4)
+    assert "\u202e" not in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"), ("+1+1", "'+1+1"), ("-a", "'-a"), ("@sum", "'@sum"),
+        (" =a", "' =a"), ("a=b", "a=b"), ("-1.5", "-1.5"),
+    ],
+)  # fmt: skip
+def test_a_table_holds_no_name_that_a_spreadsheet_takes_for_a_formula(name: str, written: str) -> None:
+    rule = published_rule(1).named(name)
+    compared = distal.compare([rule, "hc"], episodes=1, trials=2, steps=2)
+    _, first, *_ = csv.reader("".join(compared.csv_pieces()).splitlines())
+    assert first[0] == written
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["BIG"], ["maze", "BIG"], ["learn", "BIG"], ["learn", "hc", "--seed", "BIG"], ["learn", "--BIG"],
+        ["learn", "hc", "--env-arg", "BIG"], ["learn", "hc", "--csv", "BIG/x"], ["--version=BIG"],
+        ["runs", "BIG"], ["champions", "--prize", "BIG"], ["learn", "hc", "--cluster", "BIG"],
+        ["champions", "--runs", "4", "--out", "BIG"], ["learn", "hc", "--switch", "1", "--switch-to", "BIG"],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("big", ["a" * 5000, "a b " * 1250, "ab/" * 1200 + "x", "\x1b" * 1000])
+def test_a_refusal_shows_the_beginning_of_what_is_too_long(
+    command: list[str], big: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distal.cli.work.show_plan", lambda *_: None)
+    assert len(refusal(capsys, *(word.replace("BIG", big) for word in command))) < 1300
 
 
 def test_a_report_of_another_machine_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:

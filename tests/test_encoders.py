@@ -152,7 +152,11 @@ def test_an_observation_that_is_not_in_the_space_is_refused(space: Any, observat
         (Box(-np.inf, 1, (1,)), "bins:3", "bins between infinite bounds are of no use; use bins:3:quantiles"),
         (Box(-np.finfo(np.float32).max, 1, (1,)), "bins:3", "bins between infinite bounds are of no use"),
         (Text(3), None, "observations are Text(1, 3,"),
-        (Tuple([Discrete(2), Text(3)]), None, "or Dict of them; give encode a function that turns them into"),
+        (
+            Tuple([Discrete(2), Text(3)]),
+            None,
+            "or Dict of them; encode with a function of your own that turns them into",
+        ),
         (
             Box(0, 255, (84, 84, 3), np.uint8),
             None,
@@ -161,7 +165,7 @@ def test_an_observation_that_is_not_in_the_space_is_refused(space: Any, observat
         (
             Discrete(257),
             "one-hot",
-            "observations become 257 bits, at most 256 are allowed; use binary, or give",
+            "observations become 257 bits, at most 256 are allowed; use binary, or encode",
         ),
         (MultiBinary(257), None, "observations become 257 bits, at most 256 are allowed; use fewer bins, or"),
     ],
@@ -181,7 +185,7 @@ def test_as_many_bits_as_a_network_may_have_are_allowed() -> None:
 
 
 def test_infinite_numbers_have_no_quantiles() -> None:
-    with pytest.raises(InputError, match="are infinite at times; give encode a function"):
+    with pytest.raises(InputError, match="are infinite at times; encode with a function of your own"):
         encoder(Box(-np.inf, np.inf, (1,)), None, [np.array([np.inf], np.float32)] * 3)
 
 

@@ -239,6 +239,14 @@ def test_a_wrong_environment_is_refused_in_one_line_and_nothing_is_written(
     assert not list(tmp_path.iterdir())
 
 
+def test_too_many_trials_are_refused_in_the_words_of_the_command_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISTAL_MEMORY", "1G")
+    error = refusal(capsys, "env", "FrozenLake-v1", "--trials", "100000000")
+    assert error.endswith("; ask for fewer trials or episodes, or set DISTAL_MEMORY=unlimited\n")
+
+
 @pytest.mark.parametrize("what", WRONG)
 def test_so_it_is_by_the_command_that_shows_it(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

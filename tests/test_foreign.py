@@ -151,7 +151,7 @@ def test_ep_is_any_function_of_the_episode_and_steps_limit_it() -> None:
     assert seen[0].cut
     assert seen[0].truncated
     assert result.cut == 4
-    assert "4 of 4 episodes were cut off after 2 steps" in result.summary()
+    assert "4 of 4 episodes cut off after 2 steps" in result.summary()
     assert [info.get("time") for info in seen[0].infos] == [None, 1, 2]
     assert len(seen[0].observations) == 3
     whole = learned(Cue, "paper:1", ep=ep, episodes=4, trials=1)

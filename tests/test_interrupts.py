@@ -3,7 +3,7 @@
 `python -m pytest tests/test_interrupts.py --moments 60` tries sixty moments of each command.
 
 Python's own start is out of our reach. So the clock starts when a module has been imported
-after `distal.base.interrupts`, the first that Distal imports; `-X importtime` tells.
+after `distal.base.ctrl_c`, the first that Distal imports; `-X importtime` tells.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def run(folder: Path, command: list[str], *delays: float) -> Ending:
 
 def begun(errors: Path) -> bool:
     """Say whether a module has been imported after the one that takes Ctrl-C over."""
-    _, found, after = errors.read_text().partition(" distal.base.interrupts\n")
+    _, found, after = errors.read_text().partition(" distal.base.ctrl_c\n")
     return bool(found) and IMPORTED in after
 
 
@@ -99,6 +99,23 @@ def test_from_the_first_import_to_the_end_of_the_process(
     tried = moments(pytestconfig, whole.seconds)
     ended = [interrupted(run(folder, command, moment), whole) for moment in tried]
     assert any(ended) or len(tried) == 1  # that one may come when all is done
+
+
+def test_nothing_is_loaded_before_ctrl_c_is_taken_over_but_what_is_built_into_python(folder: Path) -> None:
+    program = (
+        "import _signal, sys\n"
+        "before, install = set(sys.modules), _signal.signal\n"
+        "def noted(*asked):\n"
+        "    print(*sorted(set(sys.modules) - before - set(sys.builtin_module_names)), flush=True)\n"
+        "    return install(*asked)\n"
+        "_signal.signal = noted\n"
+        "import distal\n"
+    )
+    (folder / "distal").write_text(program)
+    with started(sys.executable, *SCRIPT, cwd=folder) as process:
+        out, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    assert out.splitlines()[0] == "distal distal.base distal.base.ctrl_c"
 
 
 def test_an_evolution_says_how_to_go_on_or_had_not_begun(
@@ -156,6 +173,34 @@ def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Pa
         assert time.monotonic() - began < 5
         assert (process.returncode, errors) == (130, "distal: interrupted\n")
         wait_until(lambda: not members(process.pid), 5)
+
+
+def test_one_while_a_cluster_starts_ends_the_command_and_its_workers_at_once(folder: Path) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
+    program = (
+        "import sys, time\n"
+        "import distal.cli, distributed\n"
+        "if __name__ == '__main__':\n"
+        "    start = distributed.LocalCluster\n"
+        "    starting = lambda **asked: (start(**asked), print('starting', flush=True), time.sleep(60))\n"
+        "    distributed.LocalCluster = starting\n"
+        "    sys.exit(distal.cli.main())\n"
+    )
+    (folder / "distal").write_text(program)
+    (folder / "temporary").mkdir()
+    own = {**os.environ, "TMPDIR": str(folder / "temporary")}
+    command = [sys.executable, str(folder / "distal"), *LEARN, "--cluster", "local:2"]
+    with started(*command, cwd=folder, env=own) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "starting\n"
+        assert len(members(process.pid)) >= 3
+        began = time.monotonic()
+        interrupt(process)
+        _, errors = process.communicate(timeout=20)
+        wait_until(lambda: not members(process.pid), 2)
+        assert time.monotonic() - began < 2
+    assert (process.returncode, errors) == (130, "distal: interrupted\n")
+    assert list((folder / "temporary").iterdir()) == []
 
 
 SLOW = """
@@ -290,11 +335,11 @@ def test_a_program_that_imports_distal_keeps_its_own_ctrl_c(name: str, tmp_path:
 def test_the_command_is_known_by_how_python_was_started(
     started_as: list[str], arguments: list[str], ours: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from distal.base import interrupts
+    from distal.base import ctrl_c
 
     monkeypatch.setattr(sys, "orig_argv", started_as)
     monkeypatch.setattr(sys, "argv", arguments)
-    assert interrupts._is_command() is ours
+    assert ctrl_c._is_command() is ours
 
 
 def test_an_interrupt_that_a_finaliser_would_swallow_ends_the_command(folder: Path) -> None:

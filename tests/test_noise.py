@@ -415,7 +415,7 @@ def test_a_budget_buys_all_generations_that_it_can() -> None:
             assert config.spent(generations) <= budget < config.spent(generations + 1)
     small = {**TINY, "generations": None, "budget": 6 * 2 * 4 * 5 + 1}
     assert evolve(**small).config.generations == 4  # 5 populations of 6, 2 trials, 4 episodes
-    with pytest.raises(InputError, match="budget is 47 episodes, but the first population of a run takes 48"):
+    with pytest.raises(InputError, match="budget is 47, but the first population of a run takes 48"):
         evolve(**{**small, "budget": 47})
     with pytest.raises(InputError, match="both generations and budget are given"):
         evolve(**{**TINY, "budget": 1e6})

@@ -65,19 +65,23 @@ def test_a_rule_survives_its_file(rule: Rule) -> None:
 
 def test_saving_replaces_the_file_whole_and_leaves_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "a rule.json"
-    path.write_text("old")
+    published_rule(4).save(path)
     published_rule(3).save(path)
     assert Rule.load(path) == published_rule(3)
     assert [file.name for file in tmp_path.iterdir()] == ["a rule.json"]
 
 
-def test_saving_follows_a_link(tmp_path: Path) -> None:
+def test_saving_refuses_a_link_and_a_file_of_another_kind(tmp_path: Path) -> None:
     real, link = tmp_path / "real.json", tmp_path / "link.json"
-    real.write_text("old")
+    published_rule(4).save(real)
     link.symlink_to(real)
-    published_rule(3).save(link)
-    assert link.is_symlink()
-    assert Rule.load(real) == published_rule(3)
+    with pytest.raises(InputError, match=r"link\.json': it is a link; name the file that it leads to$"):
+        published_rule(3).save(link)
+    assert Rule.load(real) == published_rule(4)
+    real.write_text('{"name": "a package"}')
+    with pytest.raises(InputError, match="a file of another kind is there; name another, or remove that"):
+        published_rule(3).save(real)
+    assert real.read_text() == '{"name": "a package"}'
 
 
 def test_a_rule_is_found_by_name_or_by_file(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 import distal
 from distal import HillClimbing, InputError, Settings
+from distal.base import memory
 from distal.cli import main
 from distal.engines import Batch, cpu, spread
 from distal.engines.cluster import Cluster
@@ -415,6 +416,14 @@ def test_a_local_cluster_has_no_pages_and_leaves_no_key_on_disk(own: tuple[Clust
     assert [path.stat().st_mode & 0o777 for path in folder.iterdir()] == [0o700]
 
 
+def test_a_worker_takes_no_more_memory_than_is_asked_for_before_it_starts(own: tuple[Cluster, Path]) -> None:
+    cluster, _ = own
+    distal.learn("evolved:1", trials=40, episodes=20, executor=cluster)
+    (held,) = cluster.client.run(lambda: Path("/proc/self/smaps_rollup").read_text()).values()
+    (line,) = [line for line in held.splitlines() if line.startswith("Pss_Anon:")]
+    assert 0.25 * memory.WORKER < 1024 * int(line.split()[1]) < memory.WORKER
+
+
 def test_a_local_cluster_writes_the_same_bytes(
     tmp_path: Path, expected: dict[str, bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -472,7 +481,7 @@ def test_a_scheduler_file_that_is_none_is_refused(
             "cluster 'foo://127.0.0.1:1' is not the address of a scheduler, expected tcp://",
         ),
         ("tcp://localhost", "cluster 'tcp://localhost' is not the address of a scheduler"),
-        ("local:0", "N in local:N is 0, expected a whole number from 1 to 1024"),
+        ("local:0", "N in local:N is 0, expected a whole number of at least 1"),
         ("local:many", "N in local:N is 'many', expected a whole number"),
         ("nowhere", "cluster 'nowhere' is neither an address like tcp://host:8786, nor a scheduler file"),
     ],
@@ -483,6 +492,32 @@ def test_a_cluster_that_cannot_be_is_refused_in_one_line(
     assert main(["learn", "paper:1", "--cluster", address]) == 2
     error = capsys.readouterr().err
     assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "free", "message"),
+    [
+        # Four processes for each core, 128 MiB for each process.
+        (13, "8G", "N in local:N is 13, expected at most 12 on 3 cores; ask for local:3"),
+        (10**30, "8G", "N in local:N is 1000000000000000000000000000000, expected at most 12 on 3 cores; "),
+        (12, "1G", "12 workers of a local cluster need about 1.5 GiB of memory, most of it for what each "
+         "loads, 1.0 GiB are free; ask for local:8, or set DISTAL_MEMORY=unlimited"),
+        (1, "100M", "1 worker of a local cluster needs about 128.0 MiB of memory, most of it for what each "
+         "loads, 100.0 MiB are free; leave out the cluster, or set DISTAL_MEMORY=unlimited"),
+    ],
+)  # fmt: skip
+def test_a_local_cluster_that_cores_or_memory_cannot_carry_is_refused_before_it_starts(
+    count: int, free: str, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
+
+    monkeypatch.setattr(distributed, "LocalCluster", lambda **_: pytest.fail("it was started"))
+    monkeypatch.setattr("distal.engines.cluster.available_cores", lambda: 3)
+    monkeypatch.setenv("DISTAL_MEMORY", free)
+    assert main(["learn", "paper:1", "--cluster", f"local:{count}"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"distal: error: {message}")
     assert error.count("\n") == 1
 
 

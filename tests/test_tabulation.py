@@ -328,7 +328,10 @@ def slippery() -> Any:
         ),
         ({"env": lambda: Errand("of all"), "key": place}, "chance decides what action "),
         ({"env": taxi}, "Taxi-v"),
-        ({"env": lambda: Errand("reset")}, "Errand begins in different states; give starts=N to begin in N"),
+        (
+            {"env": lambda: Errand("reset")},
+            "Errand begins in different states; give a number of starts, to begin",
+        ),
         ({"env": lambda: Errand(reward=0.5)}, "reward 0.5 of action 1 in state "),
         ({"env": lambda: Errand(reward=10**6)}, "reward 1000000.0 of action 1 in state "),
         ({"env": Counting, "limit": 50}, "Counting has more than 50 states; raise limit, or give a key that"),
@@ -352,7 +355,9 @@ def test_what_is_no_table_is_refused_with_a_reason(given: dict[str, Any], proble
     assert str(refusal.value).startswith(problem)
     assert "\n" not in str(refusal.value)
     if given["env"] is taxi:
-        assert "begins in different states; give starts=N to begin in N of them" in str(refusal.value)
+        assert "begins in different states; give a number of starts, to begin in as many of them" in str(
+            refusal.value
+        )
 
 
 def test_chance_that_transitions_do_not_show_is_found() -> None:

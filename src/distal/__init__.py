@@ -5,9 +5,9 @@ episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 """
 
 # Ctrl-C and memory come before what follows, which loads NumPy and takes half a second.
-from distal.base import interrupts
+from distal.base import ctrl_c
 
-interrupts.take_over()
+ctrl_c.take_over()
 
 from distal.base.machine import check_start
 

@@ -35,6 +35,7 @@ from distal.base.checks import (
 from distal.base.colours import LIGHT
 from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new, curve, curve_axes, literal
+from distal.base.files import to_csv
 from distal.base.frames import frame, frame_of_rows
 from distal.base.significance import (
     SIGNIFICANT,
@@ -53,7 +54,6 @@ from distal.evaluation.learning import (
     batch_of,
     checked_numbers,
     chosen_task,
-    csv_text,
     episode_columns,
     settings_in,
     task_fields,
@@ -319,11 +319,11 @@ class Comparison:
 
     def csv_pieces(self) -> Iterator[str]:
         """Yield the curves as a table, one row for each learner, trial and episode, trial by trial."""
-        yield csv_text([tuple(self._episodes(0, []))])
+        yield to_csv([tuple(self._episodes(0, []))])
         for k, result in enumerate(self.results):
             for row in range(len(result.best)):
                 columns = self._episodes(k, [row]).values()
-                yield csv_text(list(zip(*(one.tolist() for one in columns), strict=True)))
+                yield to_csv(list(zip(*(one.tolist() for one in columns), strict=True)))
 
     def _episodes(self, k: int, rows: Sequence[int]) -> dict[str, NDArray[Any]]:
         """Return the episodes of some trials of a learner as the columns of a table."""

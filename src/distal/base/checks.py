@@ -7,6 +7,7 @@ there is one, the nearest right spelling.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 SHOWN = 100  # letters of a value that a refusal shows
+_LONGEST_WORD, _LONGEST_MESSAGE = 300, 1200  # letters of a refusal, as a path may have them
+_TAIL = 300  # … of its end, which says what to do
+# Characters that turn the direction of writing round. There are languages that need them in a name.
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 T = TypeVar("T")
 _Index = TypeVar("_Index", bound=np.integer[Any])
 
@@ -34,6 +39,17 @@ def shown(value: object) -> str:
     except Exception:  # an object may fail to describe itself, and a number may have too many digits
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def brief(message: str) -> str:
+    """Return a refusal without the middle of what is too long to be read: a word, or all of it."""
+    cut = re.sub(rf"\S{{{_LONGEST_WORD + 1},}}", lambda found: f"{found[0][:SHOWN]}…", message)
+    return cut if len(cut) <= _LONGEST_MESSAGE else f"{cut[: _LONGEST_MESSAGE - _TAIL]} … {cut[-_TAIL:]}"
+
+
+def straight(text: str) -> str:
+    """Return text with what would turn the direction of writing round written as `repr` writes it."""
+    return _TURNING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def counted(number: int, thing: str) -> str:

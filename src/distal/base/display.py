@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from distal.base.checks import straight
+
 _LONGEST = 20  # letters of a name in a line that should not be much longer than 100
 
 
@@ -26,7 +28,8 @@ def or_dash(value: float | None, form: str = ".2f") -> str:
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table for a notebook, on light or dark ground: its colours are those of the page.
 
-    All text is escaped. The first cell of a row is its name; the others are aligned to the right.
+    All text is escaped, and none turns the direction of writing round. The first cell of a row is
+    its name; the others are aligned to the right.
     """
     align, left = ' style="text-align: right; padding-left: 1em"', ' style="text-align: left"'
     head = "".join(f"<th{align if k else left}>{escape(word)}</th>" for k, word in enumerate(header))
@@ -40,4 +43,5 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
         for row in rows
     )
     caption = f'<caption style="text-align: left; color: inherit">{escape(title)}</caption>'
-    return f"<table>{caption}{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+    whole = f"<thead><tr>{head}</tr></thead>" if head else ""
+    return straight(f"<table>{caption}{whole}<tbody>{body}</tbody></table>")

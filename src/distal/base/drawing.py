@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import instance
+from distal.base.checks import instance, straight
 from distal.base.colours import LIGHT
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def axes_or_new(ax: Axes | None, width: float = 7.2, height: float = 4.0) -> Axe
 
 def literal(name: str) -> str:
     """Return a name as a legend or title shows it letter by letter; Matplotlib obeys "_" and "$"."""
-    return f"{' ' * name.startswith('_')}{name}".replace("$", r"\$")
+    return f"{' ' * name.startswith('_')}{straight(name)}".replace("$", r"\$")
 
 
 def signed(change: int) -> str:

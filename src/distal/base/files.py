@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
+import re
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,17 @@ from distal.base.checks import InputError
 
 _MOST = 2**20  # bytes of a file that a person may have written: a rule, a climber, a maze
 MOST_OF_RUNS = 2**30  # … and of one that only a program writes
+
+# What files begin with that Distal writes alone, each by a name that a person chose.
+PAGE, SVG = rb"(?i)<!doctype html", rb"<\?xml|<svg"
+PNG, GIF, MP4 = rb"\x89PNG", rb"GIF8", rb"(?s).{4}ftyp"
+NPZ, SAVED = rb"PK", rb'\s*\{\s*"format"\s*:\s*"distal-'
+_HEAD = 256  # bytes of a file, by which it is known
+
+# A file that this process has open, by its name.
+_OPEN = re.compile(
+    r"/dev/std(?P<name>in|out|err)|(?:/dev/fd|/proc/(?:self|thread-self)/fd)/(?P<number>\d{1,9})"
+)
 
 # A pipe that nobody writes to is opened without waiting, a terminal without becoming ours.
 _OPENING = (
@@ -35,6 +48,29 @@ def to_json(data: object, indent: int = 0) -> str:
     if isinstance(data, list) and any(isinstance(value, dict | list | str) for value in data):
         return "[\n" + ",\n".join(inner + to_json(value, indent + 1) for value in data) + f"\n{outer}]"
     return _scalar(data)
+
+
+def to_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV, with names that a spreadsheet shows and does not obey.
+
+    What it would take for a formula begins with an apostrophe.
+    """
+    written = io.StringIO()
+    csv.writer(written).writerows([_cell(value) for value in row] for row in rows)
+    return written.getvalue()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = checks.straight(value)
+    if not text.lstrip().startswith(("=", "+", "-", "@")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def _scalar(data: object) -> str:
@@ -102,21 +138,46 @@ def _no_number(word: str) -> object:
     raise InputError(f"{word} is not a JSON number")
 
 
-def check_target(path: str | Path) -> None:
-    """Refuse a file that could not be written, before the work that fills it."""
+def check_target(path: str | Path, ours: bytes) -> None:
+    """Refuse a file that could not be written, before the work that fills it.
+
+    Args:
+        path: The file.
+        ours: The regular expression of what such a file of ours begins with. One that is there and
+            begins otherwise is somebody else's; one that is empty is nobody's.
+    """
     given = checks.path("the name of a file", path)
-    target = given.resolve()
-    if given.exists() and not given.is_file() and not given.is_dir() and os.access(given, os.W_OK):
-        return  # a pipe or a device
-    if target.is_dir():
-        problem = "it is a folder"
-    elif not target.parent.is_dir():
-        problem = "its folder does not exist"
-    elif not os.access(target if target.exists() else target.parent, os.W_OK):
-        problem = "permission denied"
-    else:
-        return
-    raise InputError(f"cannot write {str(path)!r}: {problem}")
+    problem = None
+    try:
+        if (handle := _handle(given)) is not None:
+            os.fstat(handle)
+        elif given.is_symlink():
+            problem = "it is a link; name the file that it leads to"
+        elif given.is_dir():
+            problem = "it is a folder"
+        elif not given.parent.is_dir():
+            problem = "its folder does not exist"
+        elif not os.access(given if given.exists() else given.parent, os.W_OK):
+            problem = "permission denied"
+        elif given.is_file() and (head := _head(given)) and re.match(ours, head) is None:
+            problem = "a file of another kind is there; name another, or remove that one first"
+    except OSError as error:
+        problem = str(error.strerror)
+    if problem is not None:
+        raise InputError(f"cannot write {str(path)!r}: {problem}")
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEAD)
+
+
+def _handle(path: Path) -> int | None:
+    """Return the handle that a name such as /dev/stdout stands for: a link, but to what is open already."""
+    found = _OPEN.fullmatch(os.path.abspath(path))  # noqa: PTH100 - which follows no link
+    if found is None:
+        return None
+    return int(found["number"]) if found["name"] is None else ("in", "out", "err").index(found["name"])
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -141,14 +202,22 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
-    """Write a file through a temporary one, so that an interrupted write leaves the old file as it was."""
-    given = checks.path("the name of a file", path)
+    """Write a file through a temporary one, so that an interrupted write leaves the old file as it was.
+
+    A link is refused; one that comes in between is replaced, not followed.
+    """
+    target = checks.path("the name of a file", path)
     try:
-        if given.exists() and not given.is_file():  # a pipe or a device takes data but cannot be replaced
-            with given.open("wb") as device:
+        if (opened := _handle(target)) is not None:
+            with os.fdopen(os.dup(opened), "wb") as stream:
+                stream.writelines(pieces)
+            return
+        if target.is_symlink():
+            raise InputError(f"cannot write {str(path)!r}: it is a link; name the file that it leads to")
+        if target.exists() and not target.is_file():  # a pipe or a device takes data but cannot be replaced
+            with target.open("wb") as device:
                 device.writelines(pieces)
             return
-        target = given.resolve()  # the file behind a link, not the link
         handle, temporary = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name[:200]}.", suffix=".tmp"
         )

@@ -338,6 +338,8 @@ def _made(path: Path) -> Path:
             path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot use folder {str(path)!r}: {error.strerror}") from None
+    except RecursionError:
+        raise InputError(f"cannot use folder {str(path)!r}: it lies inside too many others") from None
     return path
 
 

@@ -32,6 +32,7 @@ _GENERATION = 24  # best, mean and worst of one run
 AGENT = 1200  # in an environment of many, above all its generator
 PIXEL = 6  # of a film
 LOADING = 640 * 2**20  # of address space: Numba and LLVM, and the code that they compile
+WORKER = 128 * 2**20  # a process of a local cluster, with Dask and the compiled code of an engine
 STACK = 8 * 2**20  # of address space, for a thread
 
 
@@ -94,8 +95,7 @@ def evolution(
     """
     parts = {
         "individuals": ((_INDIVIDUAL + _GENE * genes) * population + beside) * runs,
-        "trials": (MEASURED + 3 * EP * (kept - 1)) * runs * max(population * trials, fresh)
-        + COLUMN * episodes,
+        "trials": _measured(runs * max(population * trials, fresh), episodes, kept),
         "generations": _GENERATION * runs * (generations + 1),
     }
     asked = counted(runs, "run")
@@ -104,6 +104,17 @@ def evolution(
         return Estimate(what, parts, "ask for fewer of them")
     what = f"{asked} of {counted(population, 'individual')} with {counted(trials, 'trial')} each"
     return Estimate(what, parts, "ask for fewer runs or trials, or a smaller population")
+
+
+def held_out(trials: int, episodes: int, *, kept: int = 1) -> Estimate:
+    """Estimate the measurement of a champion, which keeps `kept` EPs of a trial."""
+    what = f"{counted(trials, 'held-out trial')} of {counted(episodes, 'episode')}"
+    return Estimate(what, {"trials": _measured(trials, episodes, kept)}, "ask for fewer held-out trials")
+
+
+def _measured(trials: int, episodes: int, kept: int) -> int:
+    """Return the bytes of trials that are only measured."""
+    return (MEASURED + 3 * EP * (kept - 1)) * trials + COLUMN * episodes
 
 
 def allowed() -> int | None:

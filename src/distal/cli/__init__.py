@@ -15,7 +15,7 @@ from pathlib import Path
 from distal import engines
 from distal._version import __version__
 from distal.base import interrupts
-from distal.base.checks import InputError
+from distal.base.checks import InputError, brief
 from distal.cli import (
     bench,
     beyond,
@@ -98,10 +98,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         args.run(args)
         sys.stdout.flush()
     except InputError as error:
-        tell(f"distal: error: {error}")
+        tell(brief(f"distal: error: {error}"))
         return 2
     except WorkError as error:
-        tell(f"distal: error: {error}")
+        tell(brief(f"distal: error: {error}"))
         return 1
     except MemoryError:
         tell("distal: error: not enough memory; ask for fewer trials or episodes")
@@ -114,6 +114,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         if isinstance(error, BrokenPipeError):
             return 141
         where = f"cannot use {str(error.filename)!r}" if error.filename else "cannot write the output"
-        tell(f"distal: error: {where}: {error.strerror}")
+        tell(brief(f"distal: error: {where}: {error.strerror}"))
         return 2 if error.filename else 1
     return 0

@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
         "Search for the best rule that a budget of episodes can find: many independent runs, their finalists "
         "bred together where the budget is large enough, a race of the best, then one measurement on "
         "held-out trials, which no search has seen. The work is stored; the same command again does what is "
-        "missing; the held-out trials of a folder are run once.",
+        "missing; the held-out trials of a folder are run once, unless they are lost.",
     )
     prizes = "; ".join(f"{word}: {prize.words}" for word, prize in PRIZES.items())
     command.add_argument(
@@ -104,7 +104,9 @@ def _show(champion: Champion, out: str) -> None:
     table = new_table("", "champion", "chance", wrap=True)
     mean = f"{held.fitness:.2f} ± {held.standard_error:.2f}  [{held.low:.2f}, {held.high:.2f}]"
     table.add_row(
-        f"held out, {held.trials:,} trials", mean, f"{held.chance:.2f} ± {held.chance_standard_error:.2f}"
+        f"held out, {counted(held.trials, 'trial')}",
+        mean,
+        f"{held.chance:.2f} ± {held.chance_standard_error:.2f}",
     )
     if held.reached is not None and held.reached_low is not None and held.reached_high is not None:
         share = f"{held.reached:.1%}  [{held.reached_low:.1%}, {held.reached_high:.1%}]"
@@ -113,7 +115,7 @@ def _show(champion: Champion, out: str) -> None:
     to.print(table)
     ran = counted(champion.runs, "run")
     to.print(
-        f"{champion.candidates:,} measurements in {ran} of {champion.generations:,} generations"
+        f"{champion.candidates:,} measurements in {ran} of {counted(champion.generations, 'generation')}"
         f"{f' and {champion.bred:,} more of their finalists' if champion.bred else ''}; "
         f"{champion.finalists:,} were in the last race."
     )

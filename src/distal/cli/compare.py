@@ -21,7 +21,7 @@ from distal.analysis.comparing import (
     written,
 )
 from distal.base.checks import InputError, counted
-from distal.base.files import check_target, to_json, write_bytes, write_pieces, write_text
+from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
@@ -32,7 +32,8 @@ from distal.tasks.task import task_name, whole_eps
 from distal.tasks.walk import MazeTask
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines
-_FORMS = (".png", ".svg")
+_FORMS = {".png": PNG, ".svg": SVG}  # of a figure, with what such a file begins with
+_JSON, _CSV = rb'\{\s*"version"', rb"learner,trial,"
 
 
 def add(commands: Commands) -> None:
@@ -87,11 +88,14 @@ def run(args: argparse.Namespace) -> None:
     learners = checked_learners(options.learners(args, *args.learners))
     if args.most_trials is not None and not args.until_decided:
         raise InputError("--most-trials is for --until-decided; add that, or leave it out")
-    for target in (args.out, args.csv, args.figure):
-        if target is not None:
-            check_target(target)
-    if args.figure is not None and Path(args.figure).suffix.lower() not in _FORMS:
+    if args.figure is not None and _form(args.figure) not in _FORMS:
         raise InputError(f"--figure is {args.figure!r}, expected a name that ends in {' or '.join(_FORMS)}")
+    targets = {args.out: _JSON, args.csv: _CSV}
+    if args.figure is not None:
+        targets[args.figure] = _FORMS[_form(args.figure)]
+    for target, ours in targets.items():
+        if target is not None:
+            check_target(target, ours)
     episodes, trials, seed, resample = checked_numbers(args.episodes, args.trials, args.seed, args.resample)
     settings = options.settings(args)
     task = options.task(args)
@@ -116,6 +120,10 @@ def run(args: argparse.Namespace) -> None:
         print_json(data)
     else:
         _show(comparison)
+
+
+def _form(figure: str) -> str:
+    return Path(figure).suffix.lower()
 
 
 def _write_figure(comparison: Comparison, path: str) -> None:
@@ -143,8 +151,8 @@ def _show(comparison: Comparison) -> None:
     _show_differences(comparison)
     for result, name in zip(comparison.results, comparison.names, strict=True):
         if result.cut:
-            cut = f"{result.cut:,} of {len(result.best) * result.episodes:,} episodes"
-            out.print(f"{name}: {cut} were cut off after {first.settings.steps} steps")
+            cut = f"{result.cut:,} of {counted(len(result.best) * result.episodes, 'episode')}"
+            out.print(f"{name}: {cut} cut off after {counted(first.settings.steps, 'step')}")
     for difference in comparison.differences:
         out.print(f"{difference.verdict}.")
 

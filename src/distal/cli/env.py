@@ -6,8 +6,9 @@ import argparse
 from typing import Any, cast
 
 from distal._version import __version__
+from distal.base import memory
 from distal.base.checks import InputError, counted
-from distal.base.files import check_target
+from distal.base.files import NPZ, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
@@ -17,7 +18,7 @@ from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import why_not_table
 from distal.tasks.stored import stored
 from distal.tasks.tables import TableTask
-from distal.tasks.task import Task, own_steps, task_name
+from distal.tasks.task import Task, own_steps, task_name, whole_eps
 
 
 def add(commands: Commands) -> None:
@@ -48,13 +49,18 @@ def run(args: argparse.Namespace) -> None:
     settings = cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
     Settings.of(settings)
     if args.save is not None:
-        check_target(args.save)
+        check_target(args.save, NPZ)
         if not args.save.endswith(".npz"):
             raise InputError(f"--save is {args.save!r}, expected a name that ends in .npz")
     task = options.environment(args.env, args)
     if args.save is not None and not isinstance(task, TableTask):
         raise InputError(f"--save needs a table: {why_not_table(task) or 'this is none'}")
-    total = args.episodes * args.trials * len(task.goals)
+    trials = args.trials * len(task.goals)
+    memory.evaluation(
+        trials, args.episodes, curves=4 * (1 if whole_eps(task) else 2),
+        instead="ask for fewer trials or episodes",
+    ).check()  # fmt: skip
+    total = args.episodes * trials
     with runner_of(args) as runner, progress("chance", total) as advance:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
@@ -105,7 +111,9 @@ def _show(task: Task[Any], chance: Result) -> None:
         if line is not None:
             out.print(f"{name:13} {visible(line)}", soft_wrap=True)
     score = new_table(
-        f"chance, {counted(len(chance.best), 'trial')} of {chance.episodes:,} episodes", "", wrap=True
+        f"chance, {counted(len(chance.best), 'trial')} of {counted(chance.episodes, 'episode')}",
+        "",
+        wrap=True,
     )
     score.add_row("mean EP of an episode", f"{chance.ep.mean():.2f}" if chance.ep is not None else "")
     score.add_row("mean best EP", spread(chance.fitness, chance.standard_error))

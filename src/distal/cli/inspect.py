@@ -13,7 +13,7 @@ from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, check_upd
 from distal.analysis.rule_sets import RANDOM, RuleSet, find_rules, inspect_set
 from distal.base.checks import counted, folder
 from distal.base.drawing import signed
-from distal.base.files import check_target
+from distal.base.files import PAGE, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
 
     rules = find_rules(args.rules)
     if args.html is not None:
-        check_target(args.html)
+        check_target(args.html, PAGE)
     if args.figures is not None:
         folder("--figures", args.figures)
     checked_numbers(args.episodes, args.trials, args.seed, args.resample)

@@ -127,7 +127,7 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     if args.curves and not args.json:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
-        check_target(args.csv)
+        check_target(args.csv, rb"trial,(goal|final_position),")
     checked_numbers(args.episodes, args.trials, args.seed, args.resample)
     settings = options.settings(args)
     Settings.of(settings)
@@ -206,8 +206,8 @@ def show_result(result: Result) -> None:
     if result.switch is None and (in_maze or len(goals) > 1):
         _show_goals(out, columns)
     if result.cut:
-        whole = n * result.episodes
-        out.print(f"{result.cut:,} of {whole:,} episodes were cut off after {settings.steps} steps")
+        whole = counted(n * result.episodes, "episode")
+        out.print(f"{result.cut:,} of {whole} cut off after {counted(settings.steps, 'step')}")
     for line in _verdicts(kind, difference, found):
         out.print(line)
 

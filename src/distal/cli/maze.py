@@ -9,7 +9,7 @@ from rich.columns import Columns
 from rich.text import Text
 
 from distal.base.checks import InputError
-from distal.base.files import check_target, write_text
+from distal.base.files import SVG, check_target, write_text
 from distal.cli import options
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     drawn = {args.out: f"{chosen}\n", args.svg: chosen.to_svg()}
     targets = [file for file in drawn if file is not None]
     for file in targets:
-        check_target(file)
+        check_target(file, _PICTURE if file == args.out else SVG)
     for file in targets:
         write_text(file, drawn[file])
     if args.json:
@@ -71,6 +71,7 @@ def described(maze: Maze) -> dict[str, Any]:
 
 
 # Two rows of cells, upper and lower, in one character: wall or not.
+_PICTURE = rb"###"  # what the text picture of a maze begins with
 _HALVES = {(True, True): "█", (True, False): "▀", (False, True): "▄", (False, False): " "}
 
 

@@ -141,7 +141,7 @@ def _argument(text: str) -> tuple[str, Any]:
     """Read NAME=VALUE; the value is JSON (true, 0.5, [1, 2]), or else the text itself."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"{text!r} should be NAME=VALUE, as is_slippery=false")
+        raise argparse.ArgumentTypeError(f"{shown(text)} should be NAME=VALUE, as is_slippery=false")
     try:
         return name, json.loads(value)
     except ValueError:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
-from distal.base.checks import path, suggestion
+from distal.base.checks import brief, path, shown, suggestion
 from distal.cli import terminal
 
 _PATHS = ("DIR", "FILE", "MAZE", "OUT")  # what stands for the path of a file or a folder in the help
@@ -20,13 +20,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with exit code 2."""
-        self.exit(2, f"{self.prog}: error: {terminal.visible(message)} (see {self.prog} --help)\n")
+        self.exit(2, f"{self.prog}: error: {brief(terminal.visible(message))} (see {self.prog} --help)\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse an unknown command with the nearest right one."""
         if action.choices is not None and value not in action.choices:
             words = list(action.choices)
-            problem = f"{value!r} is none of {', '.join(words)}{suggestion(value, words)}"
+            problem = f"{shown(value)} is none of {', '.join(words)}{suggestion(value, words)}"
             raise argparse.ArgumentError(action, problem)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
             name = unknown[0].split("=")[0]
             if name in options:
                 parser.error(f"{name} belongs after the command: {parser.prog} {name}")
-            parser.error(f"unknown argument {unknown[0]!r}{suggestion(name, options)}")
+            parser.error(f"unknown argument {shown(unknown[0])}{suggestion(name, options)}")
         for action in getattr(known, "parser", self)._actions:
             if action.metavar in _PATHS and getattr(known, action.dest) is not None:
                 path((*action.option_strings, action.metavar)[0], getattr(known, action.dest))
@@ -74,7 +74,7 @@ def whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number") from None
 
 
 def number(text: str) -> float:
@@ -82,4 +82,4 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number") from None

@@ -137,11 +137,11 @@ def _show_record(record: dict[str, Any]) -> None:
         "command": record["command"],
         "seed": str(record["seed"]),
         "version": record["version"],
-        "budget": f"{record['budget']:,} episodes, {record['spent']:,} spent",
+        "budget": f"{counted(record['budget'], 'episode')}, {record['spent']:,} spent",
         "candidates": f"{record['candidates']:,} measurements in {counted(record['runs'], 'run')}"
         f"{_bred(record)}, {counted(record['finalists'], 'finalist')}",
         "selected": f"{record['selected']:.2f}, the value that made it the champion, so it is optimistic",
-        "held out": f"{_interval(held)} on {held['trials']:,} trials that no search had seen, 95 %",
+        "held out": f"{_interval(held)} on {counted(held['trials'], 'trial')} that no search had seen, 95 %",
         "chance": f"{held['chance']:.2f} ± {held['chance_standard_error']:.2f} on the same trials, "
         f"{p_value(held['p'], word=True)}, better in {held['superiority']:.0%} of them",
         "reached": f"{held['reached']:.1%} ({held['reached_low']:.1%} to {held['reached_high']:.1%}), "

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from distal.base.checks import InputError, path
-from distal.base.files import check_target, write_text
+from distal.base.files import check_target, to_csv, write_text
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
@@ -50,7 +48,7 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> None:
     """Summarise folders of runs."""
     if args.csv is not None:
-        check_target(args.csv)
+        check_target(args.csv, rb"folder,run,")
     top = path("DIR", args.folder)
     if not top.is_dir():
         raise InputError(f"{args.folder!r} is not a folder")
@@ -62,14 +60,14 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"--csv is {args.csv!r}, inside a folder of runs; write the table somewhere else")
     summaries = [{"folder": str(path), **summary(path)} for path in found]
     if args.csv is not None:
-        write_text(args.csv, _to_csv(summaries))
+        write_text(args.csv, _table(summaries))
     if args.json:
         print_json({"folders": summaries})
     else:
         _show_runs(summaries)
 
 
-def _to_csv(summaries: list[dict[str, Any]]) -> str:
+def _table(summaries: list[dict[str, Any]]) -> str:
     """Return every run as a row; a gene that a kind of learner does not have is empty."""
     rows = []
     for entry in summaries:
@@ -77,11 +75,9 @@ def _to_csv(summaries: list[dict[str, Any]]) -> str:
             genes = dict(zip(gene_columns(_COLUMNS, run["genes"]), run["genes"].values(), strict=True))
             rows.append({**entry, **run, "kind": entry["learner"], "selected": run["best"], "genes": genes})
     names = dict.fromkeys(name for row in rows for name in row["genes"])
-    text = io.StringIO()
-    writer = csv.DictWriter(text, (*_COLUMNS, *names), extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({**row, **row["genes"]} for row in rows)
-    return text.getvalue()
+    columns = (*_COLUMNS, *names)
+    cells = ([{**row, **row["genes"]}.get(column, "") for column in columns] for row in rows)
+    return to_csv([columns, *cells])
 
 
 def _show_runs(summaries: list[dict[str, Any]]) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from distal._version import __version__
-from distal.base.checks import InputError
-from distal.base.files import check_target
+from distal.base.checks import InputError, counted
+from distal.base.files import GIF, MP4, PAGE, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
@@ -124,8 +124,10 @@ def run(args: argparse.Namespace) -> None:
 def _check_watch(args: argparse.Namespace, films: dict[str, str], page: str | None) -> None:
     """Refuse files that cannot be written, and options that would mean nothing."""
     files = [*films.values(), *([page] if page is not None else [])]
-    for file in files:
-        check_target(file)
+    for kind, file in films.items():
+        check_target(file, GIF if kind == "gif" else MP4)
+    if page is not None:
+        check_target(page, PAGE)
     if len({Path(file).resolve() for file in files}) < len(files):
         raise InputError(f"{files[0]!r} is named twice; give every file its own name")
     if films and args.against is not None:
@@ -144,7 +146,7 @@ def _show_watched(watched: Watched, page: str, size: int) -> None:
     goal = f", goal {watched.goal}" if len(watched.task.goals) > 1 else ""
     what = f"the way to {watched.goal}" if in_maze else f"{visible(task_name(watched.task))}{goal}"
     moves = "" if switch is None else f", the goal moves every {switch.every:,}"
-    out.print(f"{what}: {episodes:,} episodes{moves}, seed {watched.seed}")
+    out.print(f"{what}: {counted(episodes, 'episode')}{moves}, seed {watched.seed}")
     out.print(_bests(watched) if switch is None else _bests_of_phases(watched))
     out.print(f"page: {page} ({size / 1000:,.0f} kB)", soft_wrap=True)
 

@@ -22,9 +22,10 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from distal._version import __version__
-from distal.base import interrupts
-from distal.base.checks import InputError, integer, text
+from distal.base import checks, ctrl_c, interrupts, memory
+from distal.base.checks import InputError, counted, integer, text
 from distal.base.files import read_json
+from distal.base.machine import available_cores
 from distal.engines.batch import MAX_WORKERS
 from distal.engines.spread import WorkError
 
@@ -43,6 +44,7 @@ _OWN = {
 }
 
 _LOCAL = "local:"
+_PER_CORE = 4  # processes, at most: with more of them, each would wait for the others
 _LONGEST = 1000  # letters of an address, or of the path of a scheduler file
 ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.%]+\]|[^\s/\[\]:]+):\d{1,5}/?")
 _RETRIES = 2  # of a task that raises; one that is lost with its worker is run again anyway
@@ -84,7 +86,7 @@ class Cluster(Executor):
                     self.client = self._start(distributed, address.removeprefix(_LOCAL))
                 else:
                     self.client = self._connect(distributed, address)
-            self._check_versions()
+                self._check_versions()
         except BaseException:
             self.shutdown()
             raise
@@ -92,7 +94,7 @@ class Cluster(Executor):
 
     def _start(self, distributed: Any, number: str) -> Any:
         """Start our own processes, which anybody on this machine can reach and only we can use."""
-        count = integer("N in local:N", int(number) if number.isdecimal() else number, 1, MAX_WORKERS)
+        count = _checked_count(number)
         try:
             security = distributed.Security.temporary()
         except ImportError:
@@ -100,7 +102,7 @@ class Cluster(Executor):
         import dask  # noqa: PLC0415 - an extra
 
         dask.config.set(_OWN)
-        interrupts.last_acts.append(self._kill)
+        ctrl_c.last_acts.append(self._kill)
         # Dask imports from its scratch folder. Its own choice, in /tmp, may belong to somebody else.
         self._scratch = TemporaryDirectory(prefix="distal-", ignore_cleanup_errors=True)
         with dask.config.set({"temporary-directory": self._scratch.name}):
@@ -206,20 +208,41 @@ class Cluster(Executor):
                 self._cluster.close(timeout=5)
         if self._scratch is not None:
             self._scratch.cleanup()
-        if self._kill in interrupts.last_acts:
-            interrupts.last_acts.remove(self._kill)
+        if self._kill in ctrl_c.last_acts:
+            ctrl_c.last_acts.remove(self._kill)
 
     def _kill(self) -> None:
         """End our own workers when the command has no time to close the cluster."""
-        for worker in multiprocessing.active_children():
-            worker.kill()
-        if self._scratch is not None:
-            self._scratch.cleanup()
+        try:
+            for worker in multiprocessing.active_children():
+                worker.kill()
+        finally:
+            if self._scratch is not None:
+                self._scratch.cleanup()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.shutdown()
+
+
+def _checked_count(number: str) -> int:
+    """Return the N of local:N; refuse more processes than the cores have work for, or than memory holds."""
+    most = min(MAX_WORKERS, _PER_CORE * available_cores())
+    count = integer("N in local:N", int(number) if number.isdecimal() else number, 1)
+    if count > most:
+        cores = counted(available_cores(), "core")
+        raise InputError(
+            f"N in local:N is {checks.shown(count)}, expected at most {most} on {cores}; "
+            f"ask for local:{available_cores()}"
+        )
+    fitting = (memory.allowed() or 0) // memory.WORKER
+    memory.Estimate(
+        f"{counted(count, 'worker')} of a local cluster",
+        {"what each loads": memory.WORKER * count},
+        f"ask for local:{fitting}" if fitting else "leave out the cluster",
+    ).check()
+    return count
 
 
 def dask_setup(worker: Any) -> None:
@@ -233,7 +256,11 @@ def dask_setup(worker: Any) -> None:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Start processes without their complaints on stderr, and with Ctrl-C held back until they are there."""
+    """Start processes without their complaints on stderr; Ctrl-C ends the command, and them, at once.
+
+    There is nothing to lose yet, and Dask does not stop to start them. In a program that is not
+    the command, Ctrl-C waits until they are there.
+    """
     sys.stderr.flush()
     nowhere, kept = os.open(os.devnull, os.O_WRONLY), os.dup(2)
     try:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods, get_context
 from typing import Any
 
-from distal.base import interrupts
+from distal.base import ctrl_c
 
 _WATCH = 1.0  # seconds between looks at whether the parent is still there
 _CLOSING = 2.0  # seconds at most
@@ -29,8 +29,8 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     context = get_context("fork" if "fork" in get_all_start_methods() else None)
     pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(os.getpid(),))
     _pools.append(pool)
-    if _stop_all not in interrupts.last_acts:
-        interrupts.last_acts.append(_stop_all)
+    if _stop_all not in ctrl_c.last_acts:
+        ctrl_c.last_acts.append(_stop_all)
     with _no_interrupt(), warnings.catch_warnings():
         # From Python 3.12 on, of forks beside threads, as the cpu engine has them. No thread that a
         # process needs stays behind: the reference engine has none.
@@ -73,7 +73,7 @@ def _begin(parent: int) -> None:
     """Leave Ctrl-C to the parent, and end when it has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    interrupts.last_acts.clear()
+    ctrl_c.last_acts.clear()
     _pools.clear()
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from distal import learners
-from distal.base.checks import InputError, instance, integer, number
+from distal.base.checks import InputError, counted, instance, integer, number
 from distal.engines.batch import (
     Batch,
     EPs,
@@ -53,7 +53,7 @@ def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tup
             if progress is not None:
                 progress(1)
         if index < batch.episodes - 1:
-            raise InputError(f"its learner ended after {index + 1} episodes, expected no end")
+            raise InputError(f"its learner ended after {counted(index + 1, 'episode')}, expected no end")
     return ep, best.weights, cut
 
 

@@ -30,7 +30,7 @@ from distal.base.checks import (
 )
 from distal.base.checks import path as checked_path
 from distal.base.display import html_table, or_dash, short
-from distal.base.files import read_json, to_json, write_text
+from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.base.frames import frame
 from distal.base.significance import interval, paired
 from distal.model import draws, network
@@ -180,7 +180,8 @@ class Agent:
 
     def save(self, path: str | Path) -> None:
         """Write the agent to a JSON file, which `load` reads."""
-        write_text(checked_path("path", path), to_json(self.to_dict()) + "\n")
+        check_target(checked_path("path", path), SAVED)
+        write_text(path, to_json(self.to_dict()) + "\n")
 
     @classmethod
     def load(cls, path: str | Path, env: Any = None, encode: Callable[[Any], Any] | None = None) -> Agent:
@@ -366,13 +367,13 @@ class Evaluation:
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
         lines = [
-            f"{len(self.returns):,} episodes, seed {self.seed}",
+            f"{counted(len(self.returns), 'episode')}, seed {self.seed}",
             f"mean return  {_line(self.returns)}",
         ]
         if self.chance is not None:
             lines += [f"chance       {_line(self.chance)}, p = {self.p:.2g}, paired t-test"]
         if self.cut:
-            lines.append(f"{self.cut:,} episodes were cut off before the environment ended them")
+            lines.append(f"cut off before the environment ended them: {counted(self.cut, 'episode')}")
         return "\n".join(lines)
 
 

@@ -6,9 +6,7 @@ a `Result`, with chance beside it.
 
 from __future__ import annotations
 
-import csv
 import inspect
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
@@ -37,6 +35,7 @@ from distal.base.checks import (
 from distal.base.colours import LIGHT
 from distal.base.display import html_table, or_dash, short, with_error
 from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, literal
+from distal.base.files import to_csv
 from distal.base.frames import frame
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Batch, Progress, Runner
@@ -496,9 +495,9 @@ class Result:
 
     def csv_pieces(self) -> Iterator[str]:
         """Yield the same table trial by trial; the whole of it is several times as large as the curves."""
-        yield csv_text([tuple(episode_columns(self, []))])
+        yield to_csv([tuple(episode_columns(self, []))])
         for row in range(len(self.best)):
-            yield csv_text(
+            yield to_csv(
                 list(zip(*(one.tolist() for one in episode_columns(self, [row]).values()), strict=True))
             )
 
@@ -546,8 +545,8 @@ class Result:
             lines.append(f"reached  {self.reached:.0%} of the {self._units}")
         lines.append(f"mean best EP{'' if self.switch is None else ' of the phase'}  {curve}")
         if self.cut:
-            whole = len(self.best) * self.episodes
-            lines.append(f"{self.cut:,} of {whole:,} episodes were cut off after {self.settings.steps} steps")
+            whole = counted(len(self.best) * self.episodes, "episode")
+            lines.append(f"{self.cut:,} of {whole} cut off after {counted(self.settings.steps, 'step')}")
         return "\n".join(lines)
 
 
@@ -570,13 +569,6 @@ def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[An
         "episode": np.tile(np.arange(1, result.episodes + 1), len(rows)),
         **{name: eps[list(rows)].ravel() for name, eps in curves.items() if eps is not None},
     }
-
-
-def csv_text(rows: Sequence[Sequence[object]]) -> str:
-    """Write rows as CSV."""
-    written = io.StringIO()
-    csv.writer(written).writerows(rows)
-    return written.getvalue()
 
 
 def _with_error(mean: float, error: float | None) -> str:

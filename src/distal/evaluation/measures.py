@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from distal.base.checks import InputError, integer, shown
+from distal.base.checks import InputError, counted, integer, shown
 from distal.engines.batch import Batch, EPs, Trials
 from distal.model.draws import MAX_COUNT
 from distal.model.settings import Settings
@@ -90,7 +90,7 @@ class Measure:
         shortest = episodes if switch is None else min(switch.every, (episodes - 1) % switch.every + 1)
         if self.episodes is not None and self.episodes > shortest:
             where = "a trial has" if switch is None else "the shortest phase has"
-            raise InputError(f"fitness is {self}, but {where} {shortest} episodes; take fewer")
+            raise InputError(f"fitness is {self}, but {where} {counted(shortest, 'episode')}; take fewer")
 
     def record(self, episodes: int, switch: Switch | None = None) -> tuple[int, ...]:
         """Return the episodes after which the best EP is wanted: the last, or that of each phase."""

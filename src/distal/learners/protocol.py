@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, Self, cast
 
 from distal.base import checks
 from distal.base.checks import InputError, text, unit_interval
-from distal.base.files import read_json, to_json, write_text
+from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode
 from distal.tasks.task import Aim, W
@@ -176,5 +176,6 @@ class Parameters:
             raise InputError(f"{what} {str(path)!r}: {error}") from None
 
     def save(self, path: str | Path) -> None:
-        """Write a file; an interrupted write leaves the old file as it was."""
-        write_text(checks.path("path", path), to_json(self.to_dict()) + "\n")
+        """Write a file, whole or not at all; a link and a file of another kind are refused."""
+        check_target(checks.path("path", path), SAVED)
+        write_text(path, to_json(self.to_dict()) + "\n")

@@ -24,6 +24,7 @@ from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import (
     InputError,
+    counted,
     flag,
     folder,
     function,
@@ -330,12 +331,12 @@ class Request:
         if self.runs is not None:
             integer("runs", self.runs, 1, 2**20)
         if not 0 < self.budget < 2**63:
-            raise InputError(f"budget is {self.budget:g} episodes, expected more than 0 and less than 2^63")
+            raise InputError(f"budget is {self.budget:g}, expected more than 0 and less than 2^63 episodes")
         self.judged.measure.check_task(self.judged.task, self.judged.settings)
         least = self.searching + self.breeding + self.last_race
         if least > self.budget:
             raise InputError(
-                f"budget is {self.budget:g} episodes, but the search and the last race take {least:,}; "
+                f"budget is {self.budget:g}, but the search and the last race take {least:,} episodes; "
                 "give at least that, or fewer runs"
             )
         self._check_memory()
@@ -347,11 +348,12 @@ class Request:
         if self.bred is not None:
             estimate(self.bred).check()
         trials = racing.largest(self.contenders, self.first_heat, self.heats) * goals
+        kept = config.episodes if config.measure.needs_ep else 1
         memory.evolution(
             sum(config.genes), runs=1, population=self.contenders, generations=0, trials=trials,
-            fresh=self.held_out_trials * goals, episodes=config.episodes,
-            kept=config.episodes if config.measure.needs_ep else 1,
+            fresh=0, episodes=config.episodes, kept=kept,
         ).check()  # fmt: skip
+        memory.held_out(self.held_out_trials * goals, config.episodes, kept=kept).check()
 
     @cached_property
     def config(self) -> Config:
@@ -365,8 +367,8 @@ class Request:
             raced = searched + self._race_cost(FINALISTS * runs, 1)
             least = max(math.ceil(searched / (1 - _FOR_RACE)), raced)
             raise InputError(
-                f"budget is {self.budget:g} episodes, but {runs} runs and the last race take at least "
-                f"{least:,}; give at least that"
+                f"budget is {self.budget:g}, but {counted(runs, 'run')} and the last race take at least "
+                f"{least:,} episodes; give at least that"
             )
         return replace(one, runs=runs, generations=one.affordable(share / runs))
 
@@ -459,10 +461,10 @@ class Request:
         config = self.config
         held = self.held_out_trials * len(config.task.goals) * config.episodes
         pace = config.learner if config.learner in ("dsp", "hc") else "dsp"
-        runs = f"search: {config.runs} runs of {config.generations} generations"
+        runs = f"search: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}"
         searches = [Stage(_SEARCH, runs, self.searching, pace, config.runs)]
         if self.bred is not None:
-            words = f"their finalists bred together for {self.bred.generations} generations"
+            words = f"their finalists bred together for {counted(self.bred.generations, 'generation')}"
             searches.append(Stage(_BREED, words, self.breeding, pace, 1))
         return (
             *searches,
@@ -538,18 +540,17 @@ def find(
     """Do what is missing in a folder; see `champions`."""
     with request.claim.taken(out, force) as kept:
         assert kept is not None  # noqa: S101 - a folder was named
-        done = _stored(kept)
-        if done is not None:
-            return done
-        stages = Stages(request.stages, runner, progress, kept)
-        champion = _Work(request, stages, runner, kept.path).run()
-        kept.write_text(RULE, to_json(champion.learner.to_dict()) + "\n")
-        kept.write_text(RECORD, to_json(sealed(champion.to_dict(), _FORMAT, _VERSION)) + "\n")
+        work = _Work(request, Stages(request.stages, runner, progress, kept), runner, kept.path)
+        stored = _stored(kept)
+        champion = work.run() if stored is None else work.mended(stored)
+        kept.mend_text(RULE, to_json(champion.learner.to_dict()) + "\n")
+        if stored is None:
+            kept.write_text(RECORD, to_json(sealed(champion.to_dict(), _FORMAT, _VERSION)) + "\n")
         return champion
 
 
 def _stored(folder: Folder) -> Champion | None:
-    """Return the champion that a folder already holds: held-out trials are run once."""
+    """Return the champion that a folder already holds."""
     path = folder.file(RECORD)
     if not path.exists():
         return None
@@ -566,6 +567,23 @@ def _gathered(groups: Sequence[Finalists]) -> Genotypes:
     return Genotypes.joined(*(groups[run].genotypes[[place]] for place, run in sorted(places)))
 
 
+def _alike(one: HeldOut, other: HeldOut) -> bool:
+    """Say whether measures are the same but for what another release of SciPy makes of the last digits."""
+    pairs = zip(asdict(one).values(), asdict(other).values(), strict=True)
+    return all(
+        a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9)) for a, b in pairs
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a search leaves to the last race: contenders, how many were measured, the runs' winners."""
+
+    field: Genotypes
+    measured: int
+    winners: tuple[float, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class _Work:
     """A search in progress."""
@@ -577,8 +595,41 @@ class _Work:
 
     def run(self) -> Champion:
         """Search, breed, race, and measure the winner."""
-        request, config, bred = self.request, self.request.judged, self.request.bred
-        runs = request.config
+        config, found = self.request.judged, self._search()
+        raced = self._race(found.field)
+        winner = config.decode(found.field[[raced.winner]])[0]
+        spent = self.request.searching + self.request.breeding + int(raced.trials.sum()) * config.episodes
+        selected = float(raced.fitness[raced.winner])
+        return self._champion(found, winner, selected, spent, self._held_out(winner))
+
+    def mended(self, stored: Champion) -> Champion:
+        """Return a champion that was found before, when all that its record tells of is there again.
+
+        What the search and the held-out trials have lost is read or run again; a record that
+        does not fit them is refused. The race, of which no more is kept, is not run again, nor is
+        what another release measured.
+        """
+        found = self._search()
+        finalists = self.request.judged.decode(found.field)
+        winner = next((one for one in finalists if self._named(one) == stored.learner), None)
+        if winner is not None:
+            held = self._held_out(winner) if stored.version == __version__ else stored.held_out
+            again = self._champion(found, winner, stored.selected, stored.spent, held)
+            again = replace(
+                again, command=stored.command, version=stored.version, engine=stored.engine,
+                held_out=stored.held_out if _alike(held, stored.held_out) else held,
+            )  # fmt: skip
+            if again == stored:
+                return stored
+        files = " and ".join(self.stages.stages[stage].curves for stage in (_OWN, _CHANCE))
+        raise InputError(
+            f"file {str(self.folder / RECORD)!r} does not fit the search and the held-out trials beside it; "
+            f"remove {files} to have them run again, or start over with --force"
+        )
+
+    def _search(self) -> _Found:
+        """Search, and breed the finalists of all runs together."""
+        runs, bred = self.request.config, self.request.bred
         evolved = self.stages.evolve(_SEARCH, runs)
         field = _gathered(self._finalists(_SEARCH, FINALISTS))
         measured = runs.runs * runs.search.evaluations(runs.generations)
@@ -588,11 +639,19 @@ class _Work:
             self.stages.evolve(_BREED, bred)
             field = _gathered(self._finalists(_BREED, BRED_FINALISTS))
             measured += bred.search.evaluations(bred.generations)
-        raced = self._race(field)
-        winner = config.decode(field[[raced.winner]])[0]
-        goals = len(config.task.goals)
+        return _Found(field, measured, tuple(one.remeasured for one in evolved.winners))
+
+    def _named(self, winner: Learner) -> Learner:
+        request = self.request
+        return winner if winner.bare else winner.named(f"prize {request.prize}, seed {request.judged.seed}")
+
+    def _champion(
+        self, found: _Found, winner: Learner, selected: float, spent: int, held_out: HeldOut
+    ) -> Champion:
+        """Return the winner of the last race with all that there is to say about it."""
+        request, config, runs = self.request, self.request.judged, self.request.config
         return Champion(
-            learner=winner if winner.bare else winner.named(f"prize {request.prize}, seed {config.seed}"),
+            learner=self._named(winner),
             prize=request.prize,
             fitness=config.fitness,
             episodes=config.episodes,
@@ -601,16 +660,16 @@ class _Work:
             version=__version__,
             engine=self.runner.engine,
             budget=int(request.budget),
-            spent=request.searching + request.breeding + int(raced.trials.sum()) * config.episodes,
+            spent=spent,
             runs=runs.runs,
             generations=runs.generations,
-            bred=0 if bred is None else bred.generations,
-            candidates=measured,
-            finalists=len(field),
-            selected=float(raced.fitness[raced.winner]),
+            bred=0 if request.bred is None else request.bred.generations,
+            candidates=found.measured,
+            finalists=len(found.field),
+            selected=selected,
             run_fitness=runs.fitness,
-            run_winners=tuple(one.remeasured for one in evolved.winners),
-            held_out=self._held_out(winner, request.held_out_trials * goals),
+            run_winners=found.winners,
+            held_out=held_out,
         )
 
     def _finalists(self, stage: str, count: int) -> list[Finalists]:
@@ -639,8 +698,9 @@ class _Work:
         self.stages.tell(stage, 1)
         return raced
 
-    def _held_out(self, winner: Learner, trials: int) -> HeldOut:
+    def _held_out(self, winner: Learner) -> HeldOut:
         """Measure the winner, and chance, on trials that nothing was selected by."""
+        trials = self.request.held_out_trials * len(self.request.judged.task.goals)
         own, own_best = self._scores(_OWN, winner)
         luck, luck_best = self._scores(_CHANCE, chance_for(winner))
         fresh = Fresh.of(own, luck)

@@ -10,8 +10,6 @@ evolved_rules.json  the evolved rules, the best first
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +20,7 @@ from typing import Any
 
 from distal._version import __version__
 from distal.base.colours import DARK, LIGHT, css
-from distal.base.files import to_json
+from distal.base.files import to_csv, to_json
 from distal.base.folders import Folder, for_report
 from distal.engines import machine_of
 from distal.learners import chance_for, hill_climbing
@@ -75,7 +73,7 @@ def _write(result: Reproduction, folder: Folder, lines: list[Line]) -> Path:
         folder.write_text(f"figures/{description.name}.svg", figures.standalone(svg))
         folder.write_bytes(f"figures/{description.name}.png", png)
     for table in tables:
-        folder.write_text(f"tables/{table.name}.csv", to_csv(table))
+        folder.write_text(f"tables/{table.name}.csv", to_csv([table.columns, *table.rows]))
         # A LaTeX table goes elsewhere alone: its caption says what was run.
         folder.write_text(f"tables/{table.name}.tex", _to_latex(table, figures.scale_note(result)))
     folder.write_text("results.json", to_json(numbers(result, lines)) + "\n")
@@ -274,15 +272,6 @@ def _discrete_table(result: Reproduction) -> Table:
         f"The 32 changes of the {result.rules} DSP rules, by trace bits and modulatory signal m: {origins}."
     )
     return Table("rules_discrete", caption, columns, rows)
-
-
-def to_csv(table: Table) -> str:
-    """Return a table as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
-    return text.getvalue()
 
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",

@@ -10,6 +10,7 @@ from typing import Any
 from distal._version import __version__
 from distal.base.checks import (
     InputError,
+    counted,
     flag,
     instance,
     integer,
@@ -222,8 +223,8 @@ class Config:
         least = self.spent(0)
         if not least <= budget < math.inf:
             raise InputError(
-                f"budget is {budget:,.0f} episodes, but the first population of a run takes {least:,}; "
-                "give at least that, or use fewer trials or episodes"
+                f"budget is {budget:,.0f}, but the first population of a run takes "
+                f"{counted(least, 'episode')}; give at least that, or use fewer trials or episodes"
             )
         low, high = 0, 1
         while self.spent(high) <= budget and high < MAX_COUNT:

@@ -15,9 +15,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from distal import engines
 from distal.base import checks, memory
-from distal.base.checks import InputError, instance, integer, one_of, sequence
+from distal.base.checks import InputError, counted, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
-from distal.base.files import check_target, write_bytes
+from distal.base.files import GIF, MP4, check_target, write_bytes
 from distal.engines import Batch
 from distal.learners import KINDS
 from distal.model.network import Weights
@@ -158,7 +158,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
             the trial.
     """
     if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
-        raise InputError(f"batch has {len(batch)} trials, expected one; take it with Batch.part")
+        raise InputError(f"batch has {counted(len(batch), 'trial')}, expected one; take it with Batch.part")
     check_picture(batch)
     wanted = sequence("after", after, "a list of numbers of episodes")
     if not 1 <= len(wanted) <= MAX_SCENES:
@@ -166,8 +166,9 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
     alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
-    curves = {"curves": (memory.EP + memory.COLUMN) * max(after, default=0)}
-    memory.Estimate(f"{max(after, default=0):,} episodes", curves, "ask for fewer of them (after)").check()
+    longest = max(after, default=0)
+    curves = {"curves": (memory.EP + memory.COLUMN) * longest}
+    memory.Estimate(counted(longest, "episode"), curves, "ask for fewer of them (after)").check()
     found = []
     run = engines.runner(engines.DEFAULT if engine is None else engine, workers=1)
     if engine is None and run.module.supports(batch) is not None:
@@ -253,7 +254,7 @@ def _key(
 
 def write_gif(path: str | Path, frames: Sequence[Frame]) -> None:
     """Write an animated GIF that repeats for ever."""
-    path, frames = _checked(path, frames)
+    path, frames = _checked(path, frames, GIF)
     # One palette for all, from the last frame, which has every colour: no flicker, and small differences.
     palette = Image.fromarray(frames[-1]).quantize(64)
     pictures = [
@@ -283,7 +284,7 @@ def check_mp4() -> None:
 
 def write_mp4(path: str | Path, frames: Sequence[Frame]) -> None:
     """Write an MP4 film (H.264), with the encoder that the extra `video` brings."""
-    path, frames = _checked(path, frames)
+    path, frames = _checked(path, frames, MP4)
     check_mp4()
     import imageio_ffmpeg  # noqa: PLC0415 - an extra
 
@@ -300,10 +301,10 @@ def write_mp4(path: str | Path, frames: Sequence[Frame]) -> None:
         write_bytes(path, film_path.read_bytes())
 
 
-def _checked(target: object, frames: object) -> tuple[Path, tuple[Frame, ...]]:
+def _checked(target: object, frames: object, ours: bytes) -> tuple[Path, tuple[Frame, ...]]:
     """Return where to write which frames; refuse what cannot be written, before the work."""
     out = checks.path("path", target)
-    check_target(out)
+    check_target(out, ours)
     pictures = sequence("frames", frames, "a list of frames")
     for frame in pictures:
         if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8 or frame.shape[2:] != (3,):

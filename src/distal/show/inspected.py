@@ -13,10 +13,10 @@ from distal.analysis.drawing import row_label
 from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, listed, spoken
 from distal.analysis.rule_sets import RANDOM, RuleSet
 from distal.analysis.usage import LAYERS
-from distal.base.checks import InputError, counted, folder, shown
+from distal.base.checks import InputError, counted, folder, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.drawing import signed
-from distal.base.files import check_target, write_text
+from distal.base.files import PAGE, SVG, check_target, write_text
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.paper.figures import GROUND, blank, own_style, render_svg, standalone, themed
@@ -51,16 +51,17 @@ def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
     found, into = _checked(found), folder("path", path)
     into.mkdir(parents=True, exist_ok=True)
     stem = "set" if isinstance(found, RuleSet) else re.sub(r"\W+", "_", name_of(found.rule))[:80]
-    written = []
-    for name, svg in figures(found).items():
-        written.append(into / f"{stem}_{name}.svg")
-        write_text(written[-1], standalone(svg))
-    return written
+    drawn = {into / f"{stem}_{name}.svg": svg for name, svg in figures(found).items()}
+    for file in drawn:
+        check_target(file, SVG)
+    for file, svg in drawn.items():
+        write_text(file, standalone(svg))
+    return list(drawn)
 
 
 def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
     """Write an inspection as a page."""
-    check_target(out)
+    check_target(out, PAGE)
     write_text(out, to_html(_checked(found)))
 
 
@@ -129,7 +130,7 @@ figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-wi
 def to_html(found: Inspection | RuleSet) -> str:
     """Return an inspection as one page."""
     title, body = _set_body(found) if isinstance(found, RuleSet) else _rule_body(found)
-    return "\n".join(
+    lines = "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -139,6 +140,7 @@ def to_html(found: Inspection | RuleSet) -> str:
             "</body></html>\n",
         ]
     )
+    return straight(lines)
 
 
 def _rule_body(found: Inspection) -> tuple[str, list[str]]:

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.analysis.usage import LAYERS, Tally
 from distal.base import memory
-from distal.base.checks import InputError, function, integer, path, shown
+from distal.base.checks import InputError, counted, function, integer, path, shown, straight
 from distal.base.colours import DARK, LIGHT, css
-from distal.base.files import check_target, write_text
+from distal.base.files import PAGE, check_target, write_text
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import best_so_far, named_in_errors
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
@@ -56,6 +56,8 @@ COMPUTED: tuple[type[Learner], ...] = (Rule, HillClimbing, Chance)  # the kinds 
 VISIBLE = 0.5  # EP in a maze: less than a pixel of the page's curve
 _MOST_NAMED = 40  # goals in an error
 _PIXELS = 200  # of the height of a curve, at most
+# An escaped backslash, or an escaped character that turns the direction of writing round.
+_TURNING = re.compile(r"\\(\\|u(?:061c|200[ef]|202[a-e]|206[6-9]))")
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +235,7 @@ class Watched:
         return _filled(
             _asset("watch.html"),
             {
-                "title": html.escape(self.title),
+                "title": html.escape(straight(self.title)),
                 "style": _filled(_asset("watch.css"), {"light": css(LIGHT), "dark": css(DARK)}),
                 "data": _for_script(self.page_data()),
                 "simulate": _asset("simulate.js"),
@@ -414,7 +416,7 @@ def write_page(
         InputError: If an argument is wrong, or the file cannot be written.
     """
     out = path("out", out)
-    check_target(out)
+    check_target(out, PAGE)
     watched = watch(learner, against, **options)
     write_text(out, watched.to_html())
     return watched
@@ -500,7 +502,7 @@ def _check_memory(batches: Sequence[Batch]) -> None:
         "the page": memory.LISTED_LARGE * len(batches) * episodes,
         "recordings": 3 * episodes * recorded,  # with copies: joined, and compressed as text
     }
-    memory.Estimate(f"{episodes:,} episodes", parts, "ask for fewer episodes").check()
+    memory.Estimate(counted(episodes, "episode"), parts, "ask for fewer episodes").check()
 
 
 def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[float], None]:
@@ -548,8 +550,9 @@ def _asset(name: str) -> str:
 
 
 def _for_script(data: object) -> str:
-    """Return JSON that may stand in a script element: nothing in it can end the element."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    """Return JSON that may stand in a script element: nothing in it ends that, or turns writing round."""
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return _TURNING.sub(lambda found: found[0] if found[1] == "\\" else f"\\{found[0]}", text)
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:

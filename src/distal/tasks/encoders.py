@@ -191,7 +191,7 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
     columns = list(_columns(space, words))
     fewer = "binary" if "one-hot" in words.values() else "fewer bins"
     bits = sum(column.bits for column in columns)
-    _limited(bits, f"use {fewer}, or give encode a function that picks what matters")
+    _limited(bits, f"use {fewer}, or encode with a function of your own that picks what matters")
     if _quantiles(words) and any(isinstance(column, _Binned) for column in columns):
         columns = _with_quantiles(space, columns, look)
     return Encoder(space, _word(space, words), tuple(columns))
@@ -303,7 +303,7 @@ def _kinds(space: Any) -> Iterator[str]:
     else:
         raise InputError(
             f"observations are {shown(space)}, expected Discrete, MultiDiscrete, MultiBinary, Box, or a "
-            "Tuple or Dict of them; give encode a function that turns them into bits"
+            "Tuple or Dict of them; encode with a function of your own that turns them into bits"
         )
 
 
@@ -350,7 +350,9 @@ def _with_quantiles(space: Any, columns: list[_Whole | _Binned], look: Look) -> 
     """Set the edges where a random policy sees every bin equally often."""
     seen = np.array([numbers_of(space, observation) for observation in itertools.islice(look(), SEEN)])
     if not np.isfinite(seen).all():
-        raise InputError(f"observations of {shown(space)} are infinite at times; give encode a function")
+        raise InputError(
+            f"observations of {shown(space)} are infinite at times; encode with a function of your own"
+        )
     made: list[_Whole | _Binned] = []
     for k, column in enumerate(columns):
         if isinstance(column, _Binned):

@@ -69,7 +69,7 @@ def task_of(
         return world
     try:
         if must is None and _holds_box(world.env.observation_space):
-            raise NoTable("observations hold a Box, of mostly too many states; tabulated=True tries it")
+            raise NoTable("observations hold a Box, of mostly too many states for a table")
         return table_task(world, key=key, limit=LIMIT if must else AT_ONCE, progress=progress)
     except (NoTable, EnvError) as reason:
         if must:

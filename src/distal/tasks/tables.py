@@ -446,6 +446,7 @@ class TableTask:
         given = checks.path("the name of a file", path)
         if given.suffix != ".npz":
             raise InputError(f"cannot write {str(given)!r}: expected a name that ends in .npz")
+        files.check_target(given, files.NPZ)
         about = {
             "format": FORMAT,
             "version": VERSION,

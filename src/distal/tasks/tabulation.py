@@ -241,7 +241,11 @@ def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
 
 
 def _chance_in_reset(task: EnvTask) -> NoTable:
-    how = "the same seed gives other ones" if task.starts else "give starts=N to begin in N of them"
+    how = (
+        "the same seed gives other ones"
+        if task.starts
+        else "give a number of starts, to begin in as many of them"
+    )
     return NoTable(f"{task.name} begins in different states; {how}")
 
 
