@@ -1,4 +1,4 @@
-"""`make fuzz`: links, damaged folders and compiled code, wrong calls and kills, from a fresh seed.
+"""`make fuzz`: damage, links, wrong calls, kills and early interrupts, from a fresh seed.
 
 Every round has to end in one of two ways: with the right result, to the byte, or with a
 refusal in one line that changes nothing. A summary is kept in `benchmarks/results`.
@@ -361,11 +361,54 @@ def _end_at_random(command: list[str], chance: random.Random, failures: list[str
     return "killed"
 
 
+# ------------------------------------------------------------------ early interrupts
+
+
+def early(chance: random.Random, seconds: float, room: Path, failures: list[str]) -> dict[str, int]:
+    """Interrupt a command in its first tenths of a second: one line, wherever Distal has begun.
+
+    Python's own start, and what comes before the handler is there, is out of our reach; it is
+    counted on its own.
+    """
+    maze = room / "maze.txt"
+    maze.write_text(str(MAZE))
+    command = [sys.executable, "-m", "distal", "maze", str(maze)]
+    counts: Counter[str] = Counter()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        with process:
+            time.sleep(chance.uniform(0.005, 0.4))
+            process.send_signal(signal.SIGINT)
+            _, error = process.communicate(timeout=60)
+        counts["rounds"] += 1
+        if process.returncode == 0:
+            counts["finished"] += 1
+        elif (process.returncode, error) == (130, "distal: interrupted\n"):
+            counts["interrupted"] += 1
+        elif process.returncode in (1, -signal.SIGINT, 130) and not _began(error):
+            counts["before Distal"] += 1
+        else:
+            failures.append(f"an early Ctrl-C gave {process.returncode} and {error!r}")
+    return dict(counts)
+
+
+def _began(error: str) -> bool:
+    """Say whether a traceback shows more of Distal than the import of the handler."""
+    files = [line.split('"')[1] for line in error.splitlines() if line.startswith('  File "')]
+    ours = [Path(name).parts[-2:] for name in files if "/distal/" in name]
+    first = {("distal", "__init__.py"), ("base", "__init__.py"), ("base", "ctrl_c.py")}
+    return any(name not in first for name in ours)
+
+
 PARTS = {
     "damaged folders": damaged_folders,
     "compiled code": compiled_code,
     "wrong calls": wrong_calls,
     "kills": kills,
+    "early interrupts": early,
 }
 
 
