@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from distal.base.checks import (
     InputError,
+    array,
     counted,
     fields,
     finite_numbers,
@@ -145,10 +146,7 @@ class Agent:
         if self.encoder is not None:
             return self.encoder(observation)
         inputs = self.weights.shape[1]
-        try:
-            bits = np.ravel(np.asarray(observation))
-        except Exception:  # what cannot become an array has any reason not to
-            bits = np.zeros(0)
+        bits = np.ravel(array(observation))
         if bits.dtype.kind not in "biu" or len(bits) != inputs or not np.isin(bits, (0, 1)).all():
             raise InputError(f"an observation is {shown(observation)}, expected {inputs} bits")
         return tuple(bits.tolist())
@@ -240,10 +238,7 @@ def _weights(hidden: object, output: object, sensed: object) -> Weights:
     """Read the two matrices of a network."""
     matrices = []
     for name, given in (("hidden", hidden), ("output", output)):
-        try:
-            matrix = np.array(given)
-        except ValueError:  # rows of different lengths
-            matrix = np.zeros(0)
+        matrix = array(given)
         right = matrix.ndim == 2 and matrix.size > 0 and matrix.dtype.kind in "if"
         if not right or not (np.abs(matrix) <= np.finfo(np.float32).max).all():
             raise InputError(f"{name} is {shown(given)}, expected rows of finite numbers")

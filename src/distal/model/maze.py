@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, counted, integer, one_of, sequence, shown
+from distal.base.checks import MOST, InputError, counted, integer, one_of, sequence, shown
 from distal.base.colours import LIGHT
 from distal.base.files import read_text
 
@@ -68,6 +68,10 @@ class Maze:
         """Read a maze from its picture, one row per line; blank lines around it are ignored."""
         if not isinstance(text, str):
             raise InputError(f"the picture of a maze is {shown(text)}, expected text")
+        if len(text) > MOST:
+            raise InputError(
+                f"the picture of a maze has {len(text):,} characters, at most {MOST:,} are allowed"
+            )
         lines = [line.rstrip() for line in text.split("\n")]
         while lines and not lines[0]:
             lines.pop(0)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from distal.base.checks import InputError, integer, sequence, shown
+from distal.base.checks import InputError, array, integer, sequence, shown
 
 WALL, FLOOR, GOAL, PIT, START = "#", ".", "G", "H", "S"
 NOWHERE = -1
@@ -116,10 +116,7 @@ def _is_symbol(symbol: str) -> bool:
 
 def _places(name: str, value: object, states: int | None, low: int, high: int) -> NDArray[np.int32]:
     """Return one number for each state, if they are in low … high; one number stands for all."""
-    try:
-        given = np.array(value)
-    except Exception:  # what cannot become an array has any reason not to
-        given = np.array(None)
+    given = array(value)
     if states is not None and given.ndim == 0 and given.dtype.kind in "iu":
         given = np.full(states, given)
     if given.ndim != 1 or given.dtype.kind not in "iu" or states not in (None, len(given)) or not given.size:
