@@ -50,7 +50,7 @@ TAKES: dict[str, Callable[[Any], object]] = {
     "compare": distal.compare,
     "inspect_set": distal.inspect_set,
     "evolve": lambda given: distal.evolve(**doors.SMALLEST, maze=doors.SMALL, begin_with=given),
-    "Config": lambda given: distal.search.config.Config(begin_with=[given]),  # type: ignore[list-item,arg-type]
+    "Config": lambda given: distal.search.config.Config(begin_with=[given]),  # type: ignore[arg-type]
     "Batch, learners": lambda given: replace(doors.trials(), learners=given),
     "Batch, record": lambda given: replace(doors.trials(), record=given),
     "Batch, seed": lambda given: replace(doors.trials(), seed=given),
@@ -97,7 +97,7 @@ def test_a_long_list_is_not_written_out_to_be_cut_short() -> None:
 
 
 def test_a_picture_of_a_maze_is_no_longer_than_any_maze() -> None:
-    with pytest.raises(InputError, match="has 2,000,000 characters, at most 1,048,576 are allowed"):
+    with pytest.raises(InputError, match="picture has 2,000,000 characters, at most 1,048,576 are allowed"):
         Maze.from_text("#" * 2_000_000)
 
 

@@ -88,6 +88,14 @@ def number(name: str, value: object) -> float:
     raise InputError(f"{name} is {shown(value)}, expected a finite number")
 
 
+def not_negative(name: str, value: object) -> float:
+    """Return value as a float if it is a finite number of at least 0, as a standard error is."""
+    found = number(name, value)
+    if found < 0:
+        raise InputError(f"{name} is {shown(value)}, expected a number of at least 0")
+    return found
+
+
 def unit_interval(name: str, value: object) -> float:
     """Return value as a float if it is a number in [0, 1]."""
     plain = _plain(value)

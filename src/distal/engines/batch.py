@@ -65,8 +65,8 @@ class Batch:
 
     def __post_init__(self) -> None:
         # Made once in every generation of an evolution: whole arrays are checked, not trial after trial.
-        trials = len(self.seed) if isinstance(self.seed, np.ndarray) and self.seed.ndim else 0
-        learners = _of_one_kind(self.learners, max(MOST, trials))
+        seed: object = self.seed
+        learners = _of_one_kind(self.learners, max(MOST, seed.size if isinstance(seed, np.ndarray) else 0))
         goals = len(checked_task(self.task).goals)
         instance("settings", self.settings, Settings, "a Settings")
         checked = {

@@ -348,13 +348,13 @@ class Evaluation:
             returns, lengths = (finite_numbers(name, curves[name], 1) for name in ("returns", "lengths"))
             chance = None if curves["chance"] is None else finite_numbers("chance", curves["chance"], 1)
             counts = {len(one) for one in (returns, lengths, chance) if one is not None}
-            if len(counts) != 1 or lengths.dtype.kind != "i":
+            if len(counts) != 1 or lengths.dtype.kind != "i" or lengths.min() < 1:
                 raise InputError("returns, lengths and chance are not of the same episodes")
             return cls(
                 returns=returns.astype(np.float64),
                 lengths=lengths,
                 chance=None if chance is None else chance.astype(np.float64),
-                seed=integer("seed", given["seed"], 0),
+                seed=integer("seed", given["seed"], 0, MAX_SEED),
                 cut=integer("cut", given["cut"], 0, len(returns)),
             )
 

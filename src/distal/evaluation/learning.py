@@ -468,7 +468,8 @@ class Result:
             raise InputError(f"best has {counted(len(best), 'row')}, expected {rows} that never rise")
         if ep is not None and not np.array_equal(best_so_far(ep, phase), best):
             raise InputError("best and ep do not belong together: best is the lowest ep so far")
-        return cls(best=best, learner=learner, ep=ep, cut=integer("cut", given.get("cut", 0), 0), **shared)
+        cut = integer("cut", given.get("cut", 0), 0, best.size)
+        return cls(best=best, learner=learner, ep=ep, cut=cut, **shared)
 
     def _numbers(self, curves: bool) -> dict[str, Any]:
         behaviour, phases = self.behaviour, self.phases

@@ -69,9 +69,7 @@ class Maze:
         if not isinstance(text, str):
             raise InputError(f"the picture of a maze is {shown(text)}, expected text")
         if len(text) > MOST:
-            raise InputError(
-                f"the picture of a maze has {len(text):,} characters, at most {MOST:,} are allowed"
-            )
+            raise InputError(f"the picture has {len(text):,} characters, at most {MOST:,} are allowed")
         lines = [line.rstrip() for line in text.split("\n")]
         while lines and not lines[0]:
             lines.pop(0)
