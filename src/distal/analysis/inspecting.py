@@ -34,6 +34,7 @@ from distal.base.checks import (
 from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new
 from distal.base.frames import frame, frame_of_rows
+from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
@@ -150,7 +151,7 @@ class Smallest:
 
 
 @dataclass(frozen=True, eq=False)
-class Inspection:
+class Inspection(Frozen):
     """What a rule does, and which of its parts it needs.
 
     Attributes:

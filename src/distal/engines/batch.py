@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import MOST, InputError, flag, function, indices, instance, integer, sequence, shown
+from distal.base.frozen import Frozen
 from distal.learners import KINDS, Learner, class_names
 from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED
@@ -174,7 +175,7 @@ def _ascending(given: object, episodes: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
+class Trials(Frozen):
     """What the trials of a batch gave.
 
     Attributes:

@@ -33,6 +33,7 @@ from distal.base.checks import path as checked_path
 from distal.base.display import html_table, or_dash, short
 from distal.base.files import read_json, to_json, write_text
 from distal.base.frames import frame
+from distal.base.frozen import Frozen
 from distal.base.significance import interval, paired
 from distal.model import draws, network
 from distal.model.draws import MAX_COUNT, MAX_SEED
@@ -258,7 +259,7 @@ def _weights(hidden: object, output: object, sensed: object) -> Weights:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Frozen):
     """The returns of an agent in an environment, and by chance in episodes with the same seeds.
 
     Chance is a network with random weights in every episode.

@@ -98,7 +98,9 @@ class Maze:
     @cached_property
     def walls(self) -> NDArray[np.bool_]:
         """Where the walls are, (rows, columns)."""
-        return np.array([[symbol == WALL for symbol in row] for row in self.picture])
+        walls = np.array([[symbol == WALL for symbol in row] for row in self.picture])
+        walls.setflags(write=False)
+        return walls
 
     @cached_property
     def symbols(self) -> str:
@@ -122,7 +124,9 @@ class Maze:
 
         Shape (finals, rows, columns); −1 in walls and where no path leads.
         """
-        return np.stack([_distances_from(final, self.walls) for final in self.finals])
+        distances = np.stack([_distances_from(final, self.walls) for final in self.finals])
+        distances.setflags(write=False)
+        return distances
 
     @property
     def start_distances(self) -> tuple[int, ...]:

@@ -26,6 +26,7 @@ from distal.base.checks import (
 from distal.base.display import html_table, or_dash, with_error
 from distal.base.drawing import axes_or_new, evolution, kind_colour
 from distal.base.frames import frame, frame_of_rows
+from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, paired, paired_superiority, standard_error
 from distal.learners import KINDS, Learner, embedded, from_embedded, name_of
 from distal.search.config import Config
@@ -209,7 +210,7 @@ def _winners_html(title: str, winners: Iterable[Winner]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Evolved:
+class Evolved(Frozen):
     """The outcome of an evolution.
 
     Attributes:

@@ -30,6 +30,7 @@ from distal.base import memory
 from distal.base.checks import InputError, function, integer, path, shown
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import check_target, write_text
+from distal.base.frozen import Frozen
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import best_so_far, named_in_errors
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
@@ -59,7 +60,7 @@ _PIXELS = 200  # of the height of a curve, at most
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
+class Watched(Frozen):
     """A trial of one learner, or of two with the same goal and seed.
 
     Attributes:

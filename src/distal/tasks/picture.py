@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError, array, integer, sequence, shown
+from distal.base.frozen import Frozen
 
 WALL, FLOOR, GOAL, PIT, START = "#", ".", "G", "H", "S"
 NOWHERE = -1
@@ -29,7 +30,7 @@ ACTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class Picture(Frozen):
     """A grid that the states of a table lie on.
 
     Cells are numbered row by row, row · columns + column, from 0.

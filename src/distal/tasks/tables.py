@@ -36,6 +36,7 @@ from distal.base.checks import (
     text,
 )
 from distal.base.display import short
+from distal.base.frozen import Frozen
 from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder
@@ -59,7 +60,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Frozen):
     """A finite task as numbers.
 
     A transition is of one class, its event. Event 0 is a step like any other: it costs
