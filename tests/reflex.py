@@ -14,11 +14,11 @@ from distal.tasks.walk import MazeTask, MazeWalk
 
 def reflex() -> Weights:
     """Turn left where there is a wall ahead, else go straight: one hidden neuron that is the front sensor."""
-    weights = Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
-    weights.w_hi[0, 1] = 1
-    weights.w_oh[LEFT, 0] = 1
-    weights.w_oh[STRAIGHT, 1] = 0.5
-    return weights
+    hidden, output = np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32)
+    hidden[0, 1] = 1
+    output[LEFT, 0] = 1
+    output[STRAIGHT, 1] = 0.5
+    return Weights(hidden, output)
 
 
 def walk(weights: Weights, maze: Maze, goal: int, **settings: object) -> Episode[MazeWalk]:

@@ -85,8 +85,9 @@ def test_the_update_adds_eta_times_the_change_of_the_row() -> None:
     delta_w = [0] * 32
     delta_w[3], delta_w[8], delta_w[30] = 1, -1, 1
     rule = Rule(delta_w, eta=0.25, theta=0, alpha_h=0, alpha_o=0)
-    weights = Weights(np.full((2, 10), 0.5, np.float32), np.full((4, 3), -1, np.float32))
-    weights.w_h[[0, 1], [0, 1]] = 0
+    into_hidden = np.full((2, 10), 0.5, np.float32)
+    into_hidden[[0, 1], [4, 5]] = 0
+    weights = Weights(into_hidden, np.full((4, 3), -1, np.float32))
     rows = np.zeros((2, 10), np.int32), np.full((4, 3), 30, np.int32)
     rows[0][0, :3] = 3, 8, 7
     rows[0][0, 4] = 3  # the self-connection: no synapse, stays 0
@@ -98,11 +99,11 @@ def test_the_update_adds_eta_times_the_change_of_the_row() -> None:
 
 def by_hand_weights() -> Weights:
     """One hidden neuron with 3 and 4 from inputs, 12 from an output; output rows with 0, or 8 and 6."""
-    weights = Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
-    weights.w_hi[0, :2] = 3, 4
-    weights.w_ho[0, 3] = 12
-    weights.w_oh[1] = 8, 6
-    return weights
+    hidden, output = np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32)
+    hidden[0, :2] = 3, 4
+    hidden[0, -1] = 12
+    output[1] = 8, 6
+    return Weights(hidden, output)
 
 
 def test_a_neurons_incoming_weights_are_divided_by_their_norm_all_together() -> None:

@@ -86,9 +86,10 @@ def test_genes_out_of_range_are_refused_in_the_learner_s_own_words(
     gene: str, value: float, problem: str
 ) -> None:
     genotypes = first_population(3, 32, 4, seed=0)
-    getattr(genotypes, gene)[1, 5 if gene == "discrete" else 1] = value
+    genes: dict[str, Any] = {"discrete": genotypes.discrete.copy(), "continuous": genotypes.continuous.copy()}
+    genes[gene][1, 5 if gene == "discrete" else 1] = value
     with pytest.raises(InputError, match=problem):
-        decoded(Rule, genotypes.discrete, genotypes.continuous)
+        decoded(Rule, **genes)
 
 
 def test_genes_of_another_type_are_checked_one_by_one() -> None:

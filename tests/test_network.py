@@ -115,10 +115,11 @@ def test_continuous_neurons_pass_on_the_logistic_function_of_their_sum() -> None
     # One hidden neuron, from the bias alone: its sum is ln 3, so it passes on 3/4; the outputs see
     # 3/4 of their weights. With the sum −ln 3 it passes on 1/4 and does not count as active.
     for sign, passed_on in ((1, 0.75), (-1, 0.25)):
-        weights = network.Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
-        weights.w_hi[0, 3] = sign * np.log(3)
-        weights.w_oh[:, 0] = (4, -4, 2, 0)
-        weights.w_oh[2, 1] = 1
+        into_hidden, into_output = np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32)
+        into_hidden[0, 3] = sign * np.log(3)
+        into_output[:, 0] = (4, -4, 2, 0)
+        into_output[2, 1] = 1
+        weights = network.Weights(into_hidden, into_output)
         hidden, active, sums = network.step(
             weights, np.float32(0.5), np.float32(0.5), np.array([1, 1, 1, 1], np.uint8),
             network.silent(1, "sigmoid"), np.array([0, 0, 0, 1], np.uint8), "sigmoid",
@@ -127,8 +128,9 @@ def test_continuous_neurons_pass_on_the_logistic_function_of_their_sum() -> None
         np.testing.assert_allclose(hidden, [passed_on], rtol=1e-6)
         np.testing.assert_allclose(sums, [4 * passed_on, -4 * passed_on, 2 * passed_on + 1, 0], rtol=1e-6)
     # What one step passes on feeds the next, scaled by α_h: 0.5 · (0.25 · 2) = 0.25.
-    two = network.Weights(np.zeros((2, 10), np.float32), np.zeros((4, 3), np.float32))
-    two.w_h[1, 0] = 2
+    into_hidden = np.zeros((2, 10), np.float32)
+    into_hidden[1, 4] = 2  # after three inputs and the bias
+    two = network.Weights(into_hidden, np.zeros((4, 3), np.float32))
     second = network.step(
         two, np.float32(0.5), np.float32(0), np.array([0, 0, 0, 1], np.uint8),
         np.array([0.25, 0.9], np.float32), np.zeros(4, np.uint8), "sigmoid",

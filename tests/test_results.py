@@ -411,10 +411,11 @@ def damaged(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     inside = copy
     for part in outer:
         inside = inside[int(part) if isinstance(inside, list) else part]
+    place = int(last) if isinstance(inside, list) else last
     if value is ...:
-        del inside[last]
+        del inside[place]
     else:
-        inside[last] = value
+        inside[place] = value
     return copy  # type: ignore[no-any-return]
 
 
@@ -445,6 +446,32 @@ def damaged(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
             "cannot read an evolution: best has the shape (1, 1), expected one of 1",
         ),
         ("evolved", "winners", [], "cannot read an evolution: there is not one winner for each of 1 run"),
+        ("evolved", "winners.0.p", -1, "cannot read an evolution: p is -1, expected a number from 0 to 1"),
+        ("evolved", "winners.0.superiority", 1.01, "cannot read an evolution: superiority is 1.01, expected"),
+        (
+            "evolved",
+            "winners.0.chance_standard_error",
+            -1,
+            "cannot read an evolution: chance_standard_error is -1, expected a number of at least 0",
+        ),
+        (
+            "evolved",
+            "winners.0.p",
+            ...,
+            "cannot read an evolution: p is missing, but there are other numbers",
+        ),
+        ("evolved", "winners.0.generation", 9, "cannot read an evolution: generation of a winner is 9"),
+        ("evolved", "best", [[1e6, 1e6]], "cannot read an evolution: best is above worst in a generation"),
+        ("evolved", "seconds", -1, "cannot read an evolution: seconds is -1, expected a number of at least"),
+        ("fresh", "p", -1, "p is -1, expected a number from 0 to 1"),
+        ("fresh", "chance", None, "chance is missing, but there are other numbers of chance"),
+        ("maze", "cut", 13, "cannot read a result: cut is 13, expected a whole number from 0 to 12"),
+        ("evaluation", "curves.lengths", [0, 1], "cannot read an evaluation: returns, lengths and chance"),
+        ("inspection", "knockouts.0.p", 2, "cannot read an inspection: p is 2, expected a number from 0 to"),
+        ("inspection", "knockouts.0.p_holm", -1, "cannot read an inspection: p_holm is -1, expected"),
+        ("inspection", "knockouts.0.standard_error", -1, "cannot read an inspection: standard_error is -1"),
+        ("inspection", "knockouts.0.low", 1e9, "cannot read an inspection: an interval goes from 1000000000"),
+        ("inspection", "usage.counts.0.0.0", -1, "cannot read an inspection: cannot read the use of rows: c"),
         ("evolved", "config.trials", ..., "cannot read an evolution: field 'trials' is missing"),
         ("comparison", "learners.0.result", ..., "cannot read a comparison: it has no curves"),
         ("comparison", "learners", [], "cannot read a comparison: its learners do not have the same trials"),
@@ -471,6 +498,72 @@ def test_what_is_no_result_is_refused_in_one_line(name: str, path: str, value: o
     with pytest.raises(InputError) as refusal:
         type(made).from_dict(damaged(made.to_dict(**options), path, value))
     assert str(refusal.value).startswith(problem)
+    assert "\n" not in str(refusal.value)
+
+
+STUDIES: dict[str, tuple[Callable[[Any], object], Callable[[], dict[str, Any]]]] = {
+    "readings": (distal.ReadingStudy.from_dict, doors.study),
+    "tasks": (distal.TaskStudy.from_dict, doors.tasks),
+    "beyond": (distal.BeyondStudy.from_dict, doors.beyond),
+    "champion": (
+        distal.Champion.from_dict,
+        lambda: {"learner": distal.find_rule("champion:1").to_dict(), "record": distal.champion_record(1)},
+    ),
+}
+ROW = "questions.0.rows.dsp_base_in_binary"
+MARK = "tasks.0.tested.rule.marks.0"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("readings", "variants.0.rules.0.p", -1),
+        ("readings", "variants.0.rules.0.superiority", 2),
+        ("readings", "variants.0.rules.0.standard_error", -1),
+        ("readings", "variants.0.rules.0.chance", ...),
+        ("readings", "variants.0.appendix.errors.0", -1),
+        ("readings", "variants.0.appendix.errors", [1.0]),
+        ("readings", "variants.0.appendix.r", 1.5),
+        ("readings", "variants.0.appendix.rms", -1),
+        ("readings", "variants.0.pairing.p", 1.5),
+        ("readings", "variants.0.pairing.fitness.0", [1.0]),
+        ("readings", "variants.0.dsp.winners.0.p", -0.5),
+        ("readings", "variants.0.hc.first", [1.0]),
+        ("readings", "seconds.base_evolution_dsp", -1),
+        ("tasks", f"{MARK}.gap.p", -1),
+        ("tasks", f"{MARK}.reached.value", 1.5),
+        ("tasks", f"{MARK}.chance_reached.low", -0.5),
+        ("tasks", f"{MARK}.best.low", 1e9),
+        ("tasks", f"{MARK}.retained", 2),
+        ("tasks", "tasks.0.tested.rule.curve.error.0", -1),
+        ("tasks", "tasks.0.tested.rule.curve.episodes.0", 2),
+        ("tasks", "tasks.0.versus.0.p", 7),
+        ("beyond", f"{ROW}.values.reached.value", -1),
+        ("beyond", f"{ROW}.values.chance_missed.high", 1.5),
+        ("beyond", f"{ROW}.numbers.chance_retained", 1.5),
+        ("beyond", f"{ROW}.numbers.first", -1),
+        ("beyond", "questions.0.comparisons.dsp_base_in_binary - chance, best.p", -1),
+        ("beyond", "questions.0.comparisons.dsp_base_in_binary - chance, best.corrected", 2),
+        *(
+            ("champion", f"record.held_out.{one}", -1)
+            for one in ("trials", "standard_error", "p", "superiority")
+        ),
+        ("champion", "record.held_out.chance", ...),
+        ("champion", "record.held_out.chance", None),
+        ("champion", "record.held_out.reached", None),
+        ("champion", "record.held_out.reached_high", 1.5),
+        ("champion", "record.held_out.low", 1e9),
+        *(("champion", f"record.{one}", -1) for one in ("episodes", "seed", "runs", "bred", "finalists")),
+        ("champion", "record.budget", "much"),
+        ("champion", "record.run_winners", [1.0]),
+        ("champion", "record.selected", None),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused_in_one_line(name: str, path: str, value: object) -> None:
+    read, make = STUDIES[name]
+    read(make())
+    with pytest.raises(InputError) as refusal:
+        read(damaged(make(), path, value))
     assert "\n" not in str(refusal.value)
 
 

@@ -37,6 +37,7 @@ from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new, curve, curve_axes, literal
 from distal.base.files import to_csv
 from distal.base.frames import frame, frame_of_rows
+from distal.base.frozen import Frozen
 from distal.base.significance import (
     SIGNIFICANT,
     confidence_sequence,
@@ -134,7 +135,7 @@ class PairedDifference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Frozen):
     """Learners side by side, in trials with the same seeds.
 
     Attributes:

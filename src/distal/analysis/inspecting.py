@@ -19,10 +19,22 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.analysis import drawing
 from distal.analysis.usage import LAYERS, Usage, count_usage
-from distal.base.checks import InputError, counted, flag, instance, integer, number, one_of, reading
+from distal.base.checks import (
+    InputError,
+    counted,
+    flag,
+    instance,
+    integer,
+    not_negative,
+    number,
+    one_of,
+    reading,
+    unit_interval,
+)
 from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new
 from distal.base.frames import frame, frame_of_rows
+from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
@@ -83,7 +95,13 @@ class Effect:
     @classmethod
     def _read(cls, given: Mapping[str, Any]) -> Effect:
         """Read what `asdict` returns."""
-        return cls(**{one.name: number(one.name, given[one.name]) for one in fields(cls)})
+        ranges = {"standard_error": not_negative, "p": unit_interval}
+        found = cls(
+            **{one.name: ranges.get(one.name, number)(one.name, given[one.name]) for one in fields(cls)}
+        )
+        if found.low > found.high:
+            raise InputError(f"an interval goes from {found.low} down to {found.high}")
+        return found
 
 
 @dataclass(frozen=True)
@@ -133,7 +151,7 @@ class Smallest:
 
 
 @dataclass(frozen=True, eq=False)
-class Inspection:
+class Inspection(Frozen):
     """What a rule does, and which of its parts it needs.
 
     Attributes:
@@ -267,7 +285,7 @@ class Inspection:
             knockouts = tuple(
                 Knockout(
                     integer("row", one["row"], 0, ROWS - 1), integer("change", one["change"], -1, 1),
-                    Effect._read(one), number("p_holm", one["p_holm"]),
+                    Effect._read(one), unit_interval("p_holm", one["p_holm"]),
                 )
                 for one in given["knockouts"]
             )  # fmt: skip
@@ -282,7 +300,8 @@ class Inspection:
                 {name: Effect._read(given["signal"][name]) for name in _SIGNALS},
                 {
                     name: {
-                        number("value", one["value"]): Effect._read(one) for one in given["sensitivity"][name]
+                        unit_interval("value", one["value"]): Effect._read(one)
+                        for one in given["sensitivity"][name]
                     }
                     for name in NUMBERS
                 },

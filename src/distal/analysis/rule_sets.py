@@ -25,6 +25,7 @@ from distal.base.display import html_table, or_dash
 from distal.base.drawing import axes_or_new
 from distal.base.folders import inside
 from distal.base.frames import frame, frame_of_rows
+from distal.base.frozen import Frozen
 from distal.engines import Progress, Runner
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.learners.dsp import Rule
@@ -44,7 +45,7 @@ _CUT = RANDOM / 2  # rules that are nearer than this form a cluster
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet:
+class RuleSet(Frozen):
     """What several rules have in common.
 
     Attributes:

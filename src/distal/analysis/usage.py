@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, finite_numbers, instance, reading
+from distal.base.frozen import Frozen
 from distal.engines.batch import Batch, Progress
 from distal.engines.reference import episodes
 from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
@@ -26,7 +27,7 @@ _PERIODS = 10  # the tenths of a trial
 
 
 @dataclass(frozen=True, eq=False)
-class Usage:
+class Usage(Frozen):
     """How often synapses selected each row.
 
     Attributes:

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -24,6 +25,8 @@ _LONGEST_WORD, _LONGEST_MESSAGE = 300, 1200  # letters of a refusal, as a path m
 _TAIL = 300  # … of its end, which says what to do
 # Characters that turn the direction of writing round. There are languages that need them in a name.
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+MOST = 2**20  # entries of a list, unless who asks for it says otherwise
+_MOST_NUMBERS = 2**28  # in an array that is made from lists
 T = TypeVar("T")
 _Index = TypeVar("_Index", bound=np.integer[Any])
 
@@ -34,6 +37,8 @@ class InputError(ValueError):
 
 def shown(value: object) -> str:
     """Return a value as a refusal shows it: on one line, not too long, whatever the value does."""
+    if type(value) in (list, tuple, str, bytes, bytearray):
+        value = cast(Sequence[Any], value)[: 2 * SHOWN]  # what lies beyond would not be shown
     try:
         text = " ".join(line.strip() for line in repr(value).splitlines())
     except Exception:  # an object may fail to describe itself, and a number may have too many digits
@@ -99,6 +104,14 @@ def number(name: str, value: object) -> float:
     raise InputError(f"{name} is {shown(value)}, expected a finite number")
 
 
+def not_negative(name: str, value: object) -> float:
+    """Return value as a float if it is a finite number of at least 0, as a standard error is."""
+    found = number(name, value)
+    if found < 0:
+        raise InputError(f"{name} is {shown(value)}, expected a number of at least 0")
+    return found
+
+
 def unit_interval(name: str, value: object) -> float:
     """Return value as a float if it is a number in [0, 1]."""
     plain = _plain(value)
@@ -129,19 +142,72 @@ def instance(name: str, value: object, kind: type[T], expected: str) -> T:
     return value
 
 
-def sequence(name: str, value: object, expected: str) -> tuple[Any, ...]:
-    """Return value as a tuple, if it is a list, a tuple or the like; text is refused."""
-    if isinstance(value, list | tuple):
-        return tuple(value)
-    listed = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
-    if not listed and not (isinstance(value, np.ndarray) and value.ndim):
+def sequence(name: str, value: object, expected: str, most: int = MOST) -> tuple[Any, ...]:
+    """Return value as a tuple, if it is a list, a tuple or the like, and not too long; text is refused.
+
+    A range, or what computes its entries, may be longer than memory: lengths come first.
+    """
+    if not _is_listed(value):
         raise InputError(f"{name} is {shown(value)}, expected {expected}")
-    return tuple(cast(Iterable[Any], value))
+    listed = cast(Sequence[Any], value)
+    try:
+        count = len(listed)
+        found = tuple(islice(listed, most + 1)) if count <= most else ()  # it may have more than it says
+    except Exception:  # what computes its entries may fail in any way
+        raise InputError(
+            f"{name} is {shown(value)}, whose entries cannot be read, expected {expected}"
+        ) from None
+    if max(count, len(found)) > most:
+        raise InputError(f"{name} has {max(count, len(found)):,} entries, at most {most:,} are allowed")
+    return found
+
+
+def _is_listed(value: object) -> bool:
+    """Say whether something is a list, a tuple or the like."""
+    if isinstance(value, list | tuple):
+        return True
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
+
+
+def array(value: object) -> NDArray[Any]:
+    """Return a new array of value, if it can be one; an array without dimensions, of None, if it cannot.
+
+    Masked arrays cannot: what is masked is no number.
+    """
+    try:
+        return np.array(None if isinstance(value, np.ma.MaskedArray) else _read(value, _MOST_NUMBERS)[0])
+    except Exception:  # what cannot become an array has any reason not to: it is too long, or ragged
+        return np.array(None)
+
+
+def _read(value: object, most: int) -> tuple[object, int]:
+    """Return nested lists, with what computes its entries as a tuple, and how many entries there are."""
+    if not _is_listed(value) or isinstance(value, np.ndarray):
+        return value, 1 if not isinstance(value, np.ndarray) else value.size
+    listed = value if isinstance(value, list | tuple) else sequence("an array", value, "a list")
+    plain = set(map(type, listed)) <= {int, float, bool}
+    count = len(listed) if plain else 0
+    if not plain:
+        pairs = []
+        for one in listed:
+            pairs.append(_read(one, most - count))
+            count += pairs[-1][1]
+        listed = [one for one, _ in pairs]
+    if count > most:
+        raise InputError(f"there are more than {most:,} entries")
+    return listed, count
 
 
 def indices(name: str, value: object, high: int, kind: type[_Index]) -> NDArray[_Index]:
     """Return value as an array (n) of this kind of number, if it is an array of whole numbers in 0 … high."""
-    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iu":
+    if (
+        not isinstance(value, np.ndarray)
+        or isinstance(value, np.ma.MaskedArray)
+        or value.ndim != 1
+        or value.dtype.kind not in "iu"
+    ):
         raise InputError(f"{name} is {shown(value)}, expected an array of whole numbers")
     if value.size and (int(value.min()) < 0 or int(value.max()) > high):
         wrong = next(number for number in value.tolist() if not 0 <= number <= high)
@@ -151,10 +217,7 @@ def indices(name: str, value: object, high: int, kind: type[_Index]) -> NDArray[
 
 def finite_numbers(name: str, value: object, dimensions: int) -> NDArray[Any]:
     """Return value as an array of finite numbers, int64 or float64, if it is nested lists of such."""
-    try:
-        given = np.array(value)
-    except Exception:  # rows of different lengths, or what fails in any other way
-        given = np.zeros(0)
+    given = array(value)
     right = given.ndim == dimensions and given.size and given.dtype.kind in "if"
     if not right or not np.isfinite(given).all():
         kind = {1: "a list", 2: "rows", 3: "tables"}[dimensions]
@@ -166,10 +229,10 @@ def text(name: str, value: object, longest: int | None = None) -> str:
     """Return value if it is text that any terminal and any file can hold: no control characters."""
     if not isinstance(value, str):
         raise InputError(f"{name} is {shown(value)}, expected text")
-    if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in value):
-        raise InputError(f"{name} is {shown(value)}, expected text without control characters")
     if longest is not None and len(value) > longest:
         raise InputError(f"{name} has {len(value):,} characters, at most {longest} are allowed")
+    if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in value):
+        raise InputError(f"{name} is {shown(value)}, expected text without control characters")
     return str.__str__(value)
 
 

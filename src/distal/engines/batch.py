@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, flag, function, indices, instance, integer, sequence, shown
+from distal.base.checks import MOST, InputError, flag, function, indices, instance, integer, sequence, shown
+from distal.base.frozen import Frozen
 from distal.learners import KINDS, Learner, class_names
 from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED
@@ -65,7 +66,8 @@ class Batch:
 
     def __post_init__(self) -> None:
         # Made once in every generation of an evolution: whole arrays are checked, not trial after trial.
-        learners = _of_one_kind(self.learners)
+        seed: object = self.seed
+        learners = _of_one_kind(self.learners, max(MOST, seed.size if isinstance(seed, np.ndarray) else 0))
         goals = len(checked_task(self.task).goals)
         instance("settings", self.settings, Settings, "a Settings")
         checked = {
@@ -149,10 +151,10 @@ def _some(learners: Sequence[Learner], needed: NDArray[np.int32]) -> Sequence[Le
     return learners.rows(needed) if isinstance(learners, Decoded) else tuple(learners[k] for k in needed)
 
 
-def _of_one_kind(given: object) -> Sequence[Learner]:
+def _of_one_kind(given: object, most: int) -> Sequence[Learner]:
     if isinstance(given, Decoded) and given.kind in KINDS.values() and len(given):
         return given  # they were checked when they were decoded
-    learners = sequence("learners", given, "a list of learners")
+    learners = sequence("learners", given, "a list of learners", most)
     kinds = dict.fromkeys(map(type, learners))
     for kind in kinds:
         if kind not in KINDS.values():
@@ -173,7 +175,7 @@ def _ascending(given: object, episodes: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
+class Trials(Frozen):
     """What the trials of a batch gave.
 
     Attributes:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,8 @@ class Spread:
         kind = (batch.kind, batch.settings)
         first_pace = _SLOW_PACE if self.engine == "reference" else FIRST_PACE
         pace = self.pace.get(kind, first_pace * 100 / batch.settings.steps)
-        results: Trials | None = None
+        wholes: list[NDArray[Any] | None] = []
+        cut = 0
         waiting: dict[Future[_Block], tuple[int, int]] = {}
         first = 0
         try:
@@ -129,11 +130,13 @@ class Spread:
                 for future in self._finished(waiting):
                     begin, end = waiting.pop(future)
                     block = self._result(future, batch, begin, end)
-                    if results is None:
-                        results = _room(len(batch), block.trials)
-                    for whole, part in zip(_arrays(results), _arrays(block.trials), strict=True):
-                        whole[begin:end] = part
-                    results = replace(results, cut=results.cut + block.trials.cut)
+                    parts = _arrays(block.trials)
+                    if not wholes:
+                        wholes = [_room(len(batch), part) for part in parts]
+                    for whole, part in zip(wholes, parts, strict=True):
+                        if whole is not None:
+                            whole[begin:end] = part
+                    cut += block.trials.cut
                     done = (end - begin) * batch.episodes
                     # The last measurement counts for half: workers differ, and so do trials.
                     measured = done / max(block.seconds, 1e-9)
@@ -145,9 +148,10 @@ class Spread:
         except BaseException:
             _cancel(list(waiting))
             raise
-        if results is None:
-            raise AssertionError("a batch has at least one trial")
-        return results
+        best, ep, hidden, output = wholes
+        if best is None:
+            raise AssertionError("an engine gives the best EP of each trial")
+        return Trials(best, ep, hidden, output, cut)
 
     def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[_Block]:
         try:
@@ -190,15 +194,11 @@ def _cancel(futures: list[Future[_Block]]) -> None:
     cancelling.join(_CANCELLING)
 
 
-def _room(trials: int, like: Trials) -> Trials:
-    """Return empty arrays for this many trials, to copy the results of each block into."""
-
-    def empty(part: NDArray[Any] | None) -> Any:
-        return None if part is None else np.empty((trials, *part.shape[1:]), part.dtype)
-
-    return Trials(empty(like.best), empty(like.ep), empty(like.hidden), empty(like.output))
+def _room(trials: int, like: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Return an empty array for this many trials, to copy the results of each block into."""
+    return None if like is None else np.empty((trials, *like.shape[1:]), like.dtype)
 
 
-def _arrays(trials: Trials) -> list[NDArray[Any]]:
-    """Return the arrays that there are."""
-    return [each for each in (trials.best, trials.ep, trials.hidden, trials.output) if each is not None]
+def _arrays(trials: Trials) -> list[NDArray[Any] | None]:
+    """Return the arrays, in their order."""
+    return [trials.best, trials.ep, trials.hidden, trials.output]

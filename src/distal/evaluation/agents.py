@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from distal.base.checks import (
     InputError,
+    array,
     counted,
     fields,
     finite_numbers,
@@ -32,6 +33,7 @@ from distal.base.checks import path as checked_path
 from distal.base.display import html_table, or_dash, short
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.base.frames import frame
+from distal.base.frozen import Frozen
 from distal.base.significance import interval, paired
 from distal.model import draws, network
 from distal.model.draws import MAX_COUNT, MAX_SEED
@@ -145,10 +147,7 @@ class Agent:
         if self.encoder is not None:
             return self.encoder(observation)
         inputs = self.weights.shape[1]
-        try:
-            bits = np.ravel(np.asarray(observation))
-        except Exception:  # what cannot become an array has any reason not to
-            bits = np.zeros(0)
+        bits = np.ravel(array(observation))
         if bits.dtype.kind not in "biu" or len(bits) != inputs or not np.isin(bits, (0, 1)).all():
             raise InputError(f"an observation is {shown(observation)}, expected {inputs} bits")
         return tuple(bits.tolist())
@@ -241,10 +240,7 @@ def _weights(hidden: object, output: object, sensed: object) -> Weights:
     """Read the two matrices of a network."""
     matrices = []
     for name, given in (("hidden", hidden), ("output", output)):
-        try:
-            matrix = np.array(given)
-        except ValueError:  # rows of different lengths
-            matrix = np.zeros(0)
+        matrix = array(given)
         right = matrix.ndim == 2 and matrix.size > 0 and matrix.dtype.kind in "if"
         if not right or not (np.abs(matrix) <= np.finfo(np.float32).max).all():
             raise InputError(f"{name} is {shown(given)}, expected rows of finite numbers")
@@ -264,7 +260,7 @@ def _weights(hidden: object, output: object, sensed: object) -> Weights:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Frozen):
     """The returns of an agent in an environment, and by chance in episodes with the same seeds.
 
     Chance is a network with random weights in every episode.
@@ -354,13 +350,13 @@ class Evaluation:
             returns, lengths = (finite_numbers(name, curves[name], 1) for name in ("returns", "lengths"))
             chance = None if curves["chance"] is None else finite_numbers("chance", curves["chance"], 1)
             counts = {len(one) for one in (returns, lengths, chance) if one is not None}
-            if len(counts) != 1 or lengths.dtype.kind != "i":
+            if len(counts) != 1 or lengths.dtype.kind != "i" or lengths.min() < 1:
                 raise InputError("returns, lengths and chance are not of the same episodes")
             return cls(
                 returns=returns.astype(np.float64),
                 lengths=lengths,
                 chance=None if chance is None else chance.astype(np.float64),
-                seed=integer("seed", given["seed"], 0),
+                seed=integer("seed", given["seed"], 0, MAX_SEED),
                 cut=integer("cut", given["cut"], 0, len(returns)),
             )
 

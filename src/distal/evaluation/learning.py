@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from distal.base.display import html_table, or_dash, short, with_error
 from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, literal
 from distal.base.files import to_csv
 from distal.base.frames import frame
+from distal.base.frozen import Frozen, read_only
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Batch, Progress, Runner
 from distal.engines.batch import EPs, best_so_far
@@ -71,7 +72,7 @@ KEPT = 0.5  # the share of the episodes after a first success from which on a le
 
 
 @dataclass(frozen=True, eq=False)
-class Behaviour:
+class Behaviour(Frozen):
     """What happened in the episodes themselves; `best` shows only the best so far.
 
     An episode reached the goal if its EP is at or below the task's target. In a maze that is
@@ -200,7 +201,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Frozen):
     """The outcome of an evaluation.
 
     Trials are ordered trial-major: row t · goals + g is trial t towards goal g of the task.
@@ -311,10 +312,11 @@ class Result:
     @cached_property
     def goals(self) -> NDArray[np.int32]:
         """The goal of each trial in each phase, by number, (trials, phases); one phase, if goals stay."""
-        return batch_of(
+        goals = batch_of(
             [self.learner], np.array([self.seed], np.uint64), trials=self.trials, episodes=self.episodes,
             task=self.task, settings=self.settings, switch=self.switch,
         ).goals  # fmt: skip
+        return cast(NDArray[np.int32], read_only(goals))
 
     @property
     def phases(self) -> Phases | None:
@@ -467,7 +469,8 @@ class Result:
             raise InputError(f"best has {counted(len(best), 'row')}, expected {rows} that never rise")
         if ep is not None and not np.array_equal(best_so_far(ep, phase), best):
             raise InputError("best and ep do not belong together: best is the lowest ep so far")
-        return cls(best=best, learner=learner, ep=ep, cut=integer("cut", given.get("cut", 0), 0), **shared)
+        cut = integer("cut", given.get("cut", 0), 0, best.size)
+        return cls(best=best, learner=learner, ep=ep, cut=cut, **shared)
 
     def _numbers(self, curves: bool) -> dict[str, Any]:
         behaviour, phases = self.behaviour, self.phases

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError
+from distal.base.frozen import Frozen
 from distal.base.significance import standard_error
 from distal.engines.batch import EPs
 from distal.tasks.switching import Switch
@@ -47,7 +48,7 @@ class Forgetting:
 
 
 @dataclass(frozen=True, eq=False)
-class Phases:
+class Phases(Frozen):
     """The phases of trials whose goals move.
 
     Attributes:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, counted, integer, one_of, sequence, shown
+from distal.base.checks import MOST, InputError, counted, integer, one_of, sequence, shown
 from distal.base.colours import LIGHT
 from distal.base.files import read_text
 
@@ -68,6 +68,8 @@ class Maze:
         """Read a maze from its picture, one row per line; blank lines around it are ignored."""
         if not isinstance(text, str):
             raise InputError(f"the picture of a maze is {shown(text)}, expected text")
+        if len(text) > MOST:
+            raise InputError(f"the picture has {len(text):,} characters, at most {MOST:,} are allowed")
         lines = [line.rstrip() for line in text.split("\n")]
         while lines and not lines[0]:
             lines.pop(0)
@@ -96,7 +98,9 @@ class Maze:
     @cached_property
     def walls(self) -> NDArray[np.bool_]:
         """Where the walls are, (rows, columns)."""
-        return np.array([[symbol == WALL for symbol in row] for row in self.picture])
+        walls = np.array([[symbol == WALL for symbol in row] for row in self.picture])
+        walls.setflags(write=False)
+        return walls
 
     @cached_property
     def symbols(self) -> str:
@@ -120,7 +124,9 @@ class Maze:
 
         Shape (finals, rows, columns); −1 in walls and where no path leads.
         """
-        return np.stack([_distances_from(final, self.walls) for final in self.finals])
+        distances = np.stack([_distances_from(final, self.walls) for final in self.finals])
+        distances.setflags(write=False)
+        return distances
 
     @property
     def start_distances(self) -> tuple[int, ...]:

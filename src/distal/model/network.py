@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.frozen import Frozen
 from distal.model import draws
 from distal.model.settings import BINARY
 
@@ -56,7 +57,7 @@ def synapses(
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(Frozen):
     """All weights of one network, 32-bit floats, one row per receiving neuron.
 
     Attributes:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, p_means, rows_interval
 from distal.learners.rule import published_fitness, published_rules
 from distal.paper.measured import Interval
@@ -96,7 +97,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Appendix:
+class Appendix(Frozen):
     """The trials of the paper's fifteen rules: best EPs so far, (rules, trials, marks).
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import integer, number
+from distal.base.checks import integer, not_negative, number
 from distal.base.significance import SIGNIFICANT, holm
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.learning import Behaviour
@@ -17,7 +17,7 @@ from distal.evaluation.measures import BEST, LAST
 from distal.evaluation.phases import Phases, median_until_reached
 from distal.learners import Learner, embedded, from_embedded
 from distal.paper.beyond_plan import ADAPTED, CHANCE, LONG, LOST, MISSED, PHASES, REMEASURED, Scale, World
-from distal.paper.measured import Curve, Gap, Interval, optional_number
+from distal.paper.measured import Curve, Gap, Interval, optional_share
 from distal.search.results import Evolved
 from distal.tasks.switching import BACK
 
@@ -165,11 +165,24 @@ class Row:
         """Read what `to_dict` returns."""
         values, numbers = ([*names, *(f"{CHANCE}_{name}" for name in names)] for names in _names(world))
         return cls(
-            {name: Interval.from_dict(data["values"][name]) for name in values},
-            {name: optional_number(name, data["numbers"][name]) for name in numbers},
+            {name: _read_interval(name, data["values"][name]) for name in values},
+            {name: _read_number(name, data["numbers"][name]) for name in numbers},
             Curve.from_dict(data["curve"]),
             Curve.from_dict(data["chance_curve"]),
         )
+
+
+def _read_interval(name: str, data: Any) -> Interval:
+    """Read a number with its interval; what a goal was reached in, or missed in, is a share."""
+    is_share = name.removeprefix(f"{CHANCE}_").startswith(("reached", MISSED))
+    return Interval.share_from_dict(data) if is_share else Interval.from_dict(data)
+
+
+def _read_number(name: str, value: object) -> float | None:
+    """Read a number that may be missing: a share that was retained, or a number of episodes."""
+    if name.removeprefix(f"{CHANCE}_").startswith("retained"):
+        return optional_share(name, value)
+    return None if value is None else not_negative(name, value)
 
 
 def gain(row: Row, perfect: float) -> float | None:

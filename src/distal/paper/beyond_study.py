@@ -32,6 +32,7 @@ from distal.base.checks import (
     one_of,
     sequence,
     text,
+    unit_interval,
 )
 from distal.engines import Runner
 from distal.engines.batch import EPs
@@ -106,7 +107,8 @@ class Outcome:
             {case.name: Row.from_dict(data["rows"][case.name], case.world) for case in question.cases},
             {
                 pair: Comparison(
-                    Gap.from_dict(compared[pair.name]), number("corrected", compared[pair.name]["corrected"])
+                    Gap.from_dict(compared[pair.name]),
+                    unit_interval("corrected", compared[pair.name]["corrected"]),
                 )
                 for pair in question.pairs
             },

@@ -30,10 +30,14 @@ from distal.base.checks import (
     function,
     instance,
     integer,
+    not_negative,
     number,
     one_of,
     reading,
+    sequence,
+    shown,
     text,
+    unit_interval,
 )
 from distal.base.files import read_json, to_json
 from distal.base.folders import Folder, sealed, unsealed
@@ -43,7 +47,7 @@ from distal.engines.batch import EPs
 from distal.evaluation.learning import chosen_task, settings_in
 from distal.evaluation.measures import BEST, MISSED
 from distal.learners import Learner, chance_for, embedded, from_embedded
-from distal.model.draws import MAX_COUNT, child_seed, child_seeds, held_out_seed
+from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, held_out_seed
 from distal.model.settings import SettingsDict
 from distal.paper.stages import SECONDS, Claim, Event, Stage, Stages
 from distal.search import racing
@@ -65,6 +69,11 @@ MOST_RUNS = 128
 LEAST_RUNS = 4
 _SEARCH, _BREED, _RACE, _OWN, _CHANCE = "search", "breed", "race", "held_out", "held_out_chance"
 _FORMAT, _VERSION = "distal-champion", 1
+# The numbers of a record that are counts, and the least that each can be.
+_COUNTS = {
+    "episodes": 1, "seed": 0, "budget": 1, "spent": 1, "runs": 1, "generations": 0, "bred": 0,
+    "candidates": 1, "finalists": 1,
+}  # fmt: skip
 _FOR_RUNS = 0.75  # of the budget, if it is enough to breed their finalists together
 _FOR_RACE = 0.1  # of the budget, at most; what is left is for breeding
 _LEAST_BREEDING = 10  # generations
@@ -157,6 +166,32 @@ class HeldOut:
     reached_high: float | None = None
     chance_reached: float | None = None
 
+    @classmethod
+    def from_dict(cls, data: object) -> HeldOut:
+        """Read the numbers by name.
+
+        Raises:
+            InputError: If one is missing or out of its range.
+        """
+        given = instance("held_out", data, dict, "the numbers of held-out trials, by name")
+        names = cls.__dataclass_fields__
+        if set(given) != set(names):
+            raise InputError(f"held_out is {shown(data)}, expected {', '.join(names)}")
+        found: dict[str, Any] = {"trials": integer("trials", given["trials"], 2, MAX_COUNT)}
+        for name in ("fitness", "low", "high", "chance"):
+            found[name] = number(name, given[name])
+        for name in ("standard_error", "chance_standard_error"):
+            found[name] = not_negative(name, given[name])
+        for name in ("p", "superiority"):
+            found[name] = unit_interval(name, given[name])
+        shares = [name for name in names if "reached" in name]
+        if any(given[name] is not None for name in shares):  # all of them, or none
+            found |= {name: unit_interval(name, given[name]) for name in shares}
+        for low, high in (("low", "high"), ("reached_low", "reached_high")):
+            if low in found and found[low] > found[high]:
+                raise InputError(f"{low} is {found[low]}, above {high}, which is {found[high]}")
+        return cls(**found)
+
 
 @dataclass(frozen=True)
 class Champion:
@@ -233,16 +268,17 @@ class Champion:
         given = instance("data", data, dict, "what Champion.to_dict returns")
         with reading("a champion"):
             record = dict(given["record"])
-            numbers: dict[str, Any] = {
-                name: None if value is None else number(name, value)
-                for name, value in record.pop("held_out").items()
-            }
-            trials = integer("trials", given["record"]["held_out"]["trials"], 2, MAX_COUNT)
-            held_out = HeldOut(**{**numbers, "trials": trials})
-            winners = tuple(number("run_winners", value) for value in record.pop("run_winners"))
+            held_out = HeldOut.from_dict(record.pop("held_out"))
+            found = sequence("run_winners", record.pop("run_winners"), "a list of numbers")
             one_of("prize", record["prize"], PRIZES)
             for name in ("fitness", "run_fitness", "command", "version", "engine"):
                 text(name, record[name])
+            for name, least in _COUNTS.items():
+                record[name] = integer(name, record[name], least)
+            integer("seed", record["seed"], 0, MAX_SEED)
+            integer("the number of run_winners", len(found), record["runs"], record["runs"])
+            record["selected"] = number("selected", record["selected"])
+            winners = tuple(number("run_winners", value) for value in found)
             return cls(
                 learner=from_embedded(given["learner"]), held_out=held_out, run_winners=winners, **record
             )

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.base import memory
 from distal.base.checks import flag, folder, function, integer, one_of
+from distal.base.frozen import Frozen
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of, checked_maze
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
@@ -81,7 +82,7 @@ EPISODES, AFRESH, APPENDIX, APPENDIX_RESAMPLED = 6, 7, 8, 9
 
 
 @dataclass(frozen=True, eq=False)
-class Reproduction:
+class Reproduction(Frozen):
     """All that the experiments gave.
 
     A learner is "dsp" or "hc". A test is one of these, "dsp_resampled" or "hc_resampled", or
@@ -447,7 +448,9 @@ class _Work:
             otherwise[kind] = self.stages.evolve(
                 f"evolve_{kind}_otherwise", asked.config(kind, other_elites(asked.elites))
             )
-        return replace(result, at_100=at_100, episodes=every)
+        return replace(
+            result, at_100=at_100, episodes=every, otherwise=otherwise, seconds=self.stages.seconds
+        )
 
     def _appendix(self, curves: dict[str, NDArray[np.int32]]) -> Appendix:
         """Return the paper's fifteen rules; tests that were run anyway are taken from their curves."""

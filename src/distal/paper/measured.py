@@ -6,12 +6,13 @@ The studies of tasks and of what is beyond the paper are made of these numbers.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, integer, number
+from distal.base.checks import InputError, integer, not_negative, number, unit_interval
 from distal.base.significance import (
     SIGNIFICANT,
     difference_interval,
@@ -30,6 +31,11 @@ _POINTS = 40  # of a curve in a figure
 def optional_number(name: str, value: object) -> float | None:
     """Return a number that may be missing."""
     return None if value is None else number(name, value)
+
+
+def optional_share(name: str, value: object) -> float | None:
+    """Return a number from 0 to 1 that may be missing."""
+    return None if value is None else unit_interval(name, value)
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,18 @@ class Interval:
     @classmethod
     def from_dict(cls, data: Any) -> Interval:
         """Read the numbers by name."""
-        return cls(*(number(name, data[name]) for name in ("value", "low", "high")))
+        found = cls(*(number(name, data[name]) for name in ("value", "low", "high")))
+        if found.low > found.high:
+            raise InputError(f"an interval goes from {found.low} down to {found.high}")
+        return found
+
+    @classmethod
+    def share_from_dict(cls, data: Any) -> Interval:
+        """Read the numbers of a share."""
+        found = cls.from_dict(data)
+        for value in (found.value, found.low, found.high):
+            unit_interval("a share", value)
+        return found
 
 
 @dataclass(frozen=True)
@@ -77,7 +94,7 @@ class Gap:
     @classmethod
     def from_dict(cls, data: Any) -> Gap:
         """Read the numbers by name."""
-        return cls(Interval.from_dict(data["difference"]), number("p", data["p"]))
+        return cls(Interval.from_dict(data["difference"]), unit_interval("p", data["p"]))
 
     @property
     def better(self) -> bool | None:
@@ -126,10 +143,10 @@ class Measured:
             best=Interval.from_dict(data["best"]),
             chance=Interval.from_dict(data["chance"]),
             gap=Gap.from_dict(data["gap"]),
-            reached=Interval.from_dict(data["reached"]),
-            chance_reached=Interval.from_dict(data["chance_reached"]),
-            retained=optional_number("retained", data["retained"]),
-            chance_retained=optional_number("chance_retained", data["chance_retained"]),
+            reached=Interval.share_from_dict(data["reached"]),
+            chance_reached=Interval.share_from_dict(data["chance_reached"]),
+            retained=optional_share("retained", data["retained"]),
+            chance_retained=optional_share("chance_retained", data["chance_retained"]),
         )
 
 
@@ -161,7 +178,10 @@ class Curve:
     def from_dict(cls, data: Any) -> Curve:
         """Read what `to_dict` returns."""
         points = tuple(integer("episodes", value, 1) for value in data["episodes"])
-        mean, error = (tuple(number(name, value) for value in data[name]) for name in ("mean", "error"))
+        mean = tuple(number("mean", value) for value in data["mean"])
+        error = tuple(not_negative("error", value) for value in data["error"])
         if not len(points) == len(mean) == len(error) > 0:
             raise InputError("a curve has not as many means and errors as episodes")
+        if any(one >= other for one, other in pairwise(points)):
+            raise InputError("the episodes of a curve do not ascend")
         return cls(points, mean, error)

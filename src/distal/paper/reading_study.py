@@ -35,6 +35,7 @@ from distal.base.checks import (
     sequence,
     shown,
     text,
+    unit_interval,
 )
 from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner
@@ -267,7 +268,10 @@ class Search:
         """Read what `to_dict` returns."""
         winners = tuple(Fresh.from_dict(fresh) for fresh in data["winners"])
         learners = tuple(from_embedded(learner) for learner in data["learners"])
-        return cls(_numbers("first", data["first"]), _numbers("last", data["last"]), winners, learners)
+        first, last = _numbers("first", data["first"]), _numbers("last", data["last"])
+        if not len(first) == len(last) == len(winners) == len(learners) > 0:
+            raise InputError("first, last, winners and learners are not those of the same runs")
+        return cls(first, last, winners, learners)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
@@ -370,11 +374,18 @@ class Outcome:
             raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
         test = data["pairing"]
         matrix = tuple(_numbers("pairing", row) for row in test["fitness"])
+        if {len(row) for row in matrix} != {len(matrix)}:
+            raise InputError("the fitness of pairing is not a square")
         return cls(
             variant,
             tuple(Fresh.from_dict(rule) for rule in data["rules"]),
             Appendix.from_dict(data["appendix"]),
-            Pairing(matrix, *(number(name, test[name]) for name in ("effect", "p", "level"))),
+            Pairing(
+                matrix,
+                number("effect", test["effect"]),
+                unit_interval("p", test["p"]),
+                number("level", test["level"]),
+            ),
             Search.from_dict(data["dsp"]),
             Search.from_dict(data["hc"]),
         )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from distal.base.checks import number, sequence
+from distal.base.checks import InputError, not_negative, number, sequence
 from distal.base.significance import stable
 from distal.learners.rule import NUMBERS, Rule, published_fitness, published_rules
 
@@ -104,10 +104,15 @@ class Appendix:
     def from_dict(cls, data: dict[str, Any]) -> Appendix:
         """Read what `to_dict` returns."""
         fitness, errors = (
-            tuple(number(name, value) for value in sequence(name, data[name], "a list of numbers"))
-            for name in ("fitness", "errors")
+            tuple(check(name, value) for value in sequence(name, data[name], "a list of numbers"))
+            for name, check in (("fitness", number), ("errors", not_negative))
         )
-        return cls(fitness, errors, number("r", data["r"]), number("rms", data["rms"]))
+        if len(fitness) != len(errors):
+            raise InputError("there are not as many errors as rules")
+        r = number("r", data["r"])
+        if abs(r) > 1 + 1e-9:  # a sum of squares may be rounded down
+            raise InputError(f"r is {r}, expected a number from -1 to 1")
+        return cls(fitness, errors, r, not_negative("rms", data["rms"]))
 
 
 # ------------------------------------------------------------------ what rules evolution finds

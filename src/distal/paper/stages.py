@@ -374,7 +374,7 @@ def _stored_seconds(path: Path) -> dict[str, float]:
     try:
         stored = read_json(path, "file")
         if isinstance(stored, dict):
-            return {name: checks.number(name, value) for name, value in stored.items()}
+            return {name: checks.not_negative(name, value) for name, value in stored.items()}
     except InputError:
         pass
     return {}
@@ -421,6 +421,7 @@ def made_by(data: Mapping[str, Any]) -> dict[str, Any]:
         "version": checks.text("distal", data["distal"]),
         "machine": checks.instance("machine", data["machine"], dict, "a description of the machine"),
         "seconds": {
-            checks.text("seconds", name): checks.number("seconds", value) for name, value in seconds.items()
+            checks.text("seconds", name): checks.not_negative("seconds", value)
+            for name, value in seconds.items()
         },
     }

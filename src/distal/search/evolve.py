@@ -28,7 +28,6 @@ from distal.base.checks import (
     flag,
     folder,
     function,
-    instance,
     integer,
     number,
     path,
@@ -48,7 +47,7 @@ from distal.search import ahead, racing
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm, first_population
 from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, ask_all
-from distal.search.results import Evolved, Fresh, Winner
+from distal.search.results import Evolved, Fresh, Winner, check_winners
 from distal.search.runs import RunFolder, damaged, read_run
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
@@ -378,11 +377,7 @@ def _restored(
             if generation < config.generations:
                 raise InputError(f"it has winners before generation {config.generations}")
             winners = tuple(map(Winner.from_dict, state["winners"]))
-            kind = KINDS[config.learner]
-            for run, winner in enumerate(winners, start=1):
-                integer("run of a winner", winner.run, run, run)
-                integer("generation of a winner", winner.generation, 0, generation)
-                instance("winner", winner.learner, kind, f"a learner of kind {config.learner}")
+            check_winners(winners, config, generation)
     return config, searches, winners
 
 

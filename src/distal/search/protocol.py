@@ -31,13 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, instance, integer, number, shown, unit_interval
+from distal.base.frozen import Frozen
 from distal.model.draws import MAX_COUNT, MAX_SEED
 
 _MAX_GENES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Genotypes:
+class Genotypes(Frozen):
     """Genotypes, one per row of two arrays.
 
     Args:
@@ -82,7 +83,7 @@ class Genotypes:
 
 
 @dataclass(frozen=True, eq=False)
-class Finalists:
+class Finalists(Frozen):
     """Those of a run that may be its best.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,12 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import checks
-from distal.base.checks import InputError, counted, finite_numbers, instance, integer, one_of, reading, shown
+from distal.base.checks import (
+    InputError,
+    counted,
+    finite_numbers,
+    instance,
+    integer,
+    not_negative,
+    one_of,
+    reading,
+    sequence,
+    shown,
+    unit_interval,
+)
 from distal.base.display import html_table, or_dash, with_error
 from distal.base.drawing import axes_or_new, evolution, kind_colour
 from distal.base.frames import frame, frame_of_rows
+from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, paired, paired_superiority, standard_error
-from distal.learners import Learner, embedded, from_embedded, name_of
+from distal.learners import KINDS, Learner, embedded, from_embedded, name_of
 from distal.search.config import Config
 
 if TYPE_CHECKING:
@@ -24,6 +37,11 @@ if TYPE_CHECKING:
 
 
 _CURVES = ("best", "mean", "worst")
+# What is known of a number of fresh trials, beyond that it is one.
+_RANGES = {
+    **dict.fromkeys(("standard_error", "chance_standard_error", "difference_standard_error"), not_negative),
+    **dict.fromkeys(("p", "superiority"), unit_interval),
+}
 
 
 @dataclass(frozen=True)
@@ -80,10 +98,14 @@ class Fresh:
         needed = ("fitness", "standard_error")
         if not set(needed) <= set(given) <= set(cls.__dataclass_fields__):
             raise InputError(f"fresh is {shown(data)}, expected {expected}")
-        numbers: dict[str, Any] = {
-            name: None if value is None and name not in needed else checks.number(name, value)
-            for name, value in given.items()
-        }
+        numbers: dict[str, Any] = {}
+        for name, value in given.items():
+            check = _RANGES.get(name, checks.number)
+            numbers[name] = None if value is None and name not in needed else check(name, value)
+        by_chance = [name for name in cls.__dataclass_fields__ if name not in needed]
+        missing = [name for name in by_chance if numbers.get(name) is None]
+        if missing and len(missing) < len(by_chance):
+            raise InputError(f"{missing[0]} is missing, but there are other numbers of chance")
         return cls(**numbers)
 
     def to_dict(self) -> dict[str, float | None]:
@@ -188,7 +210,7 @@ def _winners_html(title: str, winners: Iterable[Winner]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Evolved:
+class Evolved(Frozen):
     """The outcome of an evolution.
 
     Attributes:
@@ -285,7 +307,18 @@ class Evolved:
                         f"{name} has the shape {curve.shape}, expected one of {config.runs} runs and "
                         f"{config.generations + 1} generations"
                     )
-            winners = tuple(map(Winner.from_dict, given["winners"]))
-            if [winner.run for winner in winners] != list(range(1, config.runs + 1)):
-                raise InputError(f"there is not one winner for each of {counted(config.runs, 'run')}")
-            return cls(config, **curves, seconds=checks.number("seconds", given["seconds"]), winners=winners)
+            winners = tuple(map(Winner.from_dict, sequence("winners", given["winners"], "a list of winners")))
+            if (curves["best"] > curves["worst"]).any():
+                raise InputError("best is above worst in a generation")
+            check_winners(winners, config, config.generations)
+            return cls(config, **curves, seconds=not_negative("seconds", given["seconds"]), winners=winners)
+
+
+def check_winners(winners: Sequence[Winner], config: Config, generation: int) -> None:
+    """Refuse winners that an evolution cannot have after a generation."""
+    if len(winners) != config.runs:
+        raise InputError(f"there is not one winner for each of {counted(config.runs, 'run')}")
+    for run, winner in enumerate(winners, start=1):
+        integer("run of a winner", winner.run, run, run)
+        integer("generation of a winner", winner.generation, 0, generation)
+        instance("winner", winner.learner, KINDS[config.learner], f"a learner of kind {config.learner}")

@@ -173,6 +173,8 @@ class RunFolder:
                 numbers = [float(cell) for cell in row[2:5]]
                 if not all(map(math.isfinite, numbers)):
                     raise InputError(f"row {place + 1} has a fitness that is not a number")
+                if numbers[0] > numbers[2]:
+                    raise InputError(f"row {place + 1} has a best fitness above the worst")
                 values.extend(numbers)
                 place += 1
             if place < expected:

@@ -30,6 +30,7 @@ from distal.base import memory
 from distal.base.checks import InputError, counted, function, integer, path, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import PAGE, check_target, write_text
+from distal.base.frozen import Frozen
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import best_so_far, named_in_errors
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
@@ -61,7 +62,7 @@ _TURNING = re.compile(r"\\(\\|u(?:061c|200[ef]|202[a-e]|206[6-9]))")
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
+class Watched(Frozen):
     """A trial of one learner, or of two with the same goal and seed.
 
     Attributes:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from distal.base.checks import InputError, counted, integer, number, sequence, shown, suggestion
+from distal.base.checks import InputError, array, counted, integer, number, sequence, shown, suggestion
 from distal.model.network import MAX_NEURONS
 
 SEEN = 2_000  # observations of a random policy that quantiles are taken from
@@ -224,10 +224,7 @@ def _numbers(space: Any, observation: Any) -> Iterator[float]:
                 raise _Outside
             yield from _numbers(part, observation[name])
         return
-    try:
-        values = np.asarray(observation)
-    except Exception:  # what cannot become an array has any reason not to
-        raise _Outside from None
+    values = observation if type(observation) is np.ndarray else array(observation)
     if isinstance(space, spaces.Box):  # its own check refuses 64-bit floats where it holds 32-bit ones
         right = values.dtype.kind in "biuf" and values.shape == space.shape
         right = right and bool(((values >= space.low) & (values <= space.high)).all())

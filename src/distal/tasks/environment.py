@@ -21,7 +21,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from distal.base import memory
-from distal.base.checks import InputError, instance, integer, one_of, shown
+from distal.base.checks import InputError, array, instance, integer, one_of, shown
 from distal.model.maze import ACTIONS, HEADINGS, MAZES, Maze
 from distal.model.maze import maze as named_maze
 from distal.model.settings import MAX_STEPS, READINGS, Settings, default
@@ -247,10 +247,7 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         """Take one step with every agent, or start a new episode where the last one has ended."""
         if not self._began:
             raise ResetNeeded("no episode is under way; call reset() first")
-        try:
-            chosen: NDArray[Any] = np.asarray(actions)
-        except Exception:  # what cannot become an array has any reason not to
-            chosen = np.zeros(0)
+        chosen = array(actions)
         whole = np.issubdtype(chosen.dtype, np.integer) and chosen.shape == (self.num_envs,)
         if not whole or not ((chosen >= 0) & (chosen < len(ACTIONS))).all():
             raise InputError(f"actions are {shown(actions)}, expected {self.num_envs} numbers from 0 to 3")

@@ -11,6 +11,7 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.frozen import Frozen
 from distal.model import draws, network
 from distal.model.network import Activations, Weights
 from distal.model.settings import Settings
@@ -18,7 +19,7 @@ from distal.tasks.task import Aim, W
 
 
 @dataclass(frozen=True, eq=False)
-class Episode(Generic[W]):
+class Episode(Frozen, Generic[W]):
     """What happened in an episode, and the weights that made it happen.
 
     Attributes:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from distal.base.checks import InputError, integer, sequence, shown
+from distal.base.checks import InputError, array, integer, sequence, shown
+from distal.base.frozen import Frozen
 
 WALL, FLOOR, GOAL, PIT, START = "#", ".", "G", "H", "S"
 NOWHERE = -1
@@ -29,7 +30,7 @@ ACTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class Picture(Frozen):
     """A grid that the states of a table lie on.
 
     Cells are numbered row by row, row · columns + column, from 0.
@@ -116,10 +117,7 @@ def _is_symbol(symbol: str) -> bool:
 
 def _places(name: str, value: object, states: int | None, low: int, high: int) -> NDArray[np.int32]:
     """Return one number for each state, if they are in low … high; one number stands for all."""
-    try:
-        given = np.array(value)
-    except Exception:  # what cannot become an array has any reason not to
-        given = np.array(None)
+    given = array(value)
     if states is not None and given.ndim == 0 and given.dtype.kind in "iu":
         given = np.full(states, given)
     if given.ndim != 1 or given.dtype.kind not in "iu" or states not in (None, len(given)) or not given.size:

@@ -23,8 +23,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from distal.base import checks, files, memory
-from distal.base.checks import InputError, counted, fields, instance, integer, number, sequence, shown, text
+from distal.base.checks import (
+    InputError,
+    array,
+    counted,
+    fields,
+    instance,
+    integer,
+    number,
+    sequence,
+    shown,
+    text,
+)
 from distal.base.display import short
+from distal.base.frozen import Frozen
 from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder
@@ -48,7 +60,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Frozen):
     """A finite task as numbers.
 
     A transition is of one class, its event. Event 0 is a step like any other: it costs
@@ -231,7 +243,7 @@ def _numbers(
 
     A length that is not known yet is a word.
     """
-    given = _array(value)
+    given = array(value)
     fits = given.ndim == len(shape) and all(
         isinstance(wanted, str) or size == wanted for size, wanted in zip(given.shape, shape, strict=True)
     )
@@ -246,19 +258,12 @@ def _numbers(
     return checked
 
 
-def _array(value: object) -> NDArray[Any]:
-    try:
-        return np.array(value)
-    except Exception:  # what cannot become an array has any reason not to
-        return np.array(None)
-
-
 def _by_goal(
     name: str, value: object, shape: tuple[int, ...], most: int | None, kind: type[Any] = np.int32
 ) -> NDArray[Any]:
     """Return numbers (goals, …), where those of one goal may stand for all; `most` is None for bits."""
     low, high = (0, 1) if most is None else (-most, most)
-    if _array(value).ndim == len(shape) + 1:
+    if array(value).ndim == len(shape) + 1:
         checked = _numbers(name, value, ("goals", *shape), low, high, kind)
         integer("the number of goals", len(checked), 1, _MAX_GOALS)
         return checked

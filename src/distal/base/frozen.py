@@ -1,0 +1,42 @@
+"""What is found does not change: the arrays of a result can be read, not written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Frozen:
+    """A frozen dataclass whose arrays are as frozen as its fields.
+
+    They are views, so nothing is copied, and what made an array may still write to its own.
+    """
+
+    def __post_init__(self) -> None:
+        for name, value in tuple(vars(self).items()):
+            held = read_only(value)
+            if held is not value:
+                object.__setattr__(self, name, held)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the fields, also those that come from another process, where arrays arrive writable."""
+        for name, value in state.items():
+            object.__setattr__(self, name, read_only(value))
+
+
+def read_only(value: Any) -> Any:
+    """Return an array that cannot be written, a tuple or a dictionary with such arrays, or anything else."""
+    if isinstance(value, np.ndarray):
+        if not value.flags.writeable:
+            return value
+        view = value.view()
+        view.flags.writeable = False
+        return view
+    if type(value) is tuple:
+        held = tuple(map(read_only, value))
+        return held if any(new is not old for new, old in zip(held, value, strict=True)) else value
+    if type(value) is dict:
+        kept = {name: read_only(one) for name, one in value.items()}
+        return kept if any(kept[name] is not one for name, one in value.items()) else value
+    return value
