@@ -164,6 +164,7 @@ def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Pa
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stderr.readline() == "cluster local:2: 2 workers\n"
+        time.sleep(1)  # what is imported now would end at once
         interrupt(process)
         assert process.stdout.readline() == "closing\n"
         assert len(members(process.pid)) >= 3

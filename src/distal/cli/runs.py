@@ -47,8 +47,6 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Summarise folders of runs."""
-    if args.csv is not None:
-        check_target(args.csv, rb"folder,run,")
     top = path("DIR", args.folder)
     if not top.is_dir():
         raise InputError(f"{args.folder!r} is not a folder")
@@ -58,6 +56,8 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"{args.folder!r} holds no runs: distal evolve wrote neither it nor a folder in it")
     if args.csv is not None and set(Path(args.csv).resolve().parents) & {one.resolve() for one in found}:
         raise InputError(f"--csv is {args.csv!r}, inside a folder of runs; write the table somewhere else")
+    if args.csv is not None:
+        check_target(args.csv, rb"folder,run,")
     summaries = [{"folder": str(path), **summary(path)} for path in found]
     if args.csv is not None:
         write_text(args.csv, _table(summaries))
