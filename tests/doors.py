@@ -19,7 +19,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -40,22 +40,28 @@ from distal.analysis.usage import Usage
 from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
-from distal.evaluation.learning import Behaviour, Result
+from distal.evaluation.learning import Behaviour, Result, batch_of
 from distal.learners import dsp
+from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
+from distal.model.network import fresh_weights, synapses
 from distal.model.settings import NEURONS, READINGS
 from distal.paper.appendix import Appendix
+from distal.paper.champions import HeldOut
 from distal.paper.experiments import Reproduction, Scale
 from distal.paper.reading_study import ReadingStudy
 from distal.paper.task_study import TaskStudy
 from distal.search.cma import CMASearch
+from distal.search.config import Config
 from distal.search.genetic import GeneticSearch
+from distal.search.protocol import Finalists, Genotypes
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
 from distal.show.inspected import write_figures, write_page
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
+from distal.tasks.episode import run_episode
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.picture import Picture
 from distal.tasks.sources import rebuilt, task_of, why_not_table
@@ -474,6 +480,30 @@ def search() -> GeneticSearch:
     return distal.GeneticAlgorithm(population=3, elite_count=1).begin(2, 1, 0)
 
 
+def told_search() -> GeneticSearch:
+    """Return a search after its first generation."""
+    made = search()
+    made.tell(made.ask(), np.array([2.0, 1.0, 3.0]))
+    return made
+
+
+def config() -> Config:
+    """Return the configuration of the smallest evolution."""
+    return evolved().config
+
+
+def held_out() -> dict[str, Any]:
+    """Return what the first champion did on held-out trials."""
+    found: dict[str, Any] = distal.champion_record(1)["held_out"]
+    return found
+
+
+@cache
+def scene() -> film.Scene:
+    """Return a walk of a step."""
+    return film.scenes(trials(), [1])[0]
+
+
 def restored(**state: object) -> None:
     """Let a search go on from a state."""
     search().restore(state)
@@ -564,6 +594,7 @@ SETTINGS: Rows = {
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
 }
+NETWORK: Rows = {name: row(2, whole(1, 256)) for name in ("hidden", "inputs", "outputs")}
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
     "episodes": row(2, whole(1, 2**32 - 1, quick=10)),
@@ -632,8 +663,8 @@ def BUDGET(given: object) -> str:  # noqa: N802 - a constant like the others
 
 def no_learners(given: object) -> str:
     """Take what may be an empty list; of learners in one, other tests are."""
-    size = len(given) if isinstance(given, Sized) and not isinstance(given, str | bytes) else None
-    return EITHER if size == 0 else WRONG
+    kinds = (list, tuple, np.ndarray)
+    return EITHER if isinstance(given, kinds) and np.size(given) == 0 else WRONG
 
 
 EVOLUTION: Rows = {
@@ -877,6 +908,19 @@ def learning() -> list[Door]:
                 ("save", {"path": row("saved.json", new_file)}),
             )
         ),
+        Door("distal.learners.Parameters.from_genes", CLIMBER.from_genes, {
+            "discrete": row((), no_learners), "continuous": row((0.1, 0.2, 0.3), never),
+        }),
+        Door("distal.Rule.from_genes", Rule.from_genes, {
+            "discrete": row([0] * 32, never), "continuous": row([0.1, 0.2, 0.3, 0.4], never),
+        }),
+        *(
+            Door(f"distal.{type(learner).__name__}.episodes", learner.episodes, {
+                "task": row(Aim(TASK, 1), never), "settings": row(SHORT, one(Settings)), "seed": SEED,
+                "resample": NUMBERS["resample"],
+            })
+            for learner in (RULE, CLIMBER, RANDOM)
+        ),
         Door("distal.learners.register", registering, {
             "kind": row(Sleeper, never), "default": row(Sleeper(0, 0), none_or(never)),
         }),
@@ -929,6 +973,59 @@ def experiments() -> list[Door]:
         Door("distal.Champion.from_dict", distal.Champion.from_dict, {"data": row({}, never)}, quick=False),
         Door("distal.GeneticAlgorithm", distal.GeneticAlgorithm, GENETIC),
         Door("distal.GeneticAlgorithm.begin", distal.GeneticAlgorithm().begin, GENES),
+        *(
+            Door(name, distal.GeneticAlgorithm().evaluations, {
+                "generations": row(3, whole(0, 2**32 - 1)),
+            })
+            for name in (
+                "distal.GeneticAlgorithm.evaluations", "distal.search.protocol.Algorithm.evaluations",
+            )
+        ),
+        *(
+            Door(f"distal.search.{kind}.{name}", method(begun, name), rows)
+            for kind, begun in (("protocol.Search", told_search), ("genetic.GeneticSearch", told_search))
+            for name, rows in (
+                ("finalists", {"count": row(2, whole(1, 10**6_000))}),
+                ("immigrate", {
+                    "genotype": (lambda: search().ask()[:1], never), "fitness": row(1.0, finite),
+                    "born": row(0, whole(0, 0)),
+                }),
+                ("begin_with", {"genotypes": (lambda: search().ask()[:2], never)}),
+            )
+        ),
+        Door("distal.search.protocol.Genotypes.of_genes", Genotypes.of_genes, {
+            "rows": row([[0, 1, 0.5], [1, 0, 1.0]], some(np.ndarray, list)), "discrete": row(2, whole(0, 2)),
+        }),
+        Door("distal.search.protocol.Finalists.best", Finalists.best, {
+            "groups": (lambda: [told_search().finalists(2)], never), "count": row(2, whole(1, 10**6_000)),
+        }),
+        Door(
+            "distal.search.protocol.Finalists.distinct",
+            method(lambda: told_search().finalists(2), "distinct"), {"count": row(2, whole(1, 10**6_000))},
+        ),
+        *(
+            Door(f"distal.search.config.Config.{name}", method(config, name), rows)
+            for name, rows in (
+                ("decode", {"genotypes": (lambda: config().begin(0).ask(), never)}),
+                ("begin", {"seed": SEED}),
+                ("spent", {"generations": row(1, whole(0, 2**32 - 1))}),
+                ("affordable", {
+                    "budget": row(1e6, lambda given: EITHER if finite(given) == RIGHT else WRONG),
+                }),
+            )
+        ),
+        Door("distal.search.config.Config.from_dict", Config.from_dict, {
+            "data": (lambda: config().to_dict(), never),
+        }),
+        Door("distal.search.config.Config.from_dict", from_fields(Config.from_dict), fields_of(
+            config().to_dict(), **dict.fromkeys(config().to_dict(), either)
+        )),
+        Door("distal.paper.champions.HeldOut.from_dict", HeldOut.from_dict, {
+            "data": (held_out, never),
+        }),
+        Door("distal.paper.champions.HeldOut.from_dict", from_fields(HeldOut.from_dict), fields_of(
+            held_out(), **dict.fromkeys(held_out(), either)
+        )),
         Door("distal.CMA", distal.CMA, {
             "population": row(4, whole(4, 2**20)),
             "sigma": row(0.5, lambda given: WRONG if _number(given) == 0 else share(given)),
@@ -1038,6 +1135,13 @@ def pictures() -> list[Door]:
         Door("distal.show.film.film", film.film, {
             "shown": (lambda: film.scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
         }),
+        *(
+            Door(f"distal.show.film.Scene.{name}", method(scene, name), rows)
+            for name, rows in (
+                ("caption", {"step": row(0, whole(0, 10**5000))}),
+                ("draw", {"step": row(0, whole(0, 1)), "scale": row(16, whole(1, 100))}),
+            )
+        ),
         Door(
             "distal.show.film.write_gif", film.write_gif, {"path": row("a.gif", new_file), "frames": frames},
         ),
@@ -1090,6 +1194,47 @@ def machinery() -> list[Door]:
         Door("distal.tasks.walk.MazeTask.scaled", MazeTask.scaled, {"maze": maze}),
         Door("distal.Switch", Switch, {
             "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
+        }),
+        *(
+            Door(f"distal.Switch.{name}", call, rows)
+            for name, call, rows in (
+                ("check_goals", Switch(2).check_goals, {"goals": row(3, whole(2, 2**31 - 1))}),
+                ("phases", Switch(2).phases, {"episodes": row(3, whole(1, 2**32 - 1))}),
+                ("ends", Switch(2).ends, {"episodes": row(3, whole(1, 2**32 - 1, quick=1000))}),
+                ("schedule", Switch(2).schedule, {
+                    "first": row(arrays(2)[0], never), "seed": row(arrays(2)[2], some(np.ndarray)),
+                    "goals": row(2, whole(2, 2**31 - 1)),
+                    "phases": row(3, whole(1, 2**32 - 1, quick=1000)),
+                }),
+                ("schedule", Switch(2, (1, 0)).schedule, {
+                    "first": row(arrays(2)[0], never), "seed": row(arrays(2)[2], some(np.ndarray)),
+                    "goals": row(2, whole(2, 2**31 - 1)),
+                    "phases": row(3, whole(1, 2**32 - 1, quick=1000)),
+                }),
+            )
+        ),
+        *(
+            Door(f"distal.tasks.task.Aim.{name}", getattr(Aim(TASK, 0, (0, 1), 2), name), {
+                "episode": row(3, whole(0, 2**32 - 1)),
+            })
+            for name in ("goal_in", "moves_at")
+        ),
+        Door("distal.tasks.episode.run_episode", run_episode, {
+            "weights": (lambda: agent().weights, never), **ALPHAS, "task": row(Aim(TASK, 1), never),
+            "settings": row(SHORT, one(Settings)), "seed": SEED,
+            "episode": row(0, whole(0, 2**32 - 1)),
+        }),
+        Door("distal.model.network.fresh_weights", fresh_weights, {
+            **NETWORK, "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
+        }),
+        Door("distal.model.network.synapses", synapses, NETWORK),
+        Door("distal.model.draws.child_seed", child_seed, {
+            "seed": SEED, **{name: row(0, whole(0, 2**32 - 1)) for name in ("first", "second", "third")},
+        }),
+        Door("distal.evaluation.learning.batch_of", batch_of, {
+            **{name: BATCH[name] for name in BATCH if name not in ("learner", "goal", "seed")},
+            "learners": row((RULE,), never), "seeds": row(np.array([3], np.uint64), some(np.ndarray)),
+            "trials": row(1, whole(1, 2**32 - 1, quick=1000)),
         }),
         Door("distal.Switch.from_dict", Switch.from_dict, {"data": row(Switch(2).to_dict(), never)}),
         Door("distal.Switch.from_dict", from_fields(Switch.from_dict), {
@@ -1197,56 +1342,14 @@ NO_DOOR = {
             "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
-            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.config.Config.decode",
-            "distal.search.config.Config.begin", "distal.search.config.Config.spent",
-            "distal.search.config.Config.affordable", "distal.search.protocol.Finalists",
-            "distal.search.protocol.Finalists.best", "distal.search.protocol.Finalists.distinct",
+            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.protocol.Finalists",
             "distal.Champion", "distal.paper.champions.HeldOut",
-            "distal.search.config.Config.from_dict", "distal.paper.stages.Stage", "distal.paper.stages.Event",
-            "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.Scene.caption",
-            "distal.show.film.Scene.draw", "distal.show.film.GridWalk",
+            "distal.paper.stages.Stage", "distal.paper.stages.Event",
+            "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",
             "distal.model.network.Weights",
             "distal.tasks.encoders.Encoder",
         ),
         MADE_BY_US,
-    ),
-    **dict.fromkeys(
-        ("distal.Rule.from_genes", "distal.learners.Parameters.from_genes"),
-        "called by the search alone, with genes that it drew",
-    ),
-    **dict.fromkeys(
-        ("distal.Switch.check_goals", "distal.Switch.phases", "distal.Switch.ends", "distal.Switch.schedule"),
-        "called by a batch or a result, which are the doors",
-    ),
-    **dict.fromkeys(
-        (
-            "distal.GeneticAlgorithm.evaluations", "distal.search.protocol.Algorithm.evaluations",
-            "distal.search.protocol.Search.finalists", "distal.search.protocol.Search.immigrate",
-            "distal.search.protocol.Search.begin_with",
-            "distal.search.protocol.Genotypes.of_genes",
-            "distal.search.genetic.GeneticSearch.finalists", "distal.search.genetic.GeneticSearch.immigrate",
-            "distal.search.genetic.GeneticSearch.begin_with",
-        ),
-        "called by evolve, which is the door",
-    ),
-    **dict.fromkeys(
-        ("distal.tasks.task.Aim.goal_in", "distal.tasks.task.Aim.moves_at"), "called by learners.episodes"
-    ),
-    **dict.fromkeys(
-        ("distal.Rule.episodes", "distal.HillClimbing.episodes", "distal.Chance.episodes"),
-        "called by learners.episodes, which is the door",
-    ),
-    **dict.fromkeys(
-        (
-            "distal.tasks.episode.run_episode", "distal.model.network.fresh_weights",
-            "distal.model.network.synapses", "distal.model.draws.child_seed",
-            "distal.evaluation.learning.batch_of",
-        ),
-        "a step of the reference engine's own loops, which have checked what they pass",
-    ),
-    **dict.fromkeys(
-        (f"distal.EnvTask.{name}" for name in ("reset", "step", "measure")),
-        "called by EnvWalk, which is the door",
     ),
     **dict.fromkeys(
         (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),

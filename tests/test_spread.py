@@ -543,3 +543,32 @@ def test_a_cluster_is_refused_for_engine_gpu_even_where_there_is_a_card(
     said = capsys.readouterr().err
     assert said == "distal: error: --cluster spreads work over processors; leave out --engine gpu\n"
     assert not list(tmp_path.iterdir())
+
+
+# ------------------------------------------------------------------ what progress raises
+
+
+class StopError(Exception):
+    """What a user's own function raises."""
+
+
+@pytest.mark.parametrize("error", [StopError("enough"), ValueError("enough"), InputError("enough")])
+@pytest.mark.parametrize("path", ["reference", "cpu", "cpu threads", "processes", "executor", "cluster"])
+def test_what_progress_raises_comes_out_as_it_is(
+    path: str, error: Exception, own: tuple[Cluster, Path]
+) -> None:
+    def stop(_: int) -> None:
+        raise error
+
+    threads = ThreadPoolExecutor(2)
+    ways: dict[str, dict[str, Any]] = {
+        "reference": {"engine": "reference"},
+        "cpu": {"engine": "cpu", "workers": 1},
+        "cpu threads": {"engine": "cpu", "workers": 2},
+        "processes": {"engine": "reference", "workers": 2},
+        "executor": {"engine": "reference", "executor": threads},
+        "cluster": {"engine": "reference", "executor": own[0]},
+    }
+    with threads, pytest.raises(type(error)) as raised:
+        distal.learn("paper:1", maze=T, episodes=3, trials=2, hidden=2, steps=3, progress=stop, **ways[path])
+    assert raised.value is error

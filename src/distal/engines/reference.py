@@ -7,7 +7,7 @@ It defines what every other engine has to return. Follow `episodes` in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -42,19 +42,27 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
 def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tuple[EPs, Weights, int]:
     """Run one trial; return every EP, the first best weights of its last phase, and how many were cut off."""
     ep, cut = np.empty(batch.episodes, _eps(batch)), 0
-    with named_in_errors(batch, trial):
-        stream = episodes(batch, trial)
-        best = next(stream)
-        for index, episode in enumerate(chain([best], stream)):
-            ep[index] = _checked_ep(episode.ep, ep.dtype)
-            cut += getattr(episode.walk, "cut", False)
-            if episode.ep < best.ep or index % batch.phase == 0:
-                best = episode
-            if progress is not None:
-                progress(1)
-        if index < batch.episodes - 1:
-            raise InputError(f"its learner ended after {counted(index + 1, 'episode')}, expected no end")
+    best: Episode[Any] | None = None
+    for index, (own, episode) in enumerate(_named_episodes(batch, trial, ep.dtype)):
+        ep[index] = own
+        cut += getattr(episode.walk, "cut", False)
+        if best is None or index % batch.phase == 0 or episode.ep < best.ep:
+            best = episode
+        if progress is not None:
+            progress(1)  # what it raises is the caller's own, and comes out as it is
+    assert best is not None  # noqa: S101 - a trial has at least one episode
     return ep, best.weights, cut
+
+
+def _named_episodes(batch: Batch, trial: int, kind: np.dtype[Any]) -> Iterator[tuple[float, Episode[Any]]]:
+    """Yield EPs and episodes of a trial; what a learner or a task raises says in which trial it was."""
+    count = 0
+    with named_in_errors(batch, trial):
+        for episode in episodes(batch, trial):
+            count += 1
+            yield _checked_ep(episode.ep, kind), episode
+        if count < batch.episodes:
+            raise InputError(f"its learner ended after {counted(count, 'episode')}, expected no end")
 
 
 def _eps(batch: Batch) -> Any:

@@ -199,6 +199,10 @@ class Agent:
             InputError: if the file cannot be read, is no agent, or is one for other observations.
         """
         function("encode", encode)
+        if env is not None and not (isinstance(env, str) or callable(env) or is_env(env)):
+            raise InputError(
+                f"env is {shown(env)}, expected an environment, a function that makes one, or an id"
+            )
         data = read_json(checked_path("path", path), "agent file", _MOST)
         try:
             return cls._from_dict(data, env, encode)

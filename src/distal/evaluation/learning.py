@@ -20,16 +20,19 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.base import memory
 from distal.base.checks import (
+    MOST,
     InputError,
     counted,
     finite_numbers,
     flag,
     function,
+    indices,
     instance,
     integer,
     number,
     one_of,
     reading,
+    sequence,
     text,
 )
 from distal.base.colours import LIGHT
@@ -53,6 +56,7 @@ from distal.learners import (
     name_of,
 )
 from distal.learners.chance import Chance
+from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
 from distal.model.maze import Maze, triple_t_maze
@@ -61,7 +65,7 @@ from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, stored
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task, own_steps, target_of, whole_eps
+from distal.tasks.task import Task, checked_task, own_steps, target_of, whole_eps
 from distal.tasks.walk import MazeTask
 
 if TYPE_CHECKING:
@@ -748,7 +752,13 @@ def batch_of(
     Raises:
         InputError: If the batch would not be valid.
     """
-    goals, n = len(task.goals), len(learners)
+    seeds = indices("seeds", seeds, MAX_SEED, np.uint64)
+    if not isinstance(learners, Decoded):
+        learners = sequence("learners", learners, "a list of learners", max(MOST, len(seeds)))
+    goals, n = len(checked_task(task).goals), len(learners)
+    if n != len(seeds):
+        raise InputError(f"there are {len(seeds)} seeds for {counted(n, 'learner')}, expected one each")
+    trials = integer("trials", trials, 1, MAX_COUNT)
     trial, goal = np.divmod(np.arange(trials * goals), goals)
     parts = np.stack([trial, goal, np.zeros_like(trial)], axis=1)
     return Batch(

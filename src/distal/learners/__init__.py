@@ -18,9 +18,8 @@ from distal.base.files import read_json
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.protocol import Learner, Parameters
+from distal.learners.protocol import Learner, Parameters, checked_training
 from distal.learners.rule import find_rule, is_there, shipped_names
-from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode
 from distal.tasks.task import Aim, W
@@ -238,8 +237,4 @@ def episodes(
     Raises:
         InputError: If an argument is wrong.
     """
-    instance("settings", settings, Settings, "a Settings")
-    instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)")
-    seed = integer("seed", seed, 0, MAX_SEED)
-    resample = None if resample is None else integer("resample", resample, 1, MAX_COUNT)
-    return checked_learner(learner).episodes(task, settings, seed, resample)
+    return checked_learner(learner).episodes(*checked_training(task, settings, seed, resample))

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from distal.learners.protocol import Parameters
+from distal.learners.protocol import Parameters, checked_training
 from distal.model import network
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, run_episode
@@ -59,8 +59,11 @@ class Chance(Parameters):
 
         Returns:
             The episodes, each as it ends.
+
+        Raises:
+            InputError: If an argument is wrong.
         """
-        return episodes(self, task, settings, seed, resample)
+        return episodes(self, *checked_training(task, settings, seed, resample))
 
 
 def episodes(

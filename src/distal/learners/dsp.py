@@ -20,7 +20,7 @@ from distal.base.checks import InputError, instance, integer, number, one_of, se
 from distal.base.display import html_table, short
 from distal.base.drawing import axes_or_new, literal, signed
 from distal.base.drawing import rule as draw_rule
-from distal.learners.protocol import Parameters
+from distal.learners.protocol import Parameters, checked_training
 from distal.model import network, traces
 from distal.model.network import Weights
 from distal.model.settings import READINGS, Settings
@@ -132,8 +132,8 @@ class Rule(Parameters):
     @classmethod
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Rule:
         """Return the rule with these 32 changes and four numbers."""
-        eta, theta, alpha_h, alpha_o = continuous
-        return cls(discrete, eta, theta, alpha_h, alpha_o)
+        changes, (eta, theta, alpha_h, alpha_o) = cls._genes(discrete, continuous)
+        return cls(changes, eta, theta, alpha_h, alpha_o)
 
     def episodes(
         self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
@@ -148,8 +148,11 @@ class Rule(Parameters):
 
         Returns:
             The episodes, each as it ends.
+
+        Raises:
+            InputError: If an argument is wrong.
         """
-        return episodes(self, task, settings, seed, resample)
+        return episodes(self, *checked_training(task, settings, seed, resample))
 
 
 def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from distal.learners.protocol import Parameters
+from distal.learners.protocol import Parameters, checked_training
 from distal.model import network
 from distal.model.network import Weights
 from distal.model.settings import Settings
@@ -64,8 +64,11 @@ class HillClimbing(Parameters):
 
         Returns:
             The episodes, each as it ends.
+
+        Raises:
+            InputError: If an argument is wrong.
         """
-        return episodes(self, task, settings, seed, resample)
+        return episodes(self, *checked_training(task, settings, seed, resample))
 
 
 def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:

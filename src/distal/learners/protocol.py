@@ -12,13 +12,26 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, cast
 
 from distal.base import checks
-from distal.base.checks import InputError, text, unit_interval
+from distal.base.checks import InputError, instance, integer, text, unit_interval
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
+from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode
 from distal.tasks.task import Aim, W
 
 _LONGEST_NAME = 200
+
+
+def checked_training(
+    task: Aim[W], settings: Settings, seed: int, resample: int | None
+) -> tuple[Aim[W], Settings, int, int | None]:
+    """Return what a learner's `episodes` is asked for, if it is right; seed and resample as plain numbers."""
+    return (
+        instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)"),
+        instance("settings", settings, Settings, "a Settings"),
+        integer("seed", seed, 0, MAX_SEED),
+        None if resample is None else integer("resample", resample, 1, MAX_COUNT),
+    )
 
 
 class Learner(Protocol):
@@ -150,7 +163,20 @@ class Parameters:
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:
         """Return the learner with these numbers; one with other genes says itself what they mean."""
         make: Any = cls
-        return cast(Self, make(*continuous))
+        return cast(Self, make(*cls._genes(discrete, continuous)[1]))
+
+    @classmethod
+    def _genes(cls, discrete: object, continuous: object) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Return genes, if there are as many as this kind has; which values they may have, it says itself."""
+        counts = cls.genes or (0, 0)
+        own = checks.sequence("discrete", discrete, "a list of genes")
+        numbers = checks.sequence("continuous", continuous, "a list of genes")
+        if (len(own), len(numbers)) != counts or not any(counts):
+            raise InputError(
+                f"there are {len(own)} discrete and {len(numbers)} continuous genes, "
+                f"{cls.kind} has {counts[0]} and {counts[1]}"
+            )
+        return own, numbers
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds: format, version, a name if there is one, and the numbers."""

@@ -20,6 +20,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from distal.base.checks import integer
+
 # What a draw is for: the last word of the counter.
 WEIGHTS = 0  # fresh weights
 NOISE = 1  # hill climbing's perturbation
@@ -178,8 +180,12 @@ def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
 
     Returns:
         A seed, independent of those of other parts.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
-    return int(child_seeds(seed, [[first, second, third]])[0])
+    part = [integer("part", one, 0, MAX_COUNT) for one in (first, second, third)]
+    return int(child_seeds(integer("seed", seed, 0, MAX_SEED), [part])[0])
 
 
 def held_out_seed(seed: int) -> int:

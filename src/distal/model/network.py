@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.checks import integer
 from distal.base.frozen import Frozen
 from distal.model import draws
+from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import BINARY
 
 INPUTS = 3  # left, front, right
@@ -38,6 +40,15 @@ def incoming(hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> int:
     return inputs + 1 + hidden + outputs
 
 
+def _checked_shape(hidden: int, inputs: int, outputs: int) -> tuple[int, int, int]:
+    """Return the numbers of neurons of a network, if they are some."""
+    return (
+        integer("hidden", hidden, 1, MAX_NEURONS),
+        integer("inputs", inputs, 1, MAX_NEURONS),
+        integer("outputs", outputs, 1, MAX_NEURONS),
+    )
+
+
 def synapses(
     hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -50,7 +61,11 @@ def synapses(
 
     Returns:
         Two arrays of the shapes of `Weights.hidden` and `Weights.output`.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
+    hidden, inputs, outputs = _checked_shape(hidden, inputs, outputs)
     into_hidden = np.ones((hidden, incoming(hidden, inputs, outputs)), np.bool_)
     into_hidden[np.arange(hidden), inputs + 1 + np.arange(hidden)] = False
     return into_hidden, np.ones((outputs, hidden + 1), np.bool_)
@@ -125,7 +140,12 @@ def fresh_weights(
 
     Returns:
         The weights.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
+    hidden, inputs, outputs = _checked_shape(hidden, inputs, outputs)
+    seed, episode = integer("seed", seed, 0, MAX_SEED), integer("episode", episode, 0, MAX_COUNT)
     for_hidden, for_output = draw(hidden, inputs, outputs, seed, draws.WEIGHTS, episode)
     return _from_draws(draws.uniform(for_hidden), draws.uniform(for_output), inputs)
 

@@ -14,6 +14,7 @@ from distal.base.checks import (
     flag,
     instance,
     integer,
+    number,
     one_of,
     sequence,
     shown,
@@ -204,6 +205,9 @@ class Config:
 
         Measuring the winner again, on trials that choose nothing, is not part of it.
         """
+        return self._spent(integer("generations", generations, 0, MAX_COUNT))
+
+    def _spent(self, generations: int) -> int:
         first, later = self._costs()
         starts = 1 if self.restart is None else generations // self.restart + 1
         return starts * first + (generations + 1 - starts) * later + self._last()
@@ -220,18 +224,18 @@ class Config:
         Raises:
             InputError: If they do not suffice for the first population.
         """
-        least = self.spent(0)
+        budget, least = number("budget", budget), self._spent(0)
         if not least <= budget < math.inf:
             raise InputError(
                 f"budget is {budget:,.0f}, but the first population of a run takes "
                 f"{counted(least, 'episode')}; give at least that, or use fewer trials or episodes"
             )
         low, high = 0, 1
-        while self.spent(high) <= budget and high < MAX_COUNT:
+        while self._spent(high) <= budget and high < MAX_COUNT:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if self.spent(middle) <= budget else (low, middle)
+            low, high = (middle, high) if self._spent(middle) <= budget else (low, middle)
         return min(low, MAX_COUNT)
 
     def _costs(self) -> tuple[int, int]:
@@ -255,6 +259,7 @@ class Config:
 
     def decode(self, genotypes: Genotypes) -> Sequence[Learner]:
         """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""
+        instance("genotypes", genotypes, Genotypes, "Genotypes")
         return decoded(KINDS[self.learner], genotypes.discrete, genotypes.continuous)
 
     @property
@@ -282,7 +287,14 @@ class Config:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Config:
         """Read what `to_dict` returns, or returned in version 0.1; a task that is no maze is a StoredTask."""
-        data = dict(data)
+        given = instance("data", data, dict, "what Config.to_dict returns")
+        try:
+            return cls._read(dict(given))
+        except KeyError as missing:
+            raise InputError(f"field {missing} is missing") from None
+
+    @classmethod
+    def _read(cls, data: dict[str, Any]) -> Config:
         if "remeasure" in data:  # 0.1: `elites` was their number
             remeasure = flag("remeasure", data.pop("remeasure"))
             data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
@@ -292,7 +304,7 @@ class Config:
         known = (*_FIELDS, *options)
         for field_name in data:
             if field_name not in known:
-                raise InputError(f"unknown field {field_name!r}{suggestion(field_name, known)}")
+                raise InputError(f"unknown field {shown(field_name)}{suggestion(field_name, known)}")
         return cls(
             **{name: data[name] for name in _OWN},
             search=algorithm(

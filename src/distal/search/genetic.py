@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, integer, one_of, unit_interval
+from distal.base.checks import InputError, integer, number, one_of, unit_interval
 from distal.model import draws
+from distal.model.draws import MAX_COUNT
 from distal.search import ahead
 from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, entry, listed
 
@@ -127,6 +128,7 @@ class GeneticAlgorithm(Algorithm):
 
     def evaluations(self, generations: int) -> int:
         """Return how many genotypes a run measures in its first population and so many generations more."""
+        generations = integer("generations", generations, 0, MAX_COUNT)
         each = self.population - (self.elite_count if self.elites == "kept" else 0)
         return self.population + generations * each
 
@@ -367,7 +369,7 @@ class GeneticSearch(Search):
 
     def begin_with(self, genotypes: Genotypes) -> None:
         """Take genotypes into the first population, before those that are drawn."""
-        size = self.options.population
+        size, genotypes = self.options.population, self._fitting("genotypes", genotypes)
         if len(genotypes) > size:
             raise InputError(
                 f"{len(genotypes)} individuals are given to begin with, but the population is {size}; "
@@ -420,8 +422,14 @@ class GeneticSearch(Search):
             genotype: One row.
             fitness: Its fitness there.
             born: The generation in which it appeared.
+
+        Raises:
+            InputError: If it does not fit, or nothing was told yet.
         """
         population, values, _ = self.told()
+        genotype, fitness = self._fitting("genotype", genotype), number("fitness", fitness)
+        integer("the number of genotypes", len(genotype), 1, 1)
+        born = self._past("born", born)
         worst = int(np.argmax(values))
         stay = np.arange(len(values)) != worst
         self.population = Genotypes.joined(population[stay], genotype)
@@ -432,6 +440,7 @@ class GeneticSearch(Search):
 
     def finalists(self, count: int) -> Finalists:
         """Return the best of the population; with averaged elites, those with a mean come first."""
+        count = integer("count", count, 1)
         population, values, _ = self.told()
         places = np.lexsort((values, self._ranked()))
         return Finalists(population[places], values[places], self.born[places]).distinct(count)

@@ -30,7 +30,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, instance, integer, number, shown, unit_interval
+from distal.base.checks import (
+    InputError,
+    finite_numbers,
+    instance,
+    integer,
+    number,
+    sequence,
+    shown,
+    unit_interval,
+)
 from distal.base.frozen import Frozen
 from distal.model.draws import MAX_COUNT, MAX_SEED
 
@@ -64,8 +73,23 @@ class Genotypes(Frozen):
     @classmethod
     def of_genes(cls, rows: Sequence[Sequence[float]], discrete: int) -> Genotypes:
         """Return genotypes from the genes of each, of which so many are discrete and come first."""
-        genes = np.array(rows, np.float64)
-        return cls(genes[:, :discrete].astype(np.int8), genes[:, discrete:])
+        genes = finite_numbers("rows", rows, 2).astype(np.float64)
+        first = integer("discrete", discrete, 0, genes.shape[1])
+        made = cls(genes[:, :first].astype(np.int8), genes[:, first:])
+        if (made.discrete != genes[:, :first]).any() or not made.in_range:
+            raise InputError(
+                "rows holds genes out of range, expected changes of -1, 0 or 1, and numbers from 0 to 1"
+            )
+        return made
+
+    @property
+    def in_range(self) -> bool:
+        """Whether all discrete genes are -1, 0 or 1, and all continuous ones in [0, 1]."""
+        ranges = ((self.discrete, "i", -1), (self.continuous, "iuf", 0))
+        return all(
+            given.dtype.kind in kinds and bool(((given >= low) & (given <= 1)).all())
+            for given, kinds, low in ranges
+        )
 
     @property
     def genes(self) -> list[list[float]]:
@@ -107,6 +131,9 @@ class Finalists(Frozen):
         Returns:
             The best.
         """
+        groups = sequence("groups", groups, "a list of Finalists")
+        if not groups or not all(isinstance(group, Finalists) for group in groups):
+            raise InputError("groups is empty, or holds something else than Finalists")
         fitness = np.concatenate([group.fitness for group in groups])
         places = np.argsort(fitness, kind="stable")
         genotypes = Genotypes.joined(*(group.genotypes for group in groups))
@@ -122,6 +149,7 @@ class Finalists(Frozen):
         Returns:
             Those, in their order.
         """
+        count = integer("count", count, 1)
         genes = np.concatenate([self.genotypes.discrete, self.genotypes.continuous], axis=1)
         _, first = np.unique(genes, axis=0, return_index=True)
         places = np.sort(first)[:count]
@@ -247,8 +275,9 @@ class Search(ABC):
             At least one.
 
         Raises:
-            InputError: If nothing was told yet.
+            InputError: If nothing was told yet, or count is no such number.
         """
+        count = integer("count", count, 1)
         population, fitness, _ = self.told()
         here = Finalists(population, fitness, np.full(len(fitness), self.generation))
         return Finalists.best([here], count)
@@ -288,6 +317,16 @@ class Search(ABC):
         given = instance("fitness", fitness, np.ndarray, f"an array of {count} numbers")
         if given.shape != (count,) or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
             raise InputError(f"fitness is {shown(given)}, expected an array of {count} finite numbers")
+
+    def _fitting(self, name: str, genotypes: object) -> Genotypes:
+        """Return genotypes, if they have the genes of this search, all of them in range."""
+        given = instance(name, genotypes, Genotypes, "Genotypes")
+        shapes = [np.shape(one) for one in (given.discrete, given.continuous)]
+        if shapes == [(len(given), self.discrete), (len(given), self.continuous)] and given.in_range:
+            return given
+        raise InputError(
+            f"{name} is not rows of {self.discrete} discrete and {self.continuous} continuous genes in range"
+        )
 
     def _lead(self, leader: int, generation: int) -> None:
         """Make an individual of the current generation the leader, which appeared in some generation."""
@@ -351,8 +390,11 @@ class Algorithm(ABC):
 
         Returns:
             The most that it can be.
+
+        Raises:
+            InputError: If generations is no such number.
         """
-        return self.population * (generations + 1)
+        return self.population * (integer("generations", generations, 0, MAX_COUNT) + 1)
 
     def _memory(self, genes: int) -> int:
         """Return how many bytes a run takes besides its individuals; override it if it takes many."""

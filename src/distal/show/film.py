@@ -104,7 +104,7 @@ class Scene:
 
     def caption(self, step: int) -> tuple[str, str]:
         """Return two lines: what is shown, and how far it is after a step or how it ended."""
-        walk = self.walk
+        walk, step = self.walk, integer("step", step, 0)
         if self.since == self.after:
             title = "the first episode" if self.after == 1 else f"episode {self.after:,}"
         elif self.since == 1:
@@ -121,7 +121,8 @@ class Scene:
 
     def draw(self, step: int, scale: int) -> Frame:
         """Draw where the agent is after a step, and where it has been."""
-        walk = self.walk
+        walk, scale = self.walk, integer("scale", scale, 1, _MAX_SCALE)
+        step = integer("step", step, 0, walk.steps)
         if isinstance(walk, MazeWalk):
             cells, heading = walk.cells[: step + 1], walk.headings[step]
             return draw(walk.maze, walk.goal, cells, heading, scale, self.colour)

@@ -11,8 +11,10 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.checks import InputError, instance, integer, unit_interval
 from distal.base.frozen import Frozen
 from distal.model import draws, network
+from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.network import Activations, Weights
 from distal.model.settings import Settings
 from distal.tasks.task import Aim, W
@@ -83,7 +85,21 @@ def run_episode(
 
     Returns:
         What happened.
+
+    Raises:
+        InputError: If an argument is wrong, or they do not fit together.
     """
+    instance("weights", weights, Weights, "the Weights of a network")
+    instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)")
+    instance("settings", settings, Settings, "a Settings")
+    for name, scale in (("alpha_h", alpha_h), ("alpha_o", alpha_o)):
+        unit_interval(name, scale)
+    seed, episode = integer("seed", seed, 0, MAX_SEED), integer("episode", episode, 0, MAX_COUNT)
+    if weights.shape != (settings.hidden, task.inputs, task.outputs):
+        raise InputError(
+            f"the weights are those of {weights.shape} hidden neurons, inputs and outputs, expected "
+            f"{(settings.hidden, task.inputs, task.outputs)}"
+        )
     hidden = network.silent(settings.hidden, settings.neurons)
     outputs: Activations = np.zeros(task.outputs, np.uint8)
     words = draws.words(seed, draws.ACTION, episode, range(1), settings.steps)[0]

@@ -68,7 +68,7 @@ class EnvWalk:
         self.terminated = False
         self.truncated = False
         self.cut = False
-        observation, info = task.reset(self._goal)
+        observation, info = task._reset(self._goal)
         self.observations.append(observation)
         self.infos.append(info)
 
@@ -80,7 +80,7 @@ class EnvWalk:
     @property
     def ep(self) -> float:
         """The episodic performance; lower is better."""
-        return self._task.measure(self)
+        return self._task._measure(self)
 
     def sense(self) -> Sequence[int]:
         """Return the last observation as bits."""
@@ -89,7 +89,7 @@ class EnvWalk:
     def act(self, action: int) -> None:
         """Take one step."""
         action = integer("action", action, 0, self._task.outputs - 1)
-        observation, reward, terminated, truncated, info = self._task.step(action)
+        observation, reward, terminated, truncated, info = self._task._step(action)
         self.observations.append(observation)
         self.infos.append(info)
         self.actions.append(action)
@@ -194,7 +194,7 @@ class EnvTask:
         own._seed = integer("seed", seed, 0, MAX_SEED) % 2**31
         return own
 
-    def reset(self, goal: int) -> tuple[Any, dict[str, Any]]:
+    def _reset(self, goal: int) -> tuple[Any, dict[str, Any]]:
         """Reset the environment towards a goal."""
         if self.starts is not None:
             seed: int | None = goal
@@ -207,7 +207,7 @@ class EnvTask:
             observation, info = env.reset(seed=seed, options=dict(options) or None)
         return observation, info
 
-    def step(self, action: int, copied: Any = None) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def _step(self, action: int, copied: Any = None) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one step in the environment, or in a copy of it."""
         env = self.env if copied is None else copied
         with named(self.name, "step"):
@@ -216,7 +216,7 @@ class EnvTask:
             raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the environment")
         return observation, float(reward), bool(terminated), bool(truncated), info
 
-    def measure(self, walk: EnvWalk) -> float:
+    def _measure(self, walk: EnvWalk) -> float:
         """Return the EP of an episode, as a number."""
         self._worlds.cut += walk.cut
         ep: object = self._ep(walk)
@@ -252,11 +252,11 @@ class EnvTask:
             goal = episode % len(self.goals)
             if episode == 0:
                 self._seed = _PROBE
-            yield self.reset(goal)[0]
+            yield self._reset(goal)[0]
             over, steps = False, 0
             while not over and steps < MAX_STEPS:
                 action = int(chosen.integers(self.outputs))
-                observation, _, terminated, truncated, _ = self.step(action)
+                observation, _, terminated, truncated, _ = self._step(action)
                 yield observation
                 over, steps = terminated or truncated, steps + 1
 
@@ -267,7 +267,7 @@ class EnvTask:
             first = []
             for _ in range(2):
                 self._seed = _PROBE
-                first.append(self.reset(0)[0])
+                first.append(self._reset(0)[0])
             if not data_equivalence(*first):
                 _log.warning(
                     "%s ignores the seed of its reset: two resets with one seed differ, "

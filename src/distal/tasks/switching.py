@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, counted, instance, integer, sequence, shown
+from distal.base import memory
+from distal.base.checks import InputError, counted, indices, instance, integer, sequence, shown
 from distal.model import draws
-from distal.model.draws import MAX_COUNT
+from distal.model.draws import MAX_COUNT, MAX_SEED
 
 NEW, BACK = "new", "back"
 SCHEDULES = {
     NEW: "every phase has another goal than the one before, drawn from the seed of the trial",
     BACK: "the trial's goal and another one, drawn from its seed, take turns",
 }
+_MOST_GOALS = 2**31 - 1  # they are numbered by 32-bit integers
+_MANY = 2**24  # goals of all phases and trials, from which on memory is looked at
+_BYTES = 40  # of each, while they are drawn
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class Switch:
 
     def check_goals(self, goals: int) -> None:
         """Refuse a task that does not have enough goals."""
+        goals = integer("the number of goals", goals, 1, _MOST_GOALS)
         if isinstance(self.goals, tuple):
             for one in self.goals:
                 integer("a goal of a switch", one, 0, goals - 1)
@@ -91,8 +96,19 @@ class Switch:
 
         Returns:
             The goals, by number.
+
+        Raises:
+            InputError: If an argument is wrong.
         """
         self.check_goals(goals)
+        goals = int(goals)
+        first, seed = indices("first", first, goals - 1, np.int32), indices("seed", seed, MAX_SEED, np.uint64)
+        if len(first) != len(seed):
+            raise InputError(f"there are {len(first)} goals and {len(seed)} seeds, expected as many")
+        phases = integer("phases", phases, 1, MAX_COUNT)
+        if len(first) * phases > _MANY:
+            needed = {"goals": _BYTES * len(first) * phases}
+            memory.Estimate("the goals of all phases", needed, "ask for fewer phases").check()
         if isinstance(self.goals, tuple):
             row = np.resize(np.array(self.goals, np.int32), phases)
             return np.tile(row, (len(first), 1))

@@ -209,7 +209,7 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
     inner = task.env.unwrapped
     if task.starts is None and np.count_nonzero(inner.initial_state_distrib) > 1:
         raise _chance_in_reset(task)
-    first = [int(task.for_trial(0).reset(goal)[0]) for goal in range(len(task.goals))]
+    first = [int(task.for_trial(0)._reset(goal)[0]) for goal in range(len(task.goals))]
     starts = []
     waiting: deque[tuple[int, int]] = deque()
     for state in first:
@@ -281,7 +281,7 @@ def _start(task: EnvTask, goal: int, state_of: Key) -> tuple[Any, Hashable, tupl
     """Return a copy of the environment at the start, its state, and what is sensed."""
     found = set()
     for seed in range(2 if task.starts else _RESETS):
-        observation, _ = task.for_trial(seed).reset(goal)
+        observation, _ = task.for_trial(seed)._reset(goal)
         found.add((state_of(task.env), task.encoder(observation)))
     if len(found) > 1:
         raise _chance_in_reset(task)
@@ -312,7 +312,7 @@ def _tried(task: EnvTask, env: Any, action: int, seed: int, state_of: Key) -> _S
     inner = getattr(own, "unwrapped", own)
     if callable(getattr(inner, "hash", None)) and hasattr(inner, "step_count"):
         inner.step_count = 0  # MiniGrid's, likewise
-    observation, reward, terminated, truncated, _ = task.step(action, own)
+    observation, reward, terminated, truncated, _ = task._step(action, own)
     return _Step(own, state_of(own), task.encoder(observation), reward, terminated or truncated)
 
 
@@ -405,7 +405,7 @@ def _compare(task: EnvTask, table: Table) -> None:
 def _alike(task: EnvTask, table: Table, goal: int, seed: int) -> bool:
     """Say whether environment and table do the same in a random walk."""
     chosen = np.random.default_rng(seed)
-    observation, _ = task.for_trial(seed).reset(goal)
+    observation, _ = task.for_trial(seed)._reset(goal)
     state, over = int(table.starts[goal]), False
     for step in range(1, min(LONGEST, task.steps or LONGEST) + 1):
         if table.observations[state].tolist() != list(task.encoder(observation)):
@@ -414,7 +414,7 @@ def _alike(task: EnvTask, table: Table, goal: int, seed: int) -> bool:
             return True
         action = int(chosen.integers(task.outputs))
         event = table.events[state, action]
-        observation, reward, terminated, truncated, _ = task.step(action)
+        observation, reward, terminated, truncated, _ = task._step(action)
         state, over = int(table.following[state, action]), bool(table.ends[goal, event])
         cut = truncated and step == task.limit and not terminated
         if reward != -(table.step_cost + int(table.costs[goal, event])):

@@ -148,12 +148,14 @@ class Aim(Generic[W]):
 
     def goal_in(self, episode: int) -> int:
         """Return the goal of an episode, from 0; after the last phase, that of the last."""
+        episode = integer("episode", episode, 0, MAX_COUNT)
         if not self.phases or self.every is None:
             return self.goal
         return self.phases[min(episode // self.every, len(self.phases) - 1)]
 
     def moves_at(self, episode: int) -> bool:
         """Say whether a new phase begins with this episode."""
+        episode = integer("episode", episode, 0, MAX_COUNT)
         return (
             self.every is not None
             and 0 < episode < len(self.phases) * self.every
@@ -172,4 +174,4 @@ class Aim(Generic[W]):
 
     def begin(self, settings: Settings, episode: int = 0) -> W:
         """Begin a new episode, with the goal that it has."""
-        return self.task.begin(self.goal_in(integer("episode", episode, 0, MAX_COUNT)), settings)
+        return self.task.begin(self.goal_in(episode), settings)
