@@ -1,7 +1,7 @@
 """`make fuzz`: damage, links, wrong calls, kills and early interrupts, from a fresh seed.
 
 Every round has to end in one of two ways: with the right result, to the byte, or with a
-refusal in one line that changes nothing. A summary is kept in `benchmarks/results`.
+refusal in one line that changes nothing. A summary is kept in `benchmarks/results`, a table in SECURITY.md.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from distal.search.evolve import Step, summary
 from tests import doors
 
 KEPT = Path(__file__).parents[1] / "benchmarks" / "results" / "fuzz.json"
+PAGE = Path(__file__).parents[1] / "SECURITY.md"
+BEGIN, END = "<!-- written by make fuzz -->\n", "<!-- end of what make fuzz wrote -->\n"
 MAZE = Maze.from_text("#######\n#0...1#\n###.###\n###S###\n#######")
 SMALL: Any = {
     "runs": 2, "generations": 3, "trials": 1, "episodes": 4, "steps": 8, "hidden": 4, "maze": MAZE,
@@ -417,9 +419,11 @@ def fuzz(seconds: float, seed: int) -> dict[str, Any]:
     failures: list[str] = []
     done: dict[str, dict[str, int]] = {}
     for name, part in PARTS.items():
+        before = len(failures)
         with tempfile.TemporaryDirectory() as folder:
             chance = random.Random(f"{seed} {name}")  # noqa: S311
             done[name] = part(chance, seconds / len(PARTS), Path(folder), failures)
+        done[name]["failures"] = len(failures) - before
         sys.stderr.write(f"{name}: {done[name]}, {len(failures)} failures so far\n")
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -429,6 +433,25 @@ def fuzz(seconds: float, seed: int) -> dict[str, Any]:
         **done,
         "failures": failures,
     }
+
+
+def table(found: dict[str, Any]) -> str:
+    """Return the table of SECURITY.md: what was tried, how it ended, and how often that was a failure."""
+    rows = ["| tried | rounds | ended | failures |", "|---|---:|---|---:|"]
+    for name in PARTS:
+        counts = found[name]
+        ended = ", ".join(
+            f"{count:,} {how}" for how, count in sorted(counts.items()) if how not in ("rounds", "failures")
+        )
+        rows.append(f"| {name} | {counts['rounds']:,} | {ended} | {counts['failures']} |")
+    return "\n".join(rows) + "\n"
+
+
+def with_table(text: str, found: dict[str, Any]) -> str:
+    """Return SECURITY.md with another table."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}{table(found)}{END}{after}"
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -441,6 +464,8 @@ def run(arguments: list[str] | None = None) -> int:
     sys.stderr.write(f"seed {options.seed}\n")
     found = fuzz(options.seconds, options.seed)
     write_text(options.out, to_json(found) + "\n")
+    if options.out == KEPT:
+        write_text(PAGE, with_table(PAGE.read_text(encoding="utf-8"), found))
     for failure in found["failures"]:
         sys.stderr.write(f"{failure!r}\n")
     return 1 if found["failures"] else 0

@@ -24,6 +24,7 @@ from distal import learners
 from distal.cli import main
 from distal.search import registry
 from distal.tasks.pixels import SCALE
+from tests import fuzz
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -318,6 +319,14 @@ def test_the_animated_picture_is_what_its_command_draws(
             top = 4 * SCALE  # the captions stand above the mazes, the key to the colours below
             mazes = (0, top, kept.width, top + 29 * SCALE)
             assert drawn.convert("RGB").crop(mazes).tobytes() == kept.convert("RGB").crop(mazes).tobytes()
+
+
+def test_the_table_of_what_was_fuzzed_is_that_of_the_last_run_which_found_nothing() -> None:
+    found = json.loads(fuzz.KEPT.read_text())
+    page = fuzz.PAGE.read_text(encoding="utf-8")
+    assert fuzz.with_table(page, found) == page
+    assert all(f"| {part} |" in page for part in fuzz.PARTS)
+    assert found["failures"] == []
 
 
 def test_the_citation_names_this_version() -> None:
