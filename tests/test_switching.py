@@ -246,3 +246,8 @@ def test_results_of_moving_goals_speak_of_phases_and_tell_trials_apart() -> None
     for row, goals in zip(rows[::7], result.goals, strict=True):
         assert row["goal_of_phase"] == row["final_position"] == symbols[goals[0]]
     assert rows[3]["goal_of_phase"] == symbols[result.goals[0, 1]]
+
+
+def test_the_length_of_a_phase_is_checked_even_where_there_is_one_phase() -> None:
+    with pytest.raises(InputError, match="every is 'x', expected a whole number"):
+        Aim(MazeTask(triple_t_maze()), 0, (), "x")  # type: ignore[arg-type]

@@ -147,6 +147,8 @@ def sequence(name: str, value: object, expected: str, most: int = MOST) -> tuple
 
     A range, or what computes its entries, may be longer than memory: lengths come first.
     """
+    if type(value) in (tuple, list) and len(cast(list[Any], value)) <= most:  # in every step of a maze
+        return tuple(cast(list[Any], value))
     if not _is_listed(value):
         raise InputError(f"{name} is {shown(value)}, expected {expected}")
     listed = cast(Sequence[Any], value)

@@ -143,7 +143,7 @@ class Aim(Generic[W]):
             for one in sequence("phases", self.phases, "a list of goals")
         )
         object.__setattr__(self, "phases", phases)
-        if phases:
+        if phases or self.every is not None:
             object.__setattr__(self, "every", integer("every", self.every, 1, MAX_COUNT))
 
     def goal_in(self, episode: int) -> int:
