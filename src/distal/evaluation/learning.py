@@ -125,12 +125,12 @@ class Behaviour(Frozen):
             raise InputError(
                 f"ep has the shape {numbers.shape} and the type {numbers.dtype}, expected {expected}"
             )
+        length = ep.shape[1] if phase is None else integer("phase", phase, 1, MAX_COUNT)
         tenth = max(1, ep.shape[1] // 10)
         means = float(ep[:, :tenth].mean()), float(ep[:, -tenth:].mean())
         if target is None:
             return cls(np.zeros(len(ep), np.int64), None, None, *means, None, None)
         reached = ep <= number("target", target)
-        length = ep.shape[1] if phase is None else integer("phase", phase, 1, MAX_COUNT)
         starts = range(0, ep.shape[1], length)
         parts = [reached[:, start : start + length] for start in starts]
         firsts = [np.where(part.any(axis=1), part.argmax(axis=1) + 1, 0) for part in parts]
