@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -506,7 +507,7 @@ def test_nothing_is_written_through_a_link(
     "echo before > out; {} --csv /dev/stdout >> out; sed -n '1d; 2p' out",
 ])  # fmt: skip
 def test_pipes_devices_and_what_a_shell_has_opened_are_written_to(shell: str, tmp_path: Path) -> None:
-    line = shell.format(f"{sys.executable} -m distal {' '.join(['learn', 'hc', *PLAIN])}")
+    line = shell.format(shlex.join([*DISTAL, "learn", "hc", *PLAIN]))
     with started("bash", "-c", line, cwd=tmp_path) as process:
         out, errors = process.communicate(timeout=60)
     assert errors == ""
