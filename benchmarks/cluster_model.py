@@ -50,6 +50,10 @@ class Work:
 class _Nothing:
     """An engine that returns at once."""
 
+    def supports(self, batch: Batch) -> str | None:
+        """Return None: it runs everything."""
+        return None
+
     def run(self, batch: Batch, **options: object) -> Trials:
         return Trials(np.full((len(batch), len(batch.recorded)), 100, np.int32), None, None, None)
 
@@ -116,7 +120,7 @@ def table(measured: dict[str, float]) -> dict[str, list[dict[str, float]]]:
 
 def draw(found: dict[str, list[dict[str, float]]], path: Path) -> None:
     """Plot the efficiency against the number of workers."""
-    with mpl.rc_context({**figures.STYLE, "font.size": 10, "axes.grid": False}):
+    with mpl.rc_context({**figures._STYLE, "font.size": 10, "axes.grid": False}):
         figure = Figure(figsize=(7.2, 4))
         axes = figure.subplots()
         for (name, points), role in zip(found.items(), ("dsp", "hc", "goal"), strict=True):
