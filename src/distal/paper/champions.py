@@ -603,14 +603,6 @@ def _gathered(groups: Sequence[Finalists]) -> Genotypes:
     return Genotypes.joined(*(groups[run].genotypes[[place]] for place, run in sorted(places)))
 
 
-def _alike(one: HeldOut, other: HeldOut) -> bool:
-    """Say whether measures are the same but for what another release of SciPy makes of the last digits."""
-    pairs = zip(asdict(one).values(), asdict(other).values(), strict=True)
-    return all(
-        a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9)) for a, b in pairs
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class _Found:
     """What a search leaves to the last race: contenders, how many were measured, the runs' winners."""
@@ -651,10 +643,7 @@ class _Work:
         if winner is not None:
             held = self._held_out(winner) if stored.version == __version__ else stored.held_out
             again = self._champion(found, winner, stored.selected, stored.spent, held)
-            again = replace(
-                again, command=stored.command, version=stored.version, engine=stored.engine,
-                held_out=stored.held_out if _alike(held, stored.held_out) else held,
-            )  # fmt: skip
+            again = replace(again, command=stored.command, version=stored.version, engine=stored.engine)
             if again == stored:
                 return stored
         files = " and ".join(self.stages.stages[stage].curves for stage in (_OWN, _CHANCE))
