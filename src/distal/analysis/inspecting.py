@@ -21,6 +21,7 @@ from distal.analysis import drawing
 from distal.analysis.usage import LAYERS, Usage, count_usage
 from distal.base.checks import (
     InputError,
+    ascending,
     counted,
     flag,
     instance,
@@ -99,8 +100,7 @@ class Effect:
         found = cls(
             **{one.name: ranges.get(one.name, number)(one.name, given[one.name]) for one in fields(cls)}
         )
-        if found.low > found.high:
-            raise InputError(f"an interval goes from {found.low} down to {found.high}")
+        ascending(found.low, found.high)
         return found
 
 

@@ -112,6 +112,12 @@ def not_negative(name: str, value: object) -> float:
     return found
 
 
+def ascending(low: float, high: float) -> None:
+    """Refuse the ends of an interval that are the wrong way round."""
+    if low > high:
+        raise InputError(f"an interval goes from {low} down to {high}")
+
+
 def unit_interval(name: str, value: object) -> float:
     """Return value as a float if it is a number in [0, 1]."""
     plain = _plain(value)

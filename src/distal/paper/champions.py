@@ -24,6 +24,7 @@ from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import (
     InputError,
+    ascending,
     counted,
     flag,
     folder,
@@ -188,8 +189,8 @@ class HeldOut:
         if any(given[name] is not None for name in shares):  # all of them, or none
             found |= {name: unit_interval(name, given[name]) for name in shares}
         for low, high in (("low", "high"), ("reached_low", "reached_high")):
-            if low in found and found[low] > found[high]:
-                raise InputError(f"{low} is {found[low]}, above {high}, which is {found[high]}")
+            if low in found:
+                ascending(found[low], found[high])
         return cls(**found)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, integer, not_negative, number, unit_interval
+from distal.base.checks import InputError, ascending, integer, not_negative, number, unit_interval
 from distal.base.significance import (
     SIGNIFICANT,
     difference_interval,
@@ -60,8 +60,7 @@ class Interval:
     def from_dict(cls, data: Any) -> Interval:
         """Read the numbers by name."""
         found = cls(*(number(name, data[name]) for name in ("value", "low", "high")))
-        if found.low > found.high:
-            raise InputError(f"an interval goes from {found.low} down to {found.high}")
+        ascending(found.low, found.high)
         return found
 
     @classmethod
