@@ -110,7 +110,7 @@ def places() -> list[Place]:
         for name, values in {**READINGS, "neurons": NEURONS}.items()
         for value in list(values)[1:]
     ]
-    narrow = Place("narrow-t: corridors one cell wide", MazeTask(maze("narrow-t")))
+    narrow = Place("narrow-t", MazeTask(maze("narrow-t")))
     return [HOME, narrow, *levels, *sizes, *readings]
 
 
