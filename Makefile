@@ -27,7 +27,7 @@ test: $(STAMP)
 SHARED = $(shell $(PYTHON) -c "import xdist" 2>/dev/null && echo --numprocesses 8 --dist worksteal -p no:benchmark)
 
 test-gpu:
-	PYTHONPATH=src $(PYTHON) -m pytest tests/test_gpu.py -m gpu -q $(SHARED) --gpu-summary benchmarks/results/gpu-tests.json
+	PYTHONPATH=src $(PYTHON) -m pytest tests/engines/test_gpu.py -m gpu -q $(SHARED) --gpu-summary benchmarks/results/gpu-tests.json
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from distal.base.colours import LIGHT
 from distal.engines import Batch, Runner, Trials
-from distal.paper import figures
 from distal.search.config import Config
 from distal.search.evolve import next_generation, run_seed
+from distal.studies import figures
 
 ROOT = Path(__file__).parent.parent
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)

@@ -31,9 +31,9 @@ from distal.learners.rule import published_fitness, published_rules
 from distal.model.draws import child_seeds
 from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
-from distal.paper import experiments
-from distal.paper.comparison import compare
-from distal.paper.stages import Stages
+from distal.studies import experiments
+from distal.studies.comparison import compare
+from distal.studies.stages import Stages
 from distal.tasks.walk import MazeTask
 
 SIDE, MIDDLE, MEAN = 29, 14, 38.5

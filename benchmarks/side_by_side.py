@@ -27,7 +27,7 @@ import json, sys, time
 from distal.bench import generation
 from distal.engines import cpu
 from distal.learners.rule import evolved_rules, published_rules
-from distal.paper.experiments import random_learners
+from distal.studies.experiments import random_learners
 
 def microseconds(batch):
     began = time.process_time()

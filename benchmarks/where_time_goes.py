@@ -28,7 +28,7 @@ from distal.engines.cpu import kernels
 from distal.engines.cpu.kernels import F1, GROUP, ZERO
 from distal.learners.rule import evolved_rules
 from distal.model.draws import NOISE, WEIGHTS
-from distal.paper import figures
+from distal.studies import figures
 
 WALK, CHECK, TRACES, UPDATE, COPY, NOISE_DRAW = range(6)
 REPEATS = 2000

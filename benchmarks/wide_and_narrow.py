@@ -32,7 +32,7 @@ from distal.engines.cpu.kernels import F1, GROUP, ZERO
 from distal.learners import Chance, chance_for
 from distal.learners.rule import evolved_rules, published_rules
 from distal.model.draws import WEIGHTS
-from distal.paper.experiments import random_learners
+from distal.studies.experiments import random_learners
 
 WIDE, NARROW = "triple-t", "narrow-t"
 LIMIT = 1.1  # times as long in the wide maze

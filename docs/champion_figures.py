@@ -8,15 +8,15 @@ import numpy as np
 from champion_numbers import BEFORE, CLIMBER, OURS
 from matplotlib.ticker import PercentFormatter
 
-from distal.analysis import drawing
-from distal.analysis.usage import LAYERS
 from distal.base.colours import LIGHT
 from distal.base.drawing import signed
 from distal.base.significance import SIGNIFICANT
+from distal.evaluation import drawing
 from distal.evaluation.measures import MISSED, Measure
+from distal.evaluation.usage import LAYERS
 from distal.learners.dsp import ROWS
-from distal.paper.figures import blank, draw_curve, own_style, render_svg, standalone
-from distal.paper.measured import Curve
+from distal.studies.figures import blank, draw_curve, own_style, render_svg, standalone
+from distal.studies.measured import Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 
 from distal import engines, learners
 from distal._version import __version__
-from distal.analysis.inspecting import CHANGES, Effect, with_row
-from distal.analysis.usage import count_usage
 from distal.base.machine import machine
 from distal.base.significance import holm, mean_interval, paired, share_interval
 from distal.engines import Runner
 from distal.engines.batch import EPs
+from distal.evaluation.inspecting import CHANGES, Effect, with_row
 from distal.evaluation.learning import Behaviour, batch_of, settings_in
 from distal.evaluation.measures import LAST, Measure
+from distal.evaluation.usage import count_usage
 from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
 from distal.learners.dsp import NUMBERS, ROWS, Rule
 from distal.learners.rule import champion_record, champion_rules, find_rule
 from distal.model.draws import child_seed
 from distal.model.maze import maze, t_maze, triple_t_maze
 from distal.model.settings import NEURONS, READINGS, SettingsDict
-from distal.paper.measured import Curve
+from distal.studies.measured import Curve
 from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask
 

@@ -35,22 +35,17 @@ import numpy as np
 
 import distal
 from distal import Chance, Comparison, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
-from distal.analysis.rule_sets import find_rules
-from distal.analysis.usage import Usage
 from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.learning import Behaviour, Result, batch_of
+from distal.evaluation.rule_sets import find_rules
+from distal.evaluation.usage import Usage
 from distal.learners import dsp
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
 from distal.model.network import fresh_weights, synapses
 from distal.model.settings import NEURONS, READINGS
-from distal.paper.appendix import Appendix
-from distal.paper.champions import HeldOut
-from distal.paper.experiments import Reproduction, Scale
-from distal.paper.reading_study import ReadingStudy
-from distal.paper.task_study import TaskStudy
 from distal.search.cma import CMASearch
 from distal.search.config import Config
 from distal.search.genetic import GeneticSearch
@@ -59,6 +54,11 @@ from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
 from distal.show.inspected import write_figures, write_page
+from distal.studies.appendix import Appendix
+from distal.studies.champions import HeldOut
+from distal.studies.experiments import Reproduction, Scale
+from distal.studies.reading_study import ReadingStudy
+from distal.studies.task_study import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.episode import run_episode
@@ -812,7 +812,7 @@ def learning() -> list[Door]:
         Door("distal.Inspection.from_dict", distal.Inspection.from_dict, {
             "data": (lambda: inspection().to_dict(True), never),
         }),
-        Door("distal.analysis.usage.Usage.from_dict", Usage.from_dict, {
+        Door("distal.evaluation.usage.Usage.from_dict", Usage.from_dict, {
             "data": (lambda: {"counts": inspection().usage.counts.tolist()}, never),
         }),
         Door("distal.Evaluation.to_dict", method(evaluation, "to_dict"), {"curves": row(True, flag)}),
@@ -863,7 +863,7 @@ def learning() -> list[Door]:
         Door("distal.Result.plot", method(result, "plot"), AX),
         Door("distal.Rule.plot", RULE.plot, AX),
         Door("distal.Evolved.plot", method(evolved, "plot"), AX),
-        Door("distal.analysis.rule_sets.find_rules", find_rules, {"given": row("runs", some(Rule))}),
+        Door("distal.evaluation.rule_sets.find_rules", find_rules, {"given": row("runs", some(Rule))}),
         Door("distal.show.inspected.write_page", write_page, {
             "found": (inspected_set, never), "out": row("page.html", new_file),
         }, quick=False),
@@ -1020,10 +1020,10 @@ def experiments() -> list[Door]:
         Door("distal.search.config.Config.from_dict", from_fields(Config.from_dict), fields_of(
             config().to_dict(), **dict.fromkeys(config().to_dict(), either)
         )),
-        Door("distal.paper.champions.HeldOut.from_dict", HeldOut.from_dict, {
+        Door("distal.studies.champions.HeldOut.from_dict", HeldOut.from_dict, {
             "data": (held_out, never),
         }),
-        Door("distal.paper.champions.HeldOut.from_dict", from_fields(HeldOut.from_dict), fields_of(
+        Door("distal.studies.champions.HeldOut.from_dict", from_fields(HeldOut.from_dict), fields_of(
             held_out(), **dict.fromkeys(held_out(), either)
         )),
         Door("distal.CMA", distal.CMA, {
@@ -1333,9 +1333,9 @@ MADE_BY_US = "made by the package, never by who uses it"
 NO_DOOR = {
     **dict.fromkeys(
         (
-            "distal.Inspection", "distal.RuleSet", "distal.analysis.usage.Usage",
-            "distal.analysis.inspecting.Knockout", "distal.analysis.inspecting.Effect",
-            "distal.analysis.inspecting.Effect.of", "distal.analysis.inspecting.Smallest",
+            "distal.Inspection", "distal.RuleSet", "distal.evaluation.usage.Usage",
+            "distal.evaluation.inspecting.Knockout", "distal.evaluation.inspecting.Effect",
+            "distal.evaluation.inspecting.Effect.of", "distal.evaluation.inspecting.Smallest",
             "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
@@ -1343,8 +1343,8 @@ NO_DOOR = {
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.protocol.Finalists",
-            "distal.Champion", "distal.paper.champions.HeldOut",
-            "distal.paper.stages.Stage", "distal.paper.stages.Event",
+            "distal.Champion", "distal.studies.champions.HeldOut",
+            "distal.studies.stages.Stage", "distal.studies.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",
             "distal.model.network.Weights",
             "distal.tasks.encoders.Encoder",

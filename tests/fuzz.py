@@ -32,9 +32,9 @@ from distal import InputError, Maze, evolve, reproduce, resume
 from distal.base.files import to_json, write_text
 from distal.base.folders import fingerprint
 from distal.cli import main
-from distal.paper import experiments
-from distal.paper.experiments import Scale
 from distal.search.evolve import Step, summary
+from distal.studies import experiments
+from distal.studies.experiments import Scale
 from tests import doors
 
 KEPT = Path(__file__).parents[1] / "benchmarks" / "results" / "fuzz.json"

@@ -26,8 +26,8 @@ import distal
 from distal import Chance, HillClimbing, Maze, Rule
 from distal.base.files import to_json
 from distal.model.settings import READINGS
-from distal.paper import experiments as paper
-from distal.paper import reading_study as readings
+from distal.studies import experiments as paper
+from distal.studies import reading_study as readings
 
 KEPT = Path(__file__).with_name("digests.json")
 MAZE = Maze.from_text(

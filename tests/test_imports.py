@@ -14,7 +14,7 @@ ROOT = Path(distal.__file__).parent
 
 # Each may import itself and what stands before it. All may import the version, none the front door.
 ORDER = (
-    "_version", "base", "model", "tasks", "learners", "engines", "evaluation", "search", "analysis", "paper",
+    "_version", "base", "model", "tasks", "learners", "engines", "evaluation", "search", "studies",
     "show", "bench", "cli", "front door",
 )  # fmt: skip
 
@@ -24,15 +24,15 @@ LATE = {
     ("base.frames", "pandas"): "an extra",
     ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",
     ("tasks.environment", "distal.tasks.pixels"): "imports Pillow",
-    ("analysis.drawing", "matplotlib"): "takes a third of a second; only figures need it",
-    ("analysis.rule_sets", "scipy"): "takes half a second; only clusters need it",
-    ("analysis.usage", "distal.engines.cpu.counting"): "imports Numba",
+    ("evaluation.drawing", "matplotlib"): "takes a third of a second; only figures need it",
+    ("evaluation.rule_sets", "scipy"): "takes half a second; only clusters need it",
+    ("evaluation.usage", "distal.engines.cpu.counting"): "imports Numba",
     ("engines.cluster", "dask"): "an extra",
     ("engines.cluster", "distributed"): "an extra",
     ("engines.gpu", "cupy"): "an extra",
-    ("paper.figures", "matplotlib"): "takes a third of a second; only reports need it",
-    ("paper.reading_figures", "matplotlib"): "likewise",
-    ("paper.beyond_figures", "matplotlib"): "likewise",
+    ("studies.figures", "matplotlib"): "takes a third of a second; only reports need it",
+    ("studies.reading_figures", "matplotlib"): "likewise",
+    ("studies.beyond_figures", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",
     ("show.film", "imageio_ffmpeg"): "an extra",
     ("tasks.encoders", "gymnasium"): "an extra",

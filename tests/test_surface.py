@@ -14,7 +14,7 @@ import pytest
 
 import distal
 from tests import doors
-from tests.test_docs import BLOCK, DOCUMENTS, ROOT
+from tests.docs.test_docs import BLOCK, DOCUMENTS, ROOT
 
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises):\n((?:(?: {4}.*)?\n)+)", re.MULTILINE)
 ENTRY = re.compile(r"^ {4}(\**\w+): ", re.MULTILINE)

@@ -14,12 +14,12 @@ from distal.base.machine import check_start
 check_start()
 
 from distal._version import __version__ as __version__
-from distal.analysis.comparing import Comparison, PairedDifference, compare
-from distal.analysis.inspecting import Inspection, inspect
-from distal.analysis.rule_sets import RuleSet, inspect_set
 from distal.base.checks import InputError
 from distal.evaluation.agents import Agent, Evaluation, evaluate
+from distal.evaluation.comparing import Comparison, PairedDifference, compare
+from distal.evaluation.inspecting import Inspection, inspect
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
+from distal.evaluation.rule_sets import RuleSet, inspect_set
 from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
@@ -33,16 +33,16 @@ from distal.learners.rule import (
 )
 from distal.model.maze import Maze, maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
-from distal.paper.beyond_study import BeyondStudy, study_beyond
-from distal.paper.champions import Champion, champions
-from distal.paper.experiments import Reproduction, reproduce
-from distal.paper.reading_study import ReadingStudy, study_readings
-from distal.paper.task_study import TaskStudy, study_tasks
-from distal.paper.writing import write_report
 from distal.search.cma import CMA
 from distal.search.evolve import evolve, resume
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.results import Evolved
+from distal.studies.beyond_study import BeyondStudy, study_beyond
+from distal.studies.champions import Champion, champions
+from distal.studies.experiments import Reproduction, reproduce
+from distal.studies.reading_study import ReadingStudy, study_readings
+from distal.studies.task_study import TaskStudy, study_tasks
+from distal.studies.writing import write_report
 from distal.tasks import registration
 from distal.tasks.gym import EnvTask
 from distal.tasks.sources import task_of

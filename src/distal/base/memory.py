@@ -1,7 +1,7 @@
 """What work will need of the machine's memory, and a refusal of what does not fit.
 
 An estimate has parts with names. The bytes below were measured on real processes, and
-tests/test_memory.py measures again.
+tests/base/test_memory.py measures again.
 """
 
 from __future__ import annotations

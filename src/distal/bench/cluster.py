@@ -14,7 +14,7 @@ from distal.bench import Row, alternating, generation
 from distal.engines import cpu
 from distal.engines.cluster import Cluster
 from distal.engines.spread import TASK, Spread
-from distal.paper.experiments import random_learners
+from distal.studies.experiments import random_learners
 
 _EMPTY_TASKS = 200
 

@@ -30,7 +30,7 @@ from distal.learners.rule import evolved_rules, published_rules
 from distal.model import network
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.settings import SIGMOID
-from distal.paper.experiments import random_learners
+from distal.studies.experiments import random_learners
 
 
 def run(quick: bool = False) -> Iterator[Row]:

@@ -29,8 +29,8 @@ from distal.engines import Batch, gpu
 from distal.learners.rule import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.settings import BINARY, SIGMOID
-from distal.paper.experiments import RESAMPLE, random_learners
 from distal.search.evolve import evolve
+from distal.studies.experiments import RESAMPLE, random_learners
 
 RULES = 15 * 14  # one generation of all fifteen runs
 _GENERATION = f"one generation of fifteen runs: {RULES} random rules × 40 trials × 100 episodes"

@@ -30,7 +30,7 @@ from jax import lax
 from distal.learners.rule import Rule
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.settings import BINARY, NEURONS
-from distal.paper.experiments import random_learners
+from distal.studies.experiments import random_learners
 
 HIDDEN, STEPS = 20, 100
 

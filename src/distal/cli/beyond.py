@@ -11,8 +11,8 @@ from distal.base.files import read_json
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, print_json
-from distal.paper import beyond_answers, beyond_report, beyond_study
-from distal.paper.beyond_study import Beyond, BeyondStudy
+from distal.studies import beyond_answers, beyond_report, beyond_study
+from distal.studies.beyond_study import Beyond, BeyondStudy
 
 
 def add(commands: Commands) -> None:

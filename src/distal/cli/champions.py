@@ -12,10 +12,10 @@ from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json
 from distal.evaluation.learning import settings_in
 from distal.model.settings import SettingsDict
-from distal.paper import champions
-from distal.paper.champions import HELD_OUT, PRIZES, Champion, Request, written
-from distal.paper.experiments import estimated_seconds
 from distal.search.config import Config
+from distal.studies import champions
+from distal.studies.champions import HELD_OUT, PRIZES, Champion, Request, written
+from distal.studies.experiments import estimated_seconds
 
 
 def add(commands: Commands) -> None:

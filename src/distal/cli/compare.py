@@ -9,7 +9,13 @@ from pathlib import Path
 from rich.text import Text
 
 from distal._version import __version__
-from distal.analysis.comparing import (
+from distal.base.checks import InputError, counted
+from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
+from distal.cli import options
+from distal.cli.parser import Commands, add_command, whole
+from distal.cli.terminal import console, new_table, print_json, progress, visible
+from distal.cli.work import runner_of
+from distal.evaluation.comparing import (
     FEWEST_PAIRS,
     MOST_TRIALS,
     Comparison,
@@ -20,14 +26,8 @@ from distal.analysis.comparing import (
     limits,
     written,
 )
-from distal.base.checks import InputError, counted
-from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
-from distal.cli.terminal import console, new_table, print_json, progress, visible
-from distal.cli.work import runner_of
 from distal.evaluation.learning import checked_numbers, settings_in
-from distal.paper.figures import blank, own_style, render, standalone
+from distal.studies.figures import blank, own_style, render, standalone
 from distal.tasks.task import task_name, whole_eps
 from distal.tasks.walk import MazeTask
 

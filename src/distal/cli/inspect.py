@@ -9,8 +9,6 @@ import numpy as np
 from rich.text import Text
 
 from distal._version import __version__
-from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
-from distal.analysis.rule_sets import RANDOM, RuleSet, find_rules, inspect_set
 from distal.base.checks import counted, folder
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
@@ -18,7 +16,9 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
+from distal.evaluation.inspecting import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
 from distal.evaluation.learning import checked_numbers, settings_in
+from distal.evaluation.rule_sets import RANDOM, RuleSet, find_rules, inspect_set
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.rule import SHIPPED, shipped_names

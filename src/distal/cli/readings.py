@@ -11,8 +11,8 @@ from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.settings import Settings
-from distal.paper import reading_report, reading_study
-from distal.paper.reading_study import ReadingStudy
+from distal.studies import reading_report, reading_study
+from distal.studies.reading_study import ReadingStudy
 
 
 def add(commands: Commands) -> None:

@@ -11,8 +11,8 @@ from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, print_json
 from distal.model.settings import Settings
-from distal.paper import experiments, report
-from distal.paper.comparison import agreement, compare
+from distal.studies import experiments, report
+from distal.studies.comparison import agreement, compare
 from distal.tasks.walk import MazeTask
 
 

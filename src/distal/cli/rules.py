@@ -25,7 +25,7 @@ from distal.learners.rule import (
     published_rules,
     shipped_names,
 )
-from distal.paper.wording import p_value
+from distal.studies.wording import p_value
 
 _SHIPPED = ((published_rules, published_fitness), (evolved_rules, evolved_fitness))
 

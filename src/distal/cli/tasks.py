@@ -10,8 +10,8 @@ from distal.base.checks import folder
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json
-from distal.paper import task_report, task_study
-from distal.paper.task_study import Crew, Tasks, TaskStudy
+from distal.studies import task_report, task_study
+from distal.studies.task_study import Crew, Tasks, TaskStudy
 
 
 def add(commands: Commands) -> None:

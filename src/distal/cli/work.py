@@ -16,7 +16,7 @@ from distal.base.checks import InputError, counted
 from distal.cli.terminal import PlainConsole, new_table, tell
 from distal.engines import Runner
 from distal.engines.spread import WorkError
-from distal.paper.stages import Event, Stage
+from distal.studies.stages import Event, Stage
 
 if TYPE_CHECKING:
     from distal.engines.cluster import Cluster

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from distal.analysis.drawing import row_label
-from distal.analysis.inspecting import CHANGES, CRITERION, Inspection, listed, spoken
-from distal.analysis.rule_sets import RANDOM, RuleSet
-from distal.analysis.usage import LAYERS
 from distal.base.checks import InputError, counted, folder, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.drawing import signed
 from distal.base.files import PAGE, SVG, check_target, write_text
+from distal.evaluation.drawing import row_label
+from distal.evaluation.inspecting import CHANGES, CRITERION, Inspection, listed, spoken
+from distal.evaluation.rule_sets import RANDOM, RuleSet
+from distal.evaluation.usage import LAYERS
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
-from distal.paper.figures import GROUND, blank, own_style, render_svg, standalone, themed
+from distal.studies.figures import GROUND, blank, own_style, render_svg, standalone, themed
 from distal.tasks.task import task_name
 from distal.tasks.walk import MazeTask
 

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal import engines
-from distal.analysis.usage import LAYERS, Tally
 from distal.base import memory
 from distal.base.checks import InputError, counted, function, integer, path, shown, straight
 from distal.base.colours import DARK, LIGHT, css
@@ -34,6 +33,7 @@ from distal.base.frozen import Frozen
 from distal.engines import Batch, Progress, reference
 from distal.engines.batch import best_so_far, named_in_errors
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
+from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.learners.dsp import ROWS, Rule

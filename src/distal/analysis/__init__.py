@@ -1,1 +1,0 @@
-"""Learners set side by side, and rules looked into."""

@@ -1,0 +1,338 @@
+"""What several rules have in common: row by row, weighted by how often each of them uses it.
+
+A rule's change in a row that it never uses means nothing; evolution leaves it to drift. So
+rules are compared by what they do: two of them are as far apart as the share of updates
+that they would make differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal import engines
+from distal.base.checks import InputError, one_of, sequence, shown
+from distal.base.display import html_table, or_dash
+from distal.base.drawing import axes_or_new
+from distal.base.folders import inside
+from distal.base.frames import frame, frame_of_rows
+from distal.base.frozen import Frozen
+from distal.engines import Progress, Runner
+from distal.evaluation import drawing
+from distal.evaluation.inspecting import CHANGES, check_updates, checked_rule, listed
+from distal.evaluation.learning import Result, batch_of, chosen_task, learn
+from distal.evaluation.usage import Usage, count_usage
+from distal.learners.dsp import Rule
+from distal.learners.rule import SHIPPED, is_there
+from distal.model.maze import Maze
+from distal.model.settings import SettingsDict
+from distal.tasks.sources import AnyTask
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+SHARED = 0.8  # the agreement from which on a row counts as shared,
+USED = 0.01  # if it is used at least so often
+RANDOM = 4 / 9  # the distance of two rules whose changes are drawn at random
+_CUT = RANDOM / 2  # rules that are nearer than this form a cluster
+
+
+@dataclass(frozen=True, eq=False)
+class RuleSet(Frozen):
+    """What several rules have in common.
+
+    Attributes:
+        rules: The rules.
+        results: The evaluation of each, with chance beside it.
+        usages: How often each rule uses its rows.
+        use: How often each row is used, the mean over the rules, (32).
+        consensus: The mean change of each row, each rule weighted by how often it uses the row;
+            from −1 to 1, (32). 0 in a row that no rule uses.
+        agreement: The share of that weight behind the most frequent change, (32).
+        distances: The share of updates that two rules would make differently, (rules, rules).
+        clusters: The cluster of each rule, from 1; rules of one cluster are nearer to one another,
+            on average, than half of what random rules are.
+        order: The rules, from 0, in the order in which the clusters join them.
+    """
+
+    rules: tuple[Rule, ...]
+    results: tuple[Result, ...]
+    usages: tuple[Usage, ...]
+    use: NDArray[np.float64]
+    consensus: NDArray[np.float64]
+    agreement: NDArray[np.float64]
+    distances: NDArray[np.float64]
+    clusters: tuple[int, ...]
+    order: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        fitness = float(np.mean([one.fitness for one in self.results]))
+        by_chance = [one.chance.fitness for one in self.results if one.chance is not None]
+        chance = float(np.mean(by_chance)) if by_chance else None
+        return (
+            f"RuleSet({len(self.rules)} rules: mean fitness {fitness:.2f}, chance {or_dash(chance)}; "
+            f"{len(self.shared)} rows shared, {len(set(self.clusters))} clusters)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (row["rule"], row["cluster"], f"{row['fitness']:.2f}", or_dash(row["chance"]))
+            for row in self._rows()
+        ]
+        title = f"{len(self.rules)} rules; rows on which they agree: {listed(self.shared)}"
+        return html_table(title, ("rule", "cluster", "fitness: mean best EP", "chance"), rows)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return what a table says of each rule."""
+        return [
+            {
+                "rule": name, "cluster": cluster, "fitness": result.fitness,
+                "standard_error": result.standard_error,
+                "chance": None if result.chance is None else result.chance.fitness, **rule.numbers,
+            }
+            for name, cluster, result, rule in zip(
+                self.names, self.clusters, self.results, self.rules, strict=True
+            )
+        ]  # fmt: skip
+
+    def to_frame(self, what: str = "rules") -> DataFrame:
+        """Return a pandas DataFrame with one row for each rule, or ("rows") for each row of their tables."""
+        if one_of("what", what, ("rules", "rows")) == "rules":
+            return frame_of_rows(self._rows())
+        rows = np.arange(len(self.use))
+        columns = {"use": self.use, "consensus": self.consensus, "agreement": self.agreement}
+        return frame({"row": rows, **columns, "shared": np.isin(rows, self.shared)})
+
+    @property
+    def names(self) -> list[str]:
+        """What the rules are called; by their number where they have no name."""
+        return [rule.name or f"rule {k}" for k, rule in enumerate(self.rules, start=1)]
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """The rows on which the rules agree, by 80 % of the weight or more, if 1 % of updates use them."""
+        return tuple(
+            int(row)
+            for row in np.argsort(-self.use, kind="stable")
+            if self.use[row] >= USED and self.agreement[row] >= SHARED
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers and every setting that made them, ready for JSON."""
+        own = self.results[0].to_dict()
+        kept = (
+            "episodes",
+            "trials",
+            "resample",
+            "seed",
+            "engine",
+            "hidden",
+            "steps",
+            "maze",
+            "heading",
+            "task",
+        )
+        return {
+            "rules": [
+                {
+                    "rule": rule.to_dict(), "cluster": cluster, "fitness": result.fitness,
+                    "standard_error": result.standard_error,
+                    "chance": None if result.chance is None else result.chance.fitness,
+                    "usage": usage.rows.tolist(),
+                }
+                for rule, result, cluster, usage in zip(
+                    self.rules, self.results, self.clusters, self.usages, strict=True
+                )
+            ],
+            "use": self.use.tolist(),
+            "consensus": self.consensus.tolist(),
+            "agreement": self.agreement.tolist(),
+            "shared": list(self.shared),
+            "distances": self.distances.tolist(),
+            "order": list(self.order),
+            **{name: own[name] for name in kept if name in own},
+        }  # fmt: skip
+
+    def summary(self) -> str:
+        """Return what was found in a few lines of text."""
+        apart = self.distances[np.triu_indices(len(self.rules), 1)]
+        groups = [
+            [name for name, its in zip(self.names, self.clusters, strict=True) if its == cluster]
+            for cluster in sorted(set(self.clusters))
+        ]
+        together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
+        return "\n".join(
+            [
+                f"{len(self.rules)} rules; mean distance {apart.mean():.2f}, random rules {RANDOM:.2f}",
+                f"rows on which they agree, the most used first: {listed(self.shared)}",
+                f"clusters: {together or 'none, every rule stands alone'}",
+            ]
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the changes of all rules, the paler the less they are used; the consensus is the last column.
+
+        Args:
+            ax: Where to draw; on a new figure if left out.
+
+        Returns:
+            The axes, with `figure.savefig` to write them to a file.
+
+        Raises:
+            InputError: If `ax` is no Matplotlib Axes.
+        """
+        on = axes_or_new(ax, 5, 6)
+        table = np.array([self.rules[k].delta_w for k in self.order]).T
+        use = np.array([self.usages[k].rows for k in self.order]).T
+        drawing.rule_set(on, table, use, [self.names[k] for k in self.order], self.consensus, self.use)
+        return on
+
+
+def find_rules(given: object) -> tuple[Rule, ...]:
+    """Return the rules that are meant.
+
+    Args:
+        given: "paper", "evolved" or "champion"; a folder that `distal evolve` wrote, or one with
+            rule files; a rule or what names one; or a list of all these.
+
+    Returns:
+        The rules, in order.
+
+    Raises:
+        InputError: If there is no such rule, or a folder holds none.
+    """
+    if isinstance(given, str | Path):
+        if str(given) in SHIPPED:
+            return SHIPPED[str(given)]()
+        if is_there(given) and Path(given).is_dir():
+            return _in_folder(Path(given))
+    if isinstance(given, str | Path | Rule):
+        return (checked_rule(given),)
+    each = sequence("rules", given, "a list of rules, 'paper', 'evolved', 'champion', or a folder")
+    if not each:
+        raise InputError("rules is empty, expected one rule or more")
+    named = (str, Path)
+    return tuple(
+        rule for one in each for rule in (find_rules(one) if isinstance(one, named) else (checked_rule(one),))
+    )
+
+
+def _in_folder(folder: Path) -> tuple[Rule, ...]:
+    """Return the winners of a folder of runs, or the rules in its files."""
+    inner = folder / "winners"
+    files = sorted((inner if inner.is_dir() else folder).glob("*.json"))
+    if inner.is_dir():
+        files = [inside(folder, f"winners/{file.name}") for file in files]
+    if not files:
+        raise InputError(f"{str(folder)!r} holds no rules: neither winners/ of distal evolve nor rule files")
+    return tuple(checked_rule(file) for file in files)
+
+
+def inspect_set(
+    rules: object,
+    *,
+    task: AnyTask = None,
+    episodes: int = 100,
+    trials: int = 50,
+    resample: int | None = None,
+    seed: int = 0,
+    maze: Maze | None = None,
+    engine: str | Runner | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    **settings: Unpack[SettingsDict],
+) -> RuleSet:
+    """Look for what several rules have in common.
+
+    Args:
+        rules: Two rules or more: "paper", "evolved", "champion", a folder that `evolve` wrote, or a
+            list of rules, names and files.
+        task: What is to be learned, as in `learn`; the triple T-maze if left out.
+        episodes: Episodes in each trial, two or more.
+        trials: Trials for each goal.
+        resample: Draw fresh weights after this many episodes, two or more.
+        seed: The seed of all random numbers.
+        maze: Short for `task=maze`.
+        engine: As in `learn`.
+        workers: As in `learn`.
+        executor: As in `learn`.
+        progress: Called with the number of episodes run since its last call.
+        **settings: As in `Settings`.
+
+    Returns:
+        What was found.
+
+    Raises:
+        InputError: If an argument is wrong, or there are fewer than two rules.
+    """
+    found = find_rules(rules)
+    if len(found) < 2:
+        raise InputError(f"rules is {shown(rules)}, expected two rules or more; inspect takes one")
+    check_updates(episodes, resample)
+    chosen = chosen_task(task, maze)
+    runner = engines.runner(engine, workers, executor)
+    results, usages = [], []
+    for rule in found:
+        result = learn(
+            rule, task=chosen, episodes=episodes, trials=trials, resample=resample, seed=seed, engine=runner,
+            progress=progress, **settings,
+        )  # fmt: skip
+        batch = batch_of(
+            [rule], np.array([result.seed], np.uint64), trials=result.trials, episodes=result.episodes,
+            task=chosen, settings=result.settings, resample=result.resample,
+        )  # fmt: skip
+        results.append(result)
+        usages.append(count_usage(batch, result.engine, progress))
+    table = np.array([rule.delta_w for rule in found])
+    use = np.array([usage.rows for usage in usages])
+    mean, agreement = consensus(table, use)
+    apart = distances(table, use)
+    clusters, order = clustered(apart)
+    return RuleSet(
+        found, tuple(results), tuple(usages), use.mean(axis=0), mean, agreement, apart, clusters, order
+    )
+
+
+def consensus(
+    table: NDArray[np.int64], use: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean change of each row, weighted by use, and the share of the weight behind one change.
+
+    `table` and `use` are (rules, 32). A row that no rule uses has the mean 0 and the agreement 0.
+    """
+    whole = np.maximum(use.sum(axis=0), np.finfo(np.float64).tiny)
+    behind = np.stack([(use * (table == change)).sum(axis=0) for change in CHANGES])
+    return (use * table).sum(axis=0) / whole, behind.max(axis=0) / whole
+
+
+def distances(table: NDArray[np.int64], use: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of updates that two rules would make differently, (rules, rules).
+
+    A row weighs what the two use it on average; opposite changes differ wholly, a change
+    and none by half.
+    """
+    weight = (use[:, None] + use[None]) / 2
+    apart: NDArray[np.float64] = (weight * np.abs(table[:, None] - table[None]) / 2).sum(axis=-1)
+    return apart
+
+
+def clustered(apart: NDArray[np.float64]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the cluster of each rule, from 1, and the order in which average linkage joins them."""
+    from scipy.cluster import hierarchy  # noqa: PLC0415 - takes half a second
+    from scipy.spatial.distance import squareform  # noqa: PLC0415
+
+    joined = hierarchy.linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
+    order = tuple(hierarchy.leaves_list(joined).tolist())
+    raw: Sequence[int] = hierarchy.fcluster(joined, _CUT, "distance").tolist()
+    numbers: dict[int, int] = {}
+    for k in order:  # number them as they follow one another
+        numbers.setdefault(raw[k], len(numbers) + 1)
+    return tuple(numbers[one] for one in raw), order

@@ -1,0 +1,293 @@
+"""The figures of the study of readings: a row for each variant, the base at the top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from distal.base.colours import LIGHT
+from distal.base.significance import SIGNIFICANT
+from distal.studies.experiments import paper_results
+from distal.studies.figures import blank, own_style, render, standalone
+from distal.studies.reading_study import EPISODES, SHUFFLES, Mean, Outcome, ReadingStudy, Search
+from distal.studies.reading_tests import BINS, papers_likelihood
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+KINDS = {"dsp": "DSP rules", "hc": "hill climbing"}
+
+
+def paper(kind: str, which: str) -> Mean:
+    """Return the paper's best of the first ("initial") or last ("final") generation, over its runs."""
+    mean, deviation = paper_results()["evolution_100_episodes"][kind][f"{which}_best"]
+    return Mean(mean, deviation)
+
+
+def search_of(outcome: Outcome, kind: str) -> Search:
+    """Return the evolution of rules ("dsp") or of climbers ("hc")."""
+    return outcome.dsp if kind == "dsp" else outcome.hc
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as text."""
+    return f"{value:.4f}" if value < 0.001 else f"{value:.3f}"
+
+
+def _axes(count: int, panels: int, height: float = 0.36, shared: bool = True) -> tuple[Figure, list[Axes]]:
+    """Return panels side by side with a row for each variant, on one scale if it is shared."""
+    figure = blank(7.2, 1.2 + height * count)
+    axes = figure.subplots(1, panels, sharex=shared, sharey=True, squeeze=False)
+    return figure, list(axes[0])
+
+
+def _rows(axes: Axes, outcomes: list[Outcome]) -> None:
+    """Name the rows, the base first, at the top."""
+    axes.set_yticks(range(len(outcomes)), [outcome.variant.label for outcome in outcomes])
+    for label in axes.get_yticklabels()[:1]:  # the second panel has none
+        label.set_fontweight("bold")
+    axes.set_ylim(len(outcomes) - 0.45, -0.55)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    for row in range(1, len(outcomes)):
+        axes.axhline(row - 0.5, color=LIGHT["line"], linewidth=0.6, zorder=0)
+    axes.spines["left"].set_visible(False)
+
+
+def _own(study: ReadingStudy, part: str) -> list[Outcome]:
+    return [outcome for outcome in study.outcomes if not outcome.reused(part)]
+
+
+def published(study: ReadingStudy) -> Figure:
+    """Draw the fifteen published rules beside chance, a row for each variant."""
+    outcomes = _own(study, "published")
+    figure, (axes,) = _axes(len(outcomes), 1)
+    for row, outcome in enumerate(outcomes):
+        chance = outcome.chance
+        half = 1.96 * (chance.spread or 0)
+        axes.fill_betweenx(
+            [row - 0.4, row + 0.4], chance.mean - half, chance.mean + half, color=LIGHT["chance"], alpha=0.45,
+            linewidth=0, label="chance, 95 % interval" if row == 0 else None,
+        )  # fmt: skip
+        fitness = sorted(rule.fitness for rule in outcome.rules)
+        spot = row + 0.22 * ((np.arange(len(fitness)) % 3) - 1)  # side by side where they are close
+        axes.scatter(
+            fitness, spot, s=22, color=LIGHT["dsp"], alpha=0.75, linewidths=0, zorder=3,
+            label="a published rule" if row == 0 else None,
+        )  # fmt: skip
+        axes.plot(
+            [outcome.published.mean] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.8, zorder=4,
+            label=f"mean of the {len(fitness)}" if row == 0 else None,
+        )  # fmt: skip
+    if study.is_papers:
+        last = paper("dsp", "final").mean
+        axes.axvline(
+            last, color=LIGHT["paper"], linestyle="--", linewidth=1.2,
+            label=f"the paper: {last:.1f}, as selected",
+        )  # fmt: skip
+    _rows(axes, outcomes)
+    axes.set_xlabel(f"mean best EP after {EPISODES} episodes (lower is better)")
+    figure.legend(loc="outside upper center", ncols=4)
+    return figure
+
+
+# How the three numbers of an evolution are drawn: marker, filled, its place in the row.
+_MARKS = {
+    "first generation": ("o", False, -0.24),
+    "last generation": ("o", True, 0.0),
+    "winners afresh": ("D", True, 0.24),
+}
+
+
+def evolution(study: ReadingStudy) -> Figure:
+    """Draw where evolution begins and ends, and the winners on fresh trials; a row for each variant."""
+    outcomes = list(study.outcomes)
+    figure, panels = _axes(len(outcomes), 2, height=0.44)
+    for axes, (kind, name) in zip(panels, KINDS.items(), strict=True):
+        for which, style in (("initial", ":"), ("final", "--")) if study.is_papers else ():
+            there = paper(kind, which)
+            axes.axvspan(
+                there.mean - (there.spread or 0), there.mean + (there.spread or 0), color=LIGHT["paper"],
+                alpha=0.13, linewidth=0,
+            )  # fmt: skip
+            word = "first" if which == "initial" else "last"
+            axes.axvline(
+                there.mean, color=LIGHT["paper"], linestyle=style, linewidth=1.2,
+                label=f"the paper, {word} generation",
+            )  # fmt: skip
+        for row, outcome in enumerate(outcomes):
+            search = search_of(outcome, kind)
+            faint = 0.3 if outcome.reused(f"evolve_{kind}") else 1.0
+            values = (Mean.of(search.first), Mean.of(search.last), search.afresh)
+            for value, (label, (marker, filled, offset)) in zip(values, _MARKS.items(), strict=True):
+                axes.errorbar(
+                    value.mean, row + offset, xerr=value.spread, fmt=marker, markersize=5, capsize=0,
+                    color=LIGHT[kind], alpha=faint, elinewidth=1.1,
+                    markerfacecolor=LIGHT[kind] if filled else LIGHT["floor"],
+                    label=label if row == 0 else None,
+                )  # fmt: skip
+            axes.plot(
+                [search.chance] * 2, [row - 0.42, row + 0.42], color=LIGHT["chance"], linewidth=2, zorder=1,
+                label="chance" if row == 0 else None,
+            )  # fmt: skip
+        _rows(axes, outcomes)
+        axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
+        axes.set_xlabel("mean best EP (lower is better)")
+    handles, labels = panels[0].get_legend_handles_labels()
+    wanted = (*_MARKS, "chance", "the paper, first generation", "the paper, last generation")
+    order = [labels.index(label) for label in wanted if label in labels]
+    figure.legend(
+        [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=3
+    )
+    return figure
+
+
+# How the bars of the pairing test are drawn: with a small p, and without.
+_BARS: dict[bool, dict[str, Any]] = {
+    True: {"facecolor": LIGHT["dsp"], "edgecolor": LIGHT["dsp"]},
+    False: {"facecolor": "none", "edgecolor": LIGHT["dsp"], "hatch": "////"},
+}
+
+
+def pairing(study: ReadingStudy) -> Figure:
+    """Draw how much better the published tables do with their own numbers, a bar for each variant."""
+    from matplotlib.patches import Patch  # noqa: PLC0415 - takes a third of a second
+
+    outcomes = _own(study, "pairing")
+    figure, (axes,) = _axes(len(outcomes), 1)
+    effects = [outcome.pairing.effect for outcome in outcomes]
+    low, high = min(-0.5, *effects), max(0.1, *effects)
+    for row, outcome in enumerate(outcomes):
+        test = outcome.pairing
+        clear = test.p < SIGNIFICANT
+        axes.barh(row, test.effect, height=0.55, **_BARS[clear])
+        axes.plot(
+            [test.level] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
+            label="one in twenty random matchings reaches this" if row == 0 else None,
+        )  # fmt: skip
+        axes.text(
+            high + 0.04 * (high - low), row, f"p = {p_text(test.p)}", va="center", fontsize=8,
+            color=LIGHT["ink"], fontweight="bold" if clear else "normal",
+        )  # fmt: skip
+    axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
+    _rows(axes, outcomes)
+    axes.set_xlim(low - 0.05 * (high - low), high + 0.28 * (high - low))
+    axes.set_xlabel(
+        "residual of matched pairs, in standard deviations of the others\n"
+        "(left of 0: a table does better with its own numbers)"
+    )
+    handles, labels = axes.get_legend_handles_labels()
+    handles += [Patch(**_BARS[True]), Patch(**_BARS[False])]
+    labels += [f"p < {SIGNIFICANT}", "not significant"]
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    return figure
+
+
+def appendix(study: ReadingStudy) -> Figure:
+    """Draw r and rms of the published rules against the paper's numbers, a dot for each variant."""
+    outcomes = _own(study, "appendix")
+    figure, panels = _axes(len(outcomes), 2, shared=False)
+    tests = [outcome.appendix for outcome in outcomes]
+    columns = (
+        ("r (higher is better)", [(test.r, test.noise_r) for test in tests]),
+        ("rms (lower is better)", [(test.rms, test.noise_rms) for test in tests]),
+    )
+    for axes, (title, values) in zip(panels, columns, strict=True):
+        for row, (value, noise) in enumerate(values):
+            axes.plot(
+                [noise] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
+                label="noise alone gives this" if row == 0 else None,
+            )  # fmt: skip
+            axes.plot(
+                value, row, "o", color=LIGHT["dsp"], markersize=7, zorder=3,
+                label="against the paper’s numbers" if row == 0 else None,
+            )  # fmt: skip
+        _rows(axes, outcomes)
+        axes.set_xlabel(title)
+    panels[0].set_xlim(min(0.0, *(test.r for test in tests)) - 0.05, 1.02)
+    panels[1].set_xlim(left=0)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure
+
+
+def likelihood(study: ReadingStudy) -> Figure:
+    """Draw how likely the published rules are among the winners, a bar for each variant."""
+    outcomes = _own(study, "evolve_dsp")
+    figure, panels = _axes(len(outcomes), 2)
+    for axes, name in zip(panels, ("tables", "numbers"), strict=True):
+        values = [getattr(outcome.likelihood, name) for outcome in outcomes]
+        axes.barh(range(len(values)), values, height=0.55, color=LIGHT["dsp"])
+        axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
+        if study.is_papers:
+            own = getattr(papers_likelihood(), name)
+            axes.axvline(
+                own, color=LIGHT["paper"], linestyle="--", linewidth=1.2,
+                label="the paper’s own rules, one left out at a time",
+            )  # fmt: skip
+        _rows(axes, outcomes)
+        axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
+        axes.set_xlabel("log-likelihood against uniform")
+    if study.is_papers:
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center")
+    return figure
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """A figure: its file name, its title, how it is drawn, what its caption says, and what of the paper in it."""
+
+    name: str
+    title: str
+    draw: Callable[[ReadingStudy], Figure]
+    caption: str
+    paper: str = ""
+
+    def says(self, study: ReadingStudy) -> str:
+        """Return the caption, with what it says of the paper if the study shows its numbers."""
+        return f"{self.caption} {self.paper}" if self.paper and study.is_papers else self.caption
+
+
+PICTURES = (
+    _Picture(
+        "readings_published", "The published rules, by reading", published,
+        "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
+        "Readings of the search do not touch these.",
+        "Dashed: the mean with which the paper’s evolutions ended, in the trials that selected the rules.",
+    ),
+    _Picture(
+        "readings_appendix", "The published rules, rule by rule", appendix,
+        "The fitness of the fifteen rules in the appendix test against the fifteen numbers of the paper’s appendix, which are "
+        "for 10,000 episodes: their correlation, and the root of the mean squared difference. Dotted: what two tests of the same "
+        "rules with as many trials would give, by the noise of the trials alone.",
+    ),
+    _Picture(
+        "readings_pairing", "Do tables and numbers belong together?", pairing,
+        "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
+        "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. "
+        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {SIGNIFICANT}; the bars of all others are hatched.",
+    ),
+    _Picture(
+        "readings_evolution", "Evolution, by reading", evolution,
+        "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
+        "runs. Grey: chance in the winners’ fresh trials. Faint: the base’s, which the reading does not touch.",
+        "Dotted and dashed: the paper’s, with its standard deviation as a band.",
+    ),
+    _Picture(
+        "readings_likelihood", "Does evolution find rules like the paper’s?", likelihood,
+        "How much likelier the fifteen published rules are, by what the winners of the evolution of rules have in each row of "
+        f"their tables and in {BINS} bins of each number, than if all values were alike: natural logarithms, higher is better.",
+        "Dashed: the same for the published rules, each by the fourteen others.",
+    ),
+)  # fmt: skip
+
+
+def draw(picture: _Picture, study: ReadingStudy) -> tuple[str, bytes]:
+    """Draw a figure as SVG, for light and for dark ground, and PNG."""
+    with own_style():
+        figure = picture.draw(study)
+    svg, png = render(figure)
+    return standalone(svg), png

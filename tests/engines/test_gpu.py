@@ -1,0 +1,649 @@
+"""The gpu engine: its host side everywhere, and on a card the bits of the cpu engine.
+
+Tests with the marker `gpu` need an NVIDIA card; `make test-gpu` runs them and keeps
+their summary in benchmarks/results/gpu-tests.json.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from distal import (
+    HillClimbing,
+    InputError,
+    Rule,
+    Settings,
+    engines,
+    learn,
+    published_rules,
+    triple_t_maze,
+)
+from distal.engines import Batch, gpu, reference, registry
+from distal.engines.numbers import flat, packed_changes
+from distal.evaluation.learning import batch_of
+from distal.learners import Learner, chance_for
+from distal.model import network
+from distal.model.settings import NEURONS, READINGS, SIGMOID
+from distal.studies.experiments import random_learners
+from distal.tasks.switching import BACK, Switch
+from distal.tasks.tables import MAX_STATES, TableTask
+from distal.tasks.walk import MazeTask
+from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
+from tests.conftest import COMPARED, assert_equal_trials
+from tests.mazes import T, wide_maze
+from tests.strategies import rules
+
+
+def reason() -> str | None:
+    try:
+        gpu.check()
+    except InputError as refusal:
+        return str(refusal)
+    return None
+
+
+on_card = [pytest.mark.gpu, pytest.mark.skipif(reason() is not None, reason=str(reason()))]
+
+# Where Numba is missing, the reference engine is what the card is compared with; it takes longer.
+expected: Any = engines.load("cpu" if importlib.util.find_spec("numba") else "reference")
+
+
+# ---------------------------------------------------------------- the host's side
+
+
+@given(rules)
+def test_changes_are_packed_two_bits_each(rule: Rule) -> None:
+    packed = packed_changes(np.array(rule.delta_w, np.int8).reshape(1, 16, 2))[0]
+    for row, change in enumerate(rule.delta_w):
+        bits, m = divmod(row, 2)
+        two = int(packed[m]) >> (30 - 2 * bits) & 3
+        assert (two ^ 2) - 2 == change  # the sign of a two-bit number
+
+
+@given(st.lists(rules, min_size=1, max_size=4))
+def test_rules_are_packed_as_numbers_and_changes_by_trace_bits_and_m(several: list[Rule]) -> None:
+    batch = batch_of(
+        several,
+        np.zeros(len(several), np.uint64),
+        trials=1,
+        episodes=1,
+        task=MazeTask(T),
+        settings=Settings(),
+    )
+    numbers, changes = gpu.packed_learners(flat(batch))
+    for k, rule in enumerate(several):
+        assert numbers[k].tolist() == [
+            np.float32(x) for x in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o)
+        ]
+        for row, change in enumerate(rule.delta_w):
+            bits, m = divmod(row, 2)
+            assert changes[k, bits, m] == change
+
+
+@pytest.mark.parametrize(("inputs", "actions"), [(1, 1), (3, 4), (4, 4), (31, 16)])
+def test_a_table_is_packed_as_spots(inputs: int, actions: int) -> None:
+    # By the words of `Packed`: one state, action and goal at a time.
+    table = random_table(np.random.default_rng(inputs), inputs, actions)
+    packed, here = gpu.packed(table), gpu.in_spot(inputs)
+    assert here == {1: 2, 3: 4, 4: 0, 31: 0}[inputs]  # four bits are free in a spot
+
+    def sensed(state: int) -> int:
+        bits = "".join(map(str, [1, *reversed(table.observations[state].tolist())]))  # the bias is the last
+        return int(bits, 2)
+
+    def spot(state: int, event: int) -> int:
+        return (state * 64 + event << here) + (sensed(state) if here else 0)
+
+    states = len(table.following)
+    assert packed.sensed.tolist() == [sensed(state) for state in range(states)]
+    for state in range(states):
+        for action in range(actions):
+            to, event = int(table.following[state, action]), int(table.events[state, action])
+            assert packed.moves[state * actions + action] == spot(to, event)
+    for goal in range(table.goals):
+        assert packed.starts[goal] == spot(int(table.starts[goal]), 0)
+        assert packed.left[goal * states : (goal + 1) * states].tolist() == table.left[goal].tolist()
+        for event in range(64):
+            known = event < table.costs.shape[1]
+            cost, end = (table.costs[goal, event], table.ends[goal, event]) if known else (0, False)
+            assert packed.outcomes[goal * 64 + event] == 2 * int(cost) + int(end)
+
+
+def test_a_spot_holds_the_last_state_and_event_of_the_largest_table() -> None:
+    assert (MAX_STATES * 64 << max(map(gpu.in_spot, range(1, 32)))) <= 2**31
+
+
+NO_TABLE = (
+    "the task has 3 inputs and 17 actions, compiled engines take at most 64 and 16; use engine reference"
+)
+
+
+def shaped(inputs: int, actions: int, hidden: int) -> Batch:
+    rng = np.random.default_rng(0)
+    task = TableTask(random_table(rng, inputs, actions))
+    return random_trials(rng, "dsp", task, Settings(hidden=hidden), episodes=2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [
+        ((16, 8, 64), None),
+        ((31, 16, 48), None),
+        ((32, 4, 20), "the number of inputs is 32, engine gpu takes at most 31; use engine cpu for more"),
+        ((3, 17, 20), NO_TABLE),
+        ((31, 16, 256), None),
+    ],
+)
+def test_what_does_not_fit_on_a_card_is_refused(shape: tuple[int, int, int], reason: str | None) -> None:
+    assert gpu.supports(shaped(*shape)) == reason
+
+
+@pytest.mark.parametrize(
+    ("hidden", "inputs", "outputs"),
+    [*((hidden, 3, 4) for hidden in (1, 20, 28, 29, 60, 61, 64)), (20, 16, 8), (30, 5, 3), (48, 31, 16)],
+)
+def test_weights_lie_in_lanes_and_come_back_as_matrices(hidden: int, inputs: int, outputs: int) -> None:
+    layout, feed = gpu.Layout(hidden, inputs, outputs), inputs + 1
+    assert layout.slots * 32 >= hidden + outputs > (layout.slots - 1) * 32
+    weights = network.fresh_weights(hidden, 1, 0, inputs, outputs)
+    lanes = np.zeros((layout.slots, feed + hidden + outputs, 32), np.float32)
+    for neuron in range(hidden + outputs):  # by the words of trials.cu, one entry at a time
+        slot, lane = divmod(neuron, 32)
+        if neuron < hidden:
+            lanes[slot, :, lane] = weights.hidden[neuron]
+        else:
+            lanes[slot, feed : feed + hidden, lane] = weights.output[neuron - hidden, :hidden]
+            lanes[slot, inputs, lane] = weights.output[neuron - hidden, hidden]
+    into_hidden, into_output = layout.unpack(lanes.reshape(1, -1))
+    assert (into_hidden[0] == weights.hidden).all()
+    assert (into_output[0] == weights.output).all()
+
+
+@given(
+    st.integers(1, 50_000),
+    st.integers(1, 20_000),
+    st.integers(1, 60_000),
+    st.integers(1, 5_000),
+    st.integers(1, 10_000),
+    st.data(),
+)
+def test_slices_cover_every_episode_of_every_trial_once_and_in_order(
+    trials: int, episodes: int, room: int, warps: int, steps: int, data: st.DataObject
+) -> None:
+    trials = min(trials, 20 * room)
+    pace = gpu.Pace(steps)
+    done: dict[int, int] = {}
+    before = (0, 0)
+    launches = gpu.slices(trials, episodes, room, warps, pace)
+    for count, (first, last, episode, until) in enumerate(launches):
+        assert 0 < last - first <= room
+        assert done.get(first, 0) == episode < until <= episodes
+        assert before <= (first, episode)
+        before = (first, episode)
+        done[first] = until
+        side_by_side = min(last - first, warps)
+        of_a_warp = (last - first) * (until - episode) / side_by_side
+        assert of_a_warp <= pace.episodes or until == episode + 1
+        pace.learn(of_a_warp, data.draw(st.floats(1e-6, 2)) if count < 20 else 0.01)
+    firsts = [*sorted(done), trials]
+    assert firsts[0] == 0
+    assert all(until == episodes for until in done.values())
+    assert all(0 < b - a <= room for a, b in pairwise(firsts))
+
+
+def test_a_launch_that_took_too_long_makes_the_next_one_shorter() -> None:
+    pace = gpu.Pace(100)
+    pace.learn(400, seconds=2.0)
+    assert pace.episodes == 100  # half a second at that pace
+    pace.learn(100, seconds=0.001)
+    assert pace.episodes == 800  # eight times as much, not five hundred times
+
+
+def test_a_single_trial_is_not_launched_for_as_many_episodes_as_thousands_of_warps_run() -> None:
+    pace = gpu.Pace(100)
+    pace.learn(1_000, seconds=0.05)  # of every warp of a large batch
+    assert next(iter(gpu.slices(1, 1_000_000, 10_000, 2_640, pace))) == (0, 1, 0, pace.episodes)
+    assert pace.episodes <= 10_000
+
+
+def test_a_kernel_is_compiled_for_the_settings() -> None:
+    settings = Settings(hidden=7, steps=30, outputs="random", m_ties="punish", trace_pre="current")
+    constants = gpu.definitions(settings, climbing=True, keep_weights=True)
+    assert constants["HIDDEN"] == 7
+    assert constants["STEPS"] == 30
+    assert [constants[name] for name in ("WINNER", "BINARY", "RANDOM")] == [0, 0, 1]
+    assert [constants[name] for name in ("PUNISH", "CURRENT", "BY_LAYER", "RAW")] == [1, 1, 0, 0]
+    assert (constants["CLIMB"], constants["KEEP"], constants["EVERY"]) == (1, 1, 0)
+
+
+class _Compiler:
+    """NVRTC, which fails without a certain option."""
+
+    class NVRTCError(Exception):
+        pass
+
+    def __init__(self, needed: str) -> None:
+        self.needed, self.programs, self.tried = needed, 0, 0
+
+    def createProgram(self, *_: Any) -> int:  # noqa: N802
+        self.programs += 1
+        return self.programs
+
+    def compileProgram(self, program: int, options: tuple[str, ...]) -> None:  # noqa: N802
+        self.tried += 1
+        if self.needed not in options:
+            raise self.NVRTCError
+
+    def getProgramLog(self, program: int) -> str:  # noqa: N802
+        return "ptxas fatal: register allocation failed\nptxas fatal: aborted"
+
+    def getCUBIN(self, program: int) -> bytes:  # noqa: N802
+        return b"code"
+
+    def destroyProgram(self, program: int) -> None:  # noqa: N802
+        self.programs -= 1
+
+
+@pytest.mark.parametrize(
+    ("needed", "tried"),
+    [("--std=c++17", 1), ("-DTOGETHER=1", 2), ("--ptxas-options=-O1", 3), ("--magic", 3)],
+)
+def test_a_kernel_that_the_compiler_fails_on_is_compiled_in_a_simpler_form(needed: str, tried: int) -> None:
+    compiler = _Compiler(needed)
+    if needed == "--magic":
+        with pytest.raises(RuntimeError, match="cannot be compiled: ptxas fatal"):
+            gpu._compiled(compiler, "source", ["--std=c++17"])
+    else:
+        assert gpu._compiled(compiler, "source", ["--std=c++17"]) == b"code"
+    assert (compiler.tried, compiler.programs) == (tried, 0)
+
+
+def test_learners_are_packed_as_32_bit_floats() -> None:
+    batch = batch_of(
+        [HillClimbing(0.1, 0.2, 0.3)],
+        np.zeros(1, np.uint64),
+        trials=1,
+        episodes=1,
+        task=MazeTask(T),
+        settings=Settings(),
+    )
+    numbers, changes = gpu.packed_learners(flat(batch))
+    assert numbers.tolist() == [[np.float32(0.1), np.float32(0.2), np.float32(0.3), 0]]
+    assert changes.tolist() == [[[0] * 2] * 16]
+
+
+def test_without_cupy_the_engine_says_what_to_install_and_auto_is_cpu(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "cupy", None)
+    gpu._problem.cache_clear()
+    registry.say_instead.cache_clear()  # another test may have made it say so
+    try:
+        with pytest.raises(InputError, match=r"engine gpu: CuPy .*pip install|engine gpu: CuPy cannot"):
+            learn("paper:1", engine="gpu", episodes=1, trials=1)
+        assert learn("paper:1", engine="auto", episodes=1, trials=1).engine == "cpu"
+        assert "engine cpu is used; engine gpu: CuPy" in caplog.text
+    finally:
+        gpu._problem.cache_clear()
+
+
+class _NoCard:
+    """CuPy on a machine without a card, a driver or a compiler."""
+
+    class CUDARuntimeError(Exception):
+        pass
+
+    def __init__(
+        self, count: int | None, compiler: bool = True, capability: tuple[int, int] = (9, 0)
+    ) -> None:
+        self.count, self.compiler, self.capability = count, compiler, capability
+        self.cuda = self.runtime = self.nvrtc = self
+
+    def getDeviceCount(self) -> int:  # noqa: N802
+        if self.count is None:
+            raise self.CUDARuntimeError("cudaErrorInsufficientDriver")
+        return self.count
+
+    def getVersion(self) -> tuple[int, int]:  # noqa: N802
+        if not self.compiler:
+            raise RuntimeError("libnvrtc.so not found")
+        return 13, 0
+
+    def Device(self) -> Any:  # noqa: N802
+        return type("Device", (), {"id": 0})
+
+    def getDeviceProperties(self, number: int) -> dict[str, int]:  # noqa: N802
+        return {"major": self.capability[0], "minor": self.capability[1]}
+
+
+@pytest.mark.parametrize(
+    ("cupy", "message"),
+    [
+        (_NoCard(None), "no NVIDIA card answers (cudaErrorInsufficientDriver): install the card's driver"),
+        (_NoCard(0), "there is no NVIDIA card: run on a machine that has one"),
+        (_NoCard(1, compiler=False), "run-time compiler cannot be loaded (libnvrtc.so not found)"),
+        (_NoCard(1, capability=(5, 2)), "the card has compute capability 5.2, 7.0 is needed"),
+    ],
+)
+def test_what_is_missing_is_said_in_one_line(
+    cupy: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
+    gpu._problem.cache_clear()
+    try:
+        with pytest.raises(InputError) as refusal:
+            engines.load("gpu")
+    finally:
+        gpu._problem.cache_clear()
+    assert message in str(refusal.value)
+    assert str(refusal.value).endswith("; or use engine cpu")
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+def test_only_the_episodes_that_are_asked_for_come_back(engine: str) -> None:
+    batch = batch_of(
+        published_rules()[:2], np.arange(2, dtype=np.uint64), trials=1, episodes=9, task=MazeTask(T),
+        settings=Settings(steps=8, hidden=4),
+    )  # fmt: skip
+    run = engines.load(engine).run
+    options: dict[str, Any] = {"keep_weights": False, "keep_ep": False, "workers": None, "progress": None}
+    whole = run(batch, **options).best
+    some = run(replace(batch, record=(1, 4, 9)), **options).best
+    assert (some == whole[:, [0, 3, 8]]).all()
+
+
+def test_the_core_needs_nothing_but_numpy() -> None:
+    script = """
+import sys
+
+class Nowhere:
+    names = "numba llvmlite matplotlib rich scipy gymnasium PIL distributed dask cupy".split()
+
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in self.names:
+            raise ImportError(f"{name} is not here", name=name)
+
+sys.meta_path.insert(0, Nowhere())
+import distal, distal.engines.gpu, distal.engines.spread, distal.search.evolve, distal.studies.experiments
+print(distal.learn("paper:1", episodes=1, trials=1, steps=5, engine="reference").fitness)
+evolved = distal.evolve("hc", runs=1, generations=0, trials=1, episodes=1, steps=5, engine="reference")
+print(len(evolved.winners))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "1"
+
+
+@pytest.mark.skipif(reason() is None, reason="there is a card")
+def test_without_a_card_the_summary_of_the_last_run_on_one_is_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "summary.json"
+    kept.write_text("the last run on a card")
+    tests = [__file__, "-m", "gpu", "-q", "-p", "no:xdist", "--gpu-summary", str(kept)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *tests], capture_output=True, text=True, check=False
+    )
+    assert f"{kept} is left as it was: nothing was run on a card" in done.stdout
+    assert kept.read_text() == "the last run on a card"
+
+
+CARD = """
+from distal.engines import gpu
+gpu._problem, gpu.describe = lambda: None, lambda: {}
+"""
+COMPARING = """
+import pytest
+from tests.conftest import COMPARED
+
+@pytest.mark.parametrize("batches", [1, 2, 3, 4])
+def test_some(pytestconfig, batches):
+    pytestconfig.stash[COMPARED] = pytestconfig.stash.get(COMPARED, 0) + batches
+"""
+
+
+def test_the_summary_has_the_batches_of_all_processes(tmp_path: Path) -> None:
+    (tmp_path / "with_card.py").write_text(CARD)
+    (tmp_path / "test_comparing.py").write_text(COMPARING)
+    kept = tmp_path / "summary.json"
+    plugins = ["-p", "with_card", "-p", "tests.conftest", "-n", "2", "-q"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "test_comparing.py", *plugins, "--gpu-summary", str(kept)],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    told = json.loads(kept.read_text())
+    assert (told["passed"], told["batches_compared"]) == (4, 1 + 2 + 3 + 4)
+
+
+# ---------------------------------------------------------------- on a card
+
+
+compared: list[Batch] = []  # in the test at work
+
+# A kernel of its own, for what a hidden neuron makes of its sum.
+LOGISTICS = """
+extern "C" __global__ void logistics(float *sums, int count)
+{
+    const int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) sums[k] = logistic(sums[k]);
+}
+"""
+
+
+def learners_of(kind: str, count: int) -> Sequence[Learner]:
+    """Return random learners; of chance, with the scales of random rules."""
+    if kind == "chance":
+        return [chance_for(rule) for rule in random_learners("dsp", 1, count)]
+    return random_learners(kind, 1, count)
+
+
+@pytest.fixture(autouse=True)
+def _count(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Let the summary know how many batches were compared."""
+    compared.clear()
+    yield
+    pytestconfig.stash[COMPARED] = pytestconfig.stash.get(COMPARED, 0) + len(compared)
+
+
+def assert_same(batch: Batch, engine: Any = None) -> None:
+    compared.append(batch)
+    ours = gpu.run(batch, keep_weights=True, keep_ep=True)
+    theirs = (engine or expected).run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
+    assert_equal_trials(ours, theirs, batch.phase)
+
+
+class TestOnACard:
+    """What needs an NVIDIA card."""
+
+    pytestmark = on_card
+
+    @pytest.mark.parametrize("case", range(60))
+    def test_random_settings_mazes_and_learners_give_the_same_bits(self, case: int) -> None:
+        rng = np.random.default_rng(case)
+        settings = random_settings(rng)
+        for _ in range(50 if expected is not reference else 1):
+            assert_same(random_batch(rng, settings, climbing=case % 3 == 2))
+
+    @pytest.mark.parametrize("case", range(24))
+    def test_tables_of_any_shape_give_the_bits_of_the_reference_engine(self, case: int) -> None:
+        rng = np.random.default_rng(3_000 + case)
+        inputs, actions = map(int, rng.integers(1, (17, 9) if case % 3 else (32, 17)))
+        settings = random_settings(rng)
+        for kind in ("dsp", ("hc", "chance")[case % 2]):
+            task = TableTask(random_table(rng, inputs, actions))
+            assert_same(random_trials(rng, kind, task, settings, episodes=10), reference)
+
+    @pytest.mark.parametrize("name", [f"{n}={v}" for n, values in READINGS.items() for v in values])
+    @pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])
+    @pytest.mark.parametrize("neurons", NEURONS)
+    def test_every_reading_gives_the_same_bits_in_the_triple_t_maze(
+        self, name: str, kind: str, neurons: str
+    ) -> None:
+        reading, value = name.split("=")
+        settings = Settings(neurons=neurons, **{reading: value})  # type: ignore[arg-type]
+        batch = batch_of(
+            learners_of(kind, 5), np.arange(5, dtype=np.uint64), trials=1, episodes=60,
+            task=MazeTask(triple_t_maze()), settings=settings,
+        )  # fmt: skip
+        # A kernel takes a second to compile, so that each has one of both; binary ones that move are below.
+        moving = replace(batch, switch=Switch(13, BACK), resample=21)
+        assert_same(moving if neurons == SIGMOID else batch)
+
+    @pytest.mark.parametrize("resample", [None, 150])
+    @pytest.mark.parametrize("kind", ["dsp", "hc"])
+    def test_long_trials_give_the_same_bits(self, kind: str, resample: int | None) -> None:
+        learners = published_rules() if kind == "dsp" else random_learners("hc", 3, 5)
+        batch = batch_of(
+            learners, np.arange(len(learners), dtype=np.uint64), trials=1, episodes=2_000,
+            task=MazeTask(triple_t_maze()), settings=Settings(), resample=resample,
+        )  # fmt: skip
+        assert_same(batch if expected is not reference else replace(batch, episodes=20))
+
+    @pytest.mark.parametrize("neurons", NEURONS)
+    @pytest.mark.parametrize("hidden", [1, 2, 27, 28, 29, 31, 32, 33, 59, 60, 61, 64])
+    def test_every_shape_of_a_warp_gives_the_same_bits(self, hidden: int, neurons: str) -> None:
+        for kind in ("dsp", "hc"):
+            batch = batch_of(
+                random_learners(kind, 5, 4), np.arange(4, dtype=np.uint64), trials=1, episodes=30,
+                task=MazeTask(triple_t_maze()), settings=Settings(hidden=hidden, steps=150, neurons=neurons),
+            )  # fmt: skip
+            assert_same(batch)
+
+    @pytest.mark.parametrize(("inputs", "actions", "hidden"), [(16, 12, 64), (31, 16, 48), (5, 2, 40)])
+    def test_continuous_neurons_fit_in_every_shape(self, inputs: int, actions: int, hidden: int) -> None:
+        rng = np.random.default_rng(hidden)
+        task = TableTask(random_table(rng, inputs, actions))
+        for kind in ("dsp", "hc"):
+            settings = Settings(hidden=hidden, steps=200, neurons="sigmoid")
+            assert_same(random_trials(rng, kind, task, settings, episodes=10))
+
+    def test_the_logistic_function_is_that_of_the_definition(self, tmp_path: Path) -> None:
+        import cupy
+
+        # Every sum for which e^-x is near 1, where a division is hardest, and many others.
+        near = np.arange(2**23 * 4, dtype=np.int32) + np.float32(2.0**-25).view(np.int32)
+        rng = np.random.default_rng(0)
+        drawn = np.ldexp(rng.uniform(1, 2, 2**22), rng.integers(-30, 6, 2**22)).astype(np.float32)
+        positive = np.concatenate([near.view(np.float32), drawn, np.zeros(1, np.float32)])
+        sums = np.concatenate([positive, -positive])
+        constants = gpu.definitions(Settings(neurons="sigmoid"), climbing=False, keep_weights=False)
+        options = gpu.compiler_options(cupy.cuda.Device().compute_capability, tuple(constants.items()))
+        code = tmp_path / "logistics.cubin"
+        code.write_bytes(gpu._compiled(cupy.cuda.nvrtc, gpu.source() + LOGISTICS, options))
+        there = cupy.asarray(sums)
+        function = cupy.RawModule(path=str(code)).get_function("logistics")
+        function((-(-len(sums) // 256),), (256,), (there, np.int32(len(sums))))
+        for part in range(0, len(sums), 2**22):
+            ours = there[part : part + 2**22].get()
+            assert ours.tobytes() == network.logistic(sums[part : part + 2**22]).tobytes()
+
+    @pytest.mark.parametrize("neurons", NEURONS)
+    @pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])
+    def test_goals_that_move_give_the_same_bits(self, kind: str, neurons: str) -> None:
+        batch = batch_of(
+            learners_of(kind, 6), np.arange(6, dtype=np.uint64), trials=2, episodes=60,
+            task=MazeTask(triple_t_maze()), settings=Settings(neurons=neurons),
+        )  # fmt: skip
+        for switch in (Switch(1), Switch(7), Switch(30, BACK), Switch(20, (3, 5, 0)), Switch(60)):
+            for resample in (None, 12):
+                assert_same(replace(batch, switch=switch, resample=resample))
+
+    def test_weights_that_become_subnormal_are_divided_exactly(self) -> None:
+        batch = batch_of(
+            fading_rules(), np.arange(2, dtype=np.uint64), trials=2, episodes=600,
+            task=MazeTask(triple_t_maze()), settings=Settings(),
+        )  # fmt: skip
+        assert_same(batch if expected is not reference else replace(batch, episodes=30))
+
+    @pytest.mark.parametrize("outputs", READINGS["outputs"])
+    def test_walks_that_are_longer_than_the_past_are_counted_exactly(self, outputs: str) -> None:
+        # With much recurrence there are hundreds of different transitions.
+        rng = np.random.default_rng(0)
+        rules = [Rule(rng.integers(-1, 2, 32).tolist(), 0.3, 0.05, 1.0, 1.0) for _ in range(4)]
+        for steps in (128, 129, 200, 1_000, 10_000):
+            settings = Settings(outputs=outputs, steps=steps, hidden=24)
+            batch = batch_of(
+                rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, task=MazeTask(wide_maze()),
+                settings=settings,
+            )  # fmt: skip
+            assert_same(batch)
+
+    @pytest.mark.parametrize("neurons", NEURONS)
+    @pytest.mark.parametrize("kind", ["dsp", "hc"])
+    def test_more_trials_than_warps_give_the_same_bits(self, kind: str, neurons: str) -> None:
+        # Trials are then done in pieces, and long ones at once.
+        batch = batch_of(
+            random_learners(kind, 0, 210), np.arange(210, dtype=np.uint64), trials=5, episodes=100,
+            task=MazeTask(triple_t_maze()), settings=Settings(neurons=neurons),
+        )  # fmt: skip
+        constants = gpu.definitions(batch.settings, kind == "hc", keep_weights=True)
+        warps = gpu._kernel(0, tuple(constants.items())).warps
+        few = batch.part(0, min(len(batch), gpu.CROWD * warps - 1))
+        if expected is reference or len(few) <= warps:
+            pytest.skip(f"{len(few)} trials do not fill the {warps} warps of this card")
+        for _ in range(3):  # how warps share the work differs from run to run
+            assert_same(few)
+        assert_same(replace(few, resample=30))
+        assert_same(replace(few, switch=Switch(25)))
+
+    @pytest.mark.parametrize("neurons", NEURONS)
+    @pytest.mark.parametrize("switch", [None, Switch(10)])
+    def test_slices_do_not_change_a_bit(
+        self, neurons: str, switch: Switch | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for kind in ("dsp", "hc"):
+            batch = batch_of(
+                random_learners(kind, 2, 3), np.arange(3, dtype=np.uint64), trials=2, episodes=50,
+                task=MazeTask(triple_t_maze()), settings=Settings(neurons=neurons), resample=13,
+            )  # fmt: skip
+            batch = replace(batch, switch=switch)
+            whole = gpu.run(batch, keep_weights=True)
+            told: list[int] = []
+
+            def few(trials: int, episodes: int, room: int, warps: int, pace: gpu.Pace) -> Any:
+                for first in range(0, trials, 17):
+                    for episode in range(0, episodes, 7):
+                        yield first, min(trials, first + 17), episode, min(episodes, episode + 7)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(gpu, "slices", few)
+                sliced = gpu.run(batch, keep_weights=True, progress=told.append)
+            assert sum(told) == len(batch) * 50
+            assert_equal_trials(whole, sliced)
+            some = gpu.run(replace(batch, record=(1, 25, 50)))
+            assert (some.best == whole.best[:, [0, 24, 49]]).all()
+
+    def test_the_reference_engine_agrees_too(self) -> None:
+        batch = batch_of(
+            published_rules()[:3], np.arange(3, dtype=np.uint64), trials=1, episodes=8,
+            task=MazeTask(triple_t_maze()), settings=Settings(),
+        )  # fmt: skip
+        assert_same(batch, reference)
+
+    @pytest.mark.parametrize("neurons", NEURONS)
+    @pytest.mark.parametrize("hidden", [65, 80, 160, 256])
+    def test_more_weights_than_registers_give_the_same_bits(self, hidden: int, neurons: str) -> None:
+        for kind in ("dsp", "hc", "chance"):
+            batch = batch_of(
+                learners_of(kind, 3), np.arange(3, dtype=np.uint64), trials=1, episodes=12,
+                task=MazeTask(triple_t_maze()), settings=Settings(hidden=hidden, steps=150, neurons=neurons),
+            )  # fmt: skip
+            assert_same(batch)
+            assert_same(replace(batch, switch=Switch(5)))
+
+    def test_auto_is_the_card(self) -> None:
+        assert learn("paper:1", engine="auto", episodes=2, trials=1).engine == "gpu"

@@ -1,0 +1,447 @@
+"""A new learner is one class and one line: from then on everything takes it, or says why not."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import distal
+from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
+from distal.base.colours import LIGHT
+from distal.cli import main
+from distal.engines import Batch, cpu, gpu, reference, registry
+from distal.engines.spread import Spread
+from distal.evaluation.learning import batch_of
+from distal.learners import Learner, Parameters
+from distal.model import draws, network
+from distal.search.config import Config
+from distal.search.evolve import run_seed
+from distal.show import film, watch
+from distal.studies import experiments
+from distal.tasks.episode import Episode, run_episode
+from distal.tasks.task import Aim, W
+from distal.tasks.walk import MazeTask, MazeWalk
+from tests.doors import SameThread, contents
+from tests.mazes import T
+
+
+@dataclass(frozen=True)
+class Jumps(Parameters):
+    """Keep the best weights, and now and then try new ones."""
+
+    jump: float
+    alpha_h: float
+    alpha_o: float
+    name: str = ""
+
+    kind: ClassVar[str] = "jumps"
+    label: ClassVar[str] = "jumping"
+    file_format: ClassVar[str] = "test-jumps"
+    names: ClassVar[tuple[str, ...]] = ("jump", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, 3)
+
+    def episodes(
+        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
+    ) -> Iterator[Episode[W]]:
+        best: Episode[W] | None = None
+        number = 0
+        while True:
+            leaps = draws.child_seed(seed, number) / 2**64 < self.jump
+            if best is None or leaps or (resample and number % resample == 0):
+                weights = network.fresh_weights(settings.hidden, seed, number, task.inputs, task.outputs)
+            else:
+                weights = best.weights
+            scales = np.float32(self.alpha_h), np.float32(self.alpha_o)
+            episode = run_episode(weights, *scales, task, settings, seed, number)
+            yield episode
+            if best is None or episode.ep < best.ep:
+                best = episode
+            number += 1
+
+
+@dataclass(frozen=True)
+class Lazy(HillClimbing):
+    """A climber that does not climb; nobody has registered it."""
+
+    def episodes(
+        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
+    ) -> Iterator[Episode[W]]:
+        return Chance(self.alpha_h, self.alpha_o).episodes(task, settings, seed, resample)
+
+
+class Idle(SameThread):
+    """An executor that nobody should ask."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        raise AssertionError("work was handed over")
+
+
+MAZE = Maze.from_text("#######\n#0...1#\n###.###\n###S###\n#######")
+JUMPS = Jumps(0.3, 0.2, 0.4)
+SHORT: Any = {"maze": MAZE, "hidden": 3, "steps": 8, "episodes": 6, "trials": 2}
+EVOLUTION: Any = {**SHORT, "runs": 2, "population": 4, "elite_count": 2, "episodes": 2, "trials": 1}
+REFUSAL = "engine cpu has no code for learners of kind 'jumps'; use engine reference"
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr("distal.search.config.REMEASURED", 8)  # the reference engine is slow
+    learners.register(Jumps, default=Jumps(0.1, 0.2, 0.2))
+    yield
+    learners.unregister("jumps")
+
+
+def trial(learner: Learner = JUMPS) -> Batch:
+    batch = batch_of(
+        [learner],
+        np.zeros(1, np.uint64),
+        trials=1,
+        episodes=6,
+        task=MazeTask(MAZE),
+        settings=Settings(3, 8),
+    )  # fmt: skip
+    return batch.part(0, 1)
+
+
+# ------------------------------------------------------------------ one class, one line
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_new_learner_learns_beside_chance_with_its_scales() -> None:
+    result = distal.learn(JUMPS, engine="reference", keep_ep=True, seed=3, **SHORT)
+    batch = batch_of(
+        [JUMPS], np.array([3], np.uint64), trials=2, episodes=6, task=MazeTask(MAZE), settings=Settings(3, 8)
+    )
+    for row, (goal, seed) in enumerate(zip(batch.goal.tolist(), batch.seed.tolist(), strict=True)):
+        stream = JUMPS.episodes(Aim(MazeTask(MAZE), goal), Settings(3, 8), seed)
+        assert result.ep is not None
+        assert result.ep[row].tolist() == [episode.ep for episode in islice(stream, 6)]
+    assert result.chance is not None
+    assert result.chance.learner == Chance(0.2, 0.4)
+    data = result.to_dict()
+    assert (data["learner"], data["parameters"]) == ("jumps", JUMPS.to_dict())
+    assert result.summary().startswith("jumping: 4 trials")
+    assert distal.learn("jumps", engine="reference", **SHORT).learner == Jumps(0.1, 0.2, 0.2)
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_new_learner_evolves_on_disk_and_resumes_to_the_same_bytes(tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    evolved = distal.evolve("jumps", generations=3, engine="reference", out=whole, **EVOLUTION)
+    distal.evolve("jumps", generations=1, engine="reference", out=parts, **EVOLUTION)
+    header = (whole / "generations.csv").read_text().splitlines()[0]
+    assert header == "run,generation,best,mean,worst,jump,alpha_h,alpha_o"
+    distal.resume(parts, generations=3, engine="reference")
+    names = ("config.json", "state.json", "generations.csv", "winners.csv", "winners/run-02.json")
+    for name in names:
+        assert (parts / name).read_bytes() == (whole / name).read_bytes(), name
+    winner = evolved.winners[1].learner
+    assert distal.find_learner(whole / "winners" / "run-02.json") == winner
+    assert winner == replace(winner, name="run 2, seed 0")  # type: ignore[type-var]
+    assert distal.resume(whole, engine="cpu").winners == evolved.winners  # there is nothing left to run
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_folder_of_a_kind_that_is_not_registered_is_refused_by_its_word(tmp_path: Path) -> None:
+    distal.evolve("jumps", generations=0, engine="reference", out=tmp_path / "runs", **EVOLUTION)
+    learners.unregister("jumps")
+    with pytest.raises(InputError, match="learner is 'jumps', expected one of dsp, hc"):
+        distal.resume(tmp_path / "runs", engine="reference")
+    learners.register(Jumps)
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_new_learner_has_its_word_its_numbers_and_its_file_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "maze.txt").write_text(str(MAZE))
+    small = ["--maze", str(tmp_path / "maze.txt"), "--steps", "8", "--hidden", "3", "--trials", "1"]
+    small += ["--episodes", "3", "--engine", "reference"]
+    assert main(["learn", "jumps", "--jump", "0.7", *small, "--json"]) == 0
+    numbers = {"jump": 0.7, "alpha_h": 0.2, "alpha_o": 0.2}
+    said = json.loads(capsys.readouterr().out)
+    assert said["parameters"] == {"format": "test-jumps", "version": 1, **numbers}
+
+    out = str(tmp_path / "runs")
+    options = ["--runs", "1", "--generations", "1", "--population", "3", "--elite-count", "1"]
+    assert main(["evolve", "--learner", "jumps", *options, *small, "--out", out]) == 0
+    assert "jumping parameters: 1 run of 1 generation" in capsys.readouterr().out
+    assert main(["runs", out]) == 0
+    assert "learner jumps" in capsys.readouterr().out
+    assert main(["learn", f"{out}/winners/run-01.json", *small]) == 0
+    assert capsys.readouterr().out.startswith("run 1, seed 0\n")
+    assert main(["learn", "hc", "--jump", "0.7", *small]) == 2
+    assert "--jump is for jumps alone" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_seeds_of_a_new_kind_follow_from_its_word_alone() -> None:
+    before = run_seed(Config("jumps"), 0)
+    assert before not in {run_seed(Config(kind), 0) for kind in ("dsp", "hc")}
+    learners.unregister("jumps")
+    learners.register(replace_kind("other"))
+    learners.register(Jumps)
+    try:
+        assert run_seed(Config("jumps"), 0) == before != run_seed(Config("other"), 0)
+    finally:
+        learners.unregister("other")
+
+
+def replace_kind(word: str) -> type[Jumps]:
+    """Return a kind like Jumps of another word and another format."""
+    return dataclass(frozen=True)(type("Other", (Jumps,), {"kind": word, "file_format": word}))
+
+
+# ------------------------------------------------------------------ nothing is run as something else
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_path: Path) -> None:
+    batch = trial()
+    assert reference.supports(batch) is None
+    assert cpu.supports(batch) == REFUSAL
+    assert gpu.supports(batch) == REFUSAL.replace("cpu", "gpu")
+    for run in (engines.runner("cpu").run, cpu.run, Spread(Idle(), "cpu").run):
+        with pytest.raises(InputError, match=REFUSAL):
+            run(batch)
+    with pytest.raises(InputError, match=REFUSAL):
+        distal.learn(JUMPS, engine="cpu", **SHORT)
+    with pytest.raises(InputError, match=REFUSAL):
+        distal.evolve("jumps", generations=1, engine="cpu", out=tmp_path / "runs", **EVOLUTION)
+    assert not (tmp_path / "runs").exists()
+    distal.evolve("jumps", generations=0, engine="reference", out=tmp_path / "runs", **EVOLUTION)
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=REFUSAL):
+        distal.resume(tmp_path / "runs", generations=1, engine="cpu")
+    assert contents(tmp_path) == before
+    distal.resume(tmp_path / "runs", generations=1, executor=SameThread(), engine="reference")
+    assert contents(tmp_path) != before
+
+
+@pytest.mark.usefixtures("registered")
+def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
+    registry.say_instead.cache_clear()
+    run = engines.runner("auto")
+    assert run.engine == "gpu"
+    climbing = trial(HillClimbing(0.1, 0.2, 0.3))
+    long = replace(climbing, episodes=2**31, record=(1,))
+    assert run.suited(climbing) is run
+    assert run.suited(long).engine == "cpu"
+    assert run.suited(trial()).engine == "reference"
+    run.run(trial())
+    lines = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert lines == [
+        "engine cpu is used; episodes is 2147483648, engine gpu takes at most 2147483647",
+        "engine reference is used; engine gpu has no code for learners of kind 'jumps'",
+    ]
+    with pytest.raises(InputError, match="engine gpu takes at most 2147483647; use engine cpu"):
+        engines.runner("gpu").run(long)
+
+
+def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setattr(gpu, "supports", lambda batch: "engine gpu has no room; use engine cpu")
+    monkeypatch.setitem(experiments.SCALES, "quick", experiments.Scale("quick", 1, 0, 2))
+    result = distal.reproduce("quick", engine="auto", maze=T, steps=3)
+    assert len(result.evolved["hc"].winners) == 1
+
+
+def test_a_runner_stands_for_engine_workers_and_executor() -> None:
+    run = engines.runner("reference", 2, SameThread())
+    result = distal.learn("hc", maze=T, episodes=1, trials=1, steps=3, engine=run)
+    assert (result.engine, result.workers) == ("reference", 2)
+    assert isinstance(run.module, Spread)
+    assert run.module.tasks > 0
+    for given in ({"workers": 2}, {"executor": SameThread()}):
+        with pytest.raises(InputError, match=r"engine is a runner, .* leave these out"):
+            distal.learn("hc", maze=T, engine=run, **given)
+
+
+@pytest.mark.usefixtures("registered")
+def test_auto_measures_a_new_learner_with_reference_and_chance_beside_it_with_a_fast_engine(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def no_card() -> None:
+        raise InputError("engine gpu: no card; or use engine cpu")
+
+    monkeypatch.setattr(gpu, "check", no_card)
+    result = distal.learn(JUMPS, engine="auto", **SHORT)
+    assert result.chance is not None
+    assert (result.engine, result.chance.engine) == ("reference", "cpu")
+    (tmp_path / "maze.txt").write_text(str(MAZE))
+    small = ["--maze", str(tmp_path / "maze.txt"), "--steps", "8", "--trials", "1", "--episodes", "2"]
+    assert main(["learn", "jumps", "--engine", "auto", *small, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["engine"] == "reference"
+
+
+def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
+    task, settings = Aim(MazeTask(MAZE), 0), Settings(3, 8)
+    for stranger in (JUMPS, Lazy(0.1, 0.2, 0.3)):
+        one: Any = stranger
+        for call in (
+            lambda one=one: distal.learn(one, engine="reference", **SHORT),
+            lambda one=one: replace(trial(Chance(0, 0)), learners=(one,)),
+            lambda one=one: learners.episodes(one, task, settings, 0),
+            lambda one=one: watch.trials(one, maze=MAZE),
+            lambda one=one: distal.learn(one, task="distal/TripleTMaze-v1"),
+        ):
+            with pytest.raises(InputError, match=type(stranger).__name__):
+                call()
+    JUMPS.save(tmp_path / "jumps.json")
+    expected = "format is 'test-jumps', expected one of distal-rule, distal-climber, distal-chance"
+    with pytest.raises(InputError, match=expected):
+        distal.find_learner(tmp_path / "jumps.json")
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Path) -> None:
+    small: Any = {"maze": MAZE, "hidden": 3, "steps": 8, "episodes": 6}
+    watched = watch.write_page(tmp_path / "page.html", JUMPS, "hc", **small)
+    assert [recording is not None for recording in watched.recordings] == [True, False]
+    assert watched.eps[0].tolist() == [episode.ep for episode in reference.episodes(trial(), 0)]
+    (scene,) = film.scenes(trial(), [6])
+    best = min(reference.episodes(trial(), 0), key=lambda episode: episode.ep)
+    assert isinstance(scene.walk, MazeWalk)
+    assert scene.walk.cells == best.walk.cells
+    frames = film.film([scene], scale=4)
+    assert len(frames) > 1
+    colour = [int(LIGHT["other"][k : k + 2], 16) for k in (1, 3, 5)]  # as on the page
+    assert (frames[0] == colour).all(axis=2).any()
+    with pytest.raises(InputError, match=REFUSAL):
+        film.scenes(trial(), [6], engine="cpu")
+
+
+@pytest.mark.usefixtures("registered")
+def test_no_film_is_written_where_the_page_beside_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ["watch", "jumps", "--gif", "a.gif", "--after", "1"]
+    assert main([*line, "--out", "page.html", "--episodes", "100000"]) == 2
+    assert "ask for fewer episodes or steps" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    assert main(line) == 0
+    assert (tmp_path / "a.gif").exists()
+
+
+@pytest.mark.usefixtures("registered")
+def test_watch_takes_the_file_of_a_new_learner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    JUMPS.named("mine").save("mine.json")
+    (tmp_path / "maze.txt").write_text(str(MAZE))
+    small = ["--maze", "maze.txt", "--steps", "8", "--hidden", "3", "--episodes", "6"]
+    assert main(["watch", "mine.json", "--against", "hc", *small, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [learner["name"] for learner in told["learners"]] == ["mine", "hill climbing"]
+    best = min(episode.ep for episode in reference.episodes(trial(), 0))
+    assert told["learners"][0]["best_ep"] == best
+    assert (tmp_path / "watch.html").stat().st_size == told["bytes"]
+
+
+# ------------------------------------------------------------------ files, alike for all
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize(
+    "learner", [Rule([0, 1] * 16, 0.1, 0.2, 0.3, 0.4), HillClimbing(0.1, 0.2, 0.3), Chance(0.1, 0.2), JUMPS]
+)
+@pytest.mark.parametrize("name", ["", "mine"])
+def test_every_learner_has_a_name_and_a_file(learner: Learner, name: str, tmp_path: Path) -> None:
+    one, path = learner.named(name), tmp_path / "learner.json"
+    one.save(path)
+    assert learners.load_learner(path) == type(one).load(path) == one
+    assert distal.find_learner(path).name == name
+    assert type(one).from_dict(one.to_dict()) == one
+    result = distal.learn(path, engine="reference", **SHORT)
+    assert (result.learner, learners.name_of(result.learner)) == (one, name or learner.label)
+
+
+def test_the_files_of_climbers_and_of_chance(tmp_path: Path) -> None:
+    HillClimbing(0.1, 0.2, 0.3).save(tmp_path / "climber.json")
+    Chance(0.1, 0.2, name="mine").save(tmp_path / "chance.json")
+    assert json.loads((tmp_path / "climber.json").read_text()) == {
+        "format": "distal-climber", "version": 1, "sigma": 0.1, "alpha_h": 0.2, "alpha_o": 0.3,
+    }  # fmt: skip
+    assert json.loads((tmp_path / "chance.json").read_text()) == {
+        "format": "distal-chance", "version": 1, "name": "mine", "alpha_h": 0.1, "alpha_o": 0.2,
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"chance file '.*climber\.json': format is 'distal-climber'"):
+        Chance.load(tmp_path / "climber.json")
+
+
+def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
+    result = distal.learn(HillClimbing(0.1, 0.2, 0.3), **SHORT).to_dict()
+    assert result["hill_climbing"] == {"sigma": 0.1, "alpha_h": 0.2, "alpha_o": 0.3}
+    assert list(result["chance"])[:3] == ["alpha_h", "alpha_o", "fitness"]
+    assert distal.learn("chance", **SHORT).to_dict()["random_weights"] == {"alpha_h": 0.2, "alpha_o": 0.2}
+
+
+# ------------------------------------------------------------------ the registry
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        (object, "expected a dataclass that inherits from Parameters"),
+        (JUMPS, "expected a dataclass that inherits from Parameters"),
+        (Lazy, "kind 'hc' of Lazy is that of HillClimbing; choose another"),
+        (
+            type("Same", (Jumps,), {"file_format": "distal-rule"}),
+            "'distal-rule' of Same is that of Rule",
+        ),
+        (type("Bad", (Jumps,), {"kind": "two words"}), "kind of Bad is 'two words', expected one word"),
+        (type("Bad", (Jumps,), {"names": ("sigma",)}), "Bad has no field 'sigma', which it needs"),
+        (type("Bad", (Jumps,), {"episodes": None}), "Bad has no method episodes"),
+        (type("Bad", (Jumps,), {"label": 3}), "label of Bad is 3, expected text"),
+        (
+            type("Bad", (Jumps,), {"genes": (0, 2)}),
+            "genes of Bad is .*, expected a continuous one",
+        ),
+        (
+            type("Bad", (Jumps,), {"names": ("alpha_h", "alpha_o", "jump")}),
+            "first fields, alpha_h, alpha_o, jump",
+        ),
+        (type("Bad", (Jumps,), {"genes": (0, -1)}), "genes of Bad is -1, expected a whole number"),
+    ],
+)
+def test_a_class_that_is_no_learner_is_not_registered(kind: Any, problem: str) -> None:
+    known = dict(learners.KINDS)
+    with pytest.raises(InputError, match=problem):
+        learners.register(kind)
+    assert known == learners.KINDS
+
+
+def test_genes_that_are_no_numbers_of_the_learner_are_counted() -> None:
+    odd = type("Odd", (Jumps,), {"genes": (2, 4), "discrete_genes": "turn"})
+    counted = [f"continuous_{k}" for k in range(4)]
+    assert odd.gene_names() == ("turn_0", "turn_1", *counted)  # type: ignore[attr-defined]
+    assert Jumps.gene_names() == Jumps.names
+
+
+def test_the_kinds_of_the_package_stay() -> None:
+    with pytest.raises(InputError, match="kind is 'hc', expected one of"):
+        learners.unregister("hc")
+    with pytest.raises(InputError, match="nothing to evolve; measure it with learn, or evolve dsp or hc"):
+        distal.evolve("chance", **EVOLUTION)
+    other: Any = HillClimbing(0.1, 0.2, 0.3)
+    with pytest.raises(InputError, match=r"default is .*, expected a Jumps"):
+        learners.register(Jumps, default=other)
+    assert list(learners.KINDS) == ["dsp", "hc", "chance"]
+    learners.register(Jumps, default=JUMPS)
+    learners.unregister("jumps")
+    with pytest.raises(InputError, match=r"no rule 'jumps', expected .* hc, chance, or a file"):
+        distal.find_learner("jumps")

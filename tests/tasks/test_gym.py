@@ -1,0 +1,507 @@
+"""Learning in any Gymnasium environment."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from threading import Lock, Thread
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import distal
+from distal import HillClimbing, InputError, Maze, Result, Rule, Settings
+from distal.engines import reference
+from distal.evaluation.learning import batch_of
+from distal.learners import Learner, dsp
+from distal.model import draws, network
+from distal.model.draws import child_seed
+from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.task import own_steps, target_of, task_name, whole_eps
+from distal.tasks.walk import MazeTask
+from tests.strategies import climbers, mazes, rules, settings_of
+
+gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+
+
+def every_goal(maze: Maze) -> list[dict[str, int]]:
+    return [{"goal": goal} for goal in range(len(maze.finals))]
+
+
+def learned(env: Any, learner: Any, *, options: Any = ({},), ep: Any = None, **asked: Any) -> Result:
+    """Learn in an environment, step by step, and keep everything."""
+    task = EnvTask(env, options=options, ep=ep)
+    return distal.learn(learner, task=task, chance=False, keep_ep=True, keep_weights=True, **asked)
+
+
+@pytest.mark.parametrize("resample", [None, 7])
+@pytest.mark.parametrize("learner", ["paper:1", HillClimbing(0.3, 0.2, 0.1)])
+def test_in_our_own_environment_it_is_the_maze_engine(learner: Any, resample: int | None) -> None:
+    in_env = learned(
+        "distal/TripleTMaze-v1",
+        learner,
+        options=every_goal(distal.triple_t_maze()),
+        episodes=10,
+        trials=1,
+        seed=3,
+        resample=resample,
+    )
+    run = distal.learn if isinstance(learner, str) else distal.climb
+    in_maze = run(learner, episodes=10, trials=1, seed=3, resample=resample, keep_weights=True)
+    assert (in_env.best == in_maze.best).all()
+    assert in_env.fitness == in_maze.fitness
+    for trial in range(len(in_env.best)):
+        assert in_env.weights(trial).hidden.tobytes() == in_maze.weights(trial).hidden.tobytes()
+        assert in_env.weights(trial).output.tobytes() == in_maze.weights(trial).output.tobytes()
+
+
+@given(mazes(), settings_of(), st.one_of(rules, climbers), st.sampled_from(["episode", "step"]))
+@hypothesis_settings(max_examples=30)
+def test_so_it_is_in_any_maze_with_any_settings_and_either_reward(
+    maze: Maze, settings: Settings, learner: Learner, reward: str
+) -> None:
+    env = gymnasium.make(
+        "distal/Maze-v0", maze=maze, max_steps=settings.steps, blocked=settings.blocked, reward=reward
+    )
+    chosen: dict[str, Any] = vars(settings)
+    in_env = learned(env, learner, options=every_goal(maze), episodes=8, trials=1, seed=5, **chosen)
+    batch = batch_of(
+        [learner], np.array([5], np.uint64), trials=1, episodes=8, task=MazeTask(maze), settings=settings
+    )
+    eps = [[episode.ep for episode in reference.episodes(batch, trial)] for trial in range(len(batch))]
+    assert in_env.ep is not None
+    assert in_env.ep.tolist() == eps
+
+
+class Cue(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
+    """The first observation says which of `n` actions is right in the third step; numbers begin at 5."""
+
+    def __init__(self, n: int = 3) -> None:
+        self.observation_space = gymnasium.spaces.Discrete(n + 1, start=5)
+        self.action_space = gymnasium.spaces.Discrete(n, start=-1)
+        self.n, self.taken, self.seeds = n, [], []  # type: ignore[var-annotated]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        super().reset(seed=seed)
+        self.seeds.append(seed)
+        self.cue, self.time = (options or {}).get("cue", 0), 0
+        return 5 + self.cue, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert action in self.action_space
+        self.taken.append(action)
+        self.time += 1
+        reward = float(action + 1 == self.cue) if self.time == 3 else 0.0
+        return 5 + self.n, reward, self.time == 3, False, {"time": self.time}
+
+
+def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action() -> None:
+    task = EnvTask(Cue(), options=[{"cue": 2}], encode="one-hot")
+    assert (task.inputs, task.outputs) == (4, 3)
+    walk = task.begin(0, Settings(steps=9))
+    assert walk.sense() == (0, 0, 1, 0)
+    walk.act(2)
+    assert task.env.taken == [1]  # actions begin at −1
+    assert walk.sense() == (0, 0, 0, 1)
+    weights = network.fresh_weights(5, seed=9, episode=4, inputs=4, outputs=3)
+    assert weights.shape == (5, 4, 3)
+    assert [block.shape for block in (weights.w_hi, weights.w_h, weights.w_ho, weights.w_oh)] == [
+        (5, 5), (5, 5), (5, 3), (3, 6),
+    ]  # fmt: skip
+    # by the definition: lane = post-synaptic neuron, draw = pre-synaptic index
+    words = draws.uniform(draws.words(9, draws.WEIGHTS, 4, range(8), 13))
+    assert weights.w_ho[3, 1] == words[3, 5 + 5 + 1]
+    assert weights.w_oh[2, 5] == words[5 + 2, 5]
+    assert not weights.w_h.diagonal().any()
+    assert (weights.w_h != 0).sum() == 20
+    layered = dsp.normalised(weights, "layer")
+    assert np.linalg.norm(layered.w_ho, axis=1) == pytest.approx([1] * 5)
+
+
+def test_every_goal_has_trials_of_its_own_and_a_trial_seeds_its_first_reset_alone() -> None:
+    env = Cue()
+    result = learned(
+        env, HillClimbing(0.5, 0.2, 0.2), options=[{"cue": 1}, {"cue": 2}], trials=2, episodes=20, steps=5
+    )
+    assert result.best.shape == (4, 20)
+    assert result.ep is not None
+    assert (result.best == np.minimum.accumulate(result.ep, axis=1)).all()
+    assert set(np.unique(result.ep)) <= {0, -1}  # minus the return
+    assert result.fitness == result.best[:, -1].mean()
+    first = [child_seed(0, trial, task, 0) % 2**31 for trial in range(2) for task in range(2)]
+    assert [seed for seed in env.seeds if seed is not None] == first
+    assert len(env.seeds) == 4 * 20
+    assert "4 trials of 20 episodes" in result.summary()
+
+
+def test_ep_is_any_function_of_the_episode_and_steps_limit_it() -> None:
+    seen: list[EnvWalk] = []
+
+    def ep(walk: EnvWalk) -> int:
+        seen.append(walk)
+        return len(walk.actions)
+
+    result = learned(Cue, "paper:1", ep=ep, episodes=4, trials=1, steps=2)
+    assert result.ep is not None
+    assert (result.ep == 2).all()
+    assert seen[0].cut
+    assert seen[0].truncated
+    assert result.cut == 4
+    assert "4 of 4 episodes cut off after 2 steps" in result.summary()
+    assert [info.get("time") for info in seen[0].infos] == [None, 1, 2]
+    assert len(seen[0].observations) == 3
+    whole = learned(Cue, "paper:1", ep=ep, episodes=4, trials=1)
+    assert whole.ep is not None
+    assert whole.ep.tolist() == [[3] * 4]
+    assert whole.cut == 0
+
+
+def test_an_episode_lasts_as_long_as_the_environment_allows() -> None:
+    env = gymnasium.make("distal/TripleTMaze-v1", max_steps=30)
+    in_env = learned(env, "paper:1", options=every_goal(distal.triple_t_maze()), episodes=9, trials=1)
+    assert in_env.settings.steps == 30
+    assert (in_env.best == distal.learn("paper:1", episodes=9, trials=1, steps=30).best).all()
+
+
+def test_an_observation_that_is_not_in_the_space_is_refused() -> None:
+    env: Any = Cue()
+    env.observation_space = gymnasium.spaces.Discrete(2)
+    with pytest.raises(InputError, match=r"observation.* 5, which is not in Discrete\(2\)"):
+        learned(env, "paper:1", trials=1, episodes=1)
+
+
+def test_without_gymnasium_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "gymnasium", None)
+    with pytest.raises(InputError, match=r"Gymnasium is not installed: pip install 'distal\[gym\]'"):
+        distal.learn("paper:1", task="CliffWalking-v1")
+
+
+def test_progress_is_told_every_episode_and_the_same_call_gives_the_same_numbers() -> None:
+    told: list[int] = []
+    rule = Rule([0, 1, -1, 0] * 8, eta=0.1, theta=0.2, alpha_h=0.2, alpha_o=0.2)
+    first = learned(Cue(), rule, episodes=6, trials=2, progress=told.append)
+    assert sum(told) == 12
+    assert first.ep is not None
+    assert (first.ep == learned(Cue(), rule, episodes=6, trials=2).ep).all()
+
+
+FAILED = f"trial 0 (goal 0, seed {child_seed(0, 0, 0, 0)}) failed: "
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"env": 3}, "env is 3, expected an environment; or give a function that makes one, or an id"),
+        ({"env": lambda: 3}, "what env() returns is 3, expected an environment; "),
+        ({"env": "nosuchmodule:Foo-v1"}, "cannot make environment 'nosuchmodule:Foo-v1': "),
+        ({"env": "distal/Nothing-v0"}, "cannot make environment 'distal/Nothing-v0': "),
+        ({"learner": 3}, "learner is 3, expected a Rule, HillClimbing, Chance, paper:1 to paper:15"),
+        ({"learner": "paper:99"}, "no rule 'paper:99'; there are paper:1 to paper:15"),
+        ({"options": {"goal": 3}}, "options is {'goal': 3}, expected a list of options for reset"),
+        ({"trials": 0}, "trials is 0, expected a whole number"),
+        ({"hiden": 3}, "unknown keyword 'hiden'"),
+        (
+            {"ep": lambda walk: float("nan")},
+            f"{FAILED}what `ep` returns for an episode is nan, expected",
+        ),
+        (
+            {"ep": lambda walk: None},
+            f"{FAILED}what `ep` returns for an episode is None, expected a finite number",
+        ),
+        (
+            {"env": "distal/TripleTMaze-v1", "steps": 50},
+            f"{FAILED}steps is 50, but the environment ends an episode after 100; make it with max_steps=50",
+        ),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        learned(**{"env": Cue, "learner": "paper:1", "episodes": 2, "trials": 1, **arguments})
+    assert str(refusal.value).startswith(message)
+
+
+def test_actions_that_are_no_choice_and_too_many_neurons_are_refused_with_what_to_do() -> None:
+    env: Any = Cue()
+    env.action_space = gymnasium.spaces.MultiBinary(3)
+    with pytest.raises(InputError, match=r"actions are MultiBinary\(3\), expected Discrete; wrap"):
+        EnvTask(env)
+    with pytest.raises(InputError, match="there are 500 actions, at most 256 are allowed"):
+        EnvTask(Cue(500))
+    env = Cue(500)
+    env.action_space = gymnasium.spaces.Discrete(3)
+    with pytest.raises(InputError, match="observations become 501 bits, at most 256 are allowed; use binary"):
+        EnvTask(env, encode="one-hot")
+
+
+# ---------------------------------------------------------------- an environment as a task
+
+
+def test_every_start_is_a_goal_that_resets_with_its_number_in_every_episode() -> None:
+    env = Cue()
+    task = EnvTask(env, starts=3)
+    assert task.goals == ("0", "1", "2")
+    trial = task.for_trial(77)
+    for goal in (2, 2, 1):
+        trial.begin(goal, Settings())
+    assert env.seeds == [2, 2, 1]
+
+
+def test_the_first_episode_of_a_trial_resets_with_its_seed() -> None:
+    env = Cue()
+    task = EnvTask(env, options=[{"cue": 1}, {"cue": 2}])
+    trial = task.for_trial(2**31 + 5)
+    assert trial.begin(1, Settings()).observations == [7]
+    assert trial.begin(0, Settings()).observations == [6]
+    task.begin(0, Settings())
+    task.for_trial(6).begin(0, Settings())
+    assert env.seeds == [5, None, None, 6]
+
+
+def test_episodes_that_are_cut_off_are_counted_over_all_trials() -> None:
+    task = EnvTask(Cue())
+    for steps in (2, 2, 3):
+        walk = task.for_trial(0).begin(0, Settings(steps=steps))
+        while not walk.over:
+            walk.act(1)
+        assert walk.ep == 0
+    assert task.cut == 2
+
+
+def test_steps_and_target_are_the_environments_own() -> None:
+    task = EnvTask("MountainCar-v0")
+    assert (task_name(task), own_steps(task), target_of(task, Settings()), whole_eps(task)) == (
+        "MountainCar-v0", 200, 110.0, False,
+    )  # fmt: skip
+    assert EnvTask("MountainCar-v0", args={"max_episode_steps": 30}).steps == 30
+    assert EnvTask(lambda: gymnasium.wrappers.TimeLimit(Cue(), 7)).steps == 7
+    assert EnvTask("MountainCar-v0", ep=lambda walk: 0).target(Settings()) is None
+    assert (EnvTask(Cue).steps, EnvTask(Cue).target(Settings())) == (None, None)
+    maze = EnvTask("distal/TripleTMaze-v1", args={"max_steps": 40})
+    assert maze.steps == 40
+    with pytest.raises(
+        InputError, match="steps is 50, but the environment ends an episode after 40; make it"
+    ):
+        maze.begin(0, Settings(steps=50))
+
+
+def test_bins_by_quantiles_are_the_same_whenever_they_are_made() -> None:
+    one, two = (EnvTask("CartPole-v1") for _ in range(2))
+    assert one.encoder.to_dict() == two.encoder.to_dict()
+    assert (one.inputs, one.encoder.word) == (12, "bins:4:quantiles")
+    walk = one.for_trial(1).begin(0, Settings())
+    assert len(walk.sense()) == 12
+
+
+class Locked(Cue):
+    """One that cannot be pickled, and is closed only when it should be."""
+
+    made: list[Any] = []  # noqa: RUF012
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock, self.closed = Lock(), 0
+        self.made.append(self)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_task_is_pickled_without_its_environment() -> None:
+    task = EnvTask(Locked, options=[{"cue": 2}], encode="one-hot")
+    before = len(Locked.made)
+    again = pickle.loads(pickle.dumps(task))  # noqa: S301
+    assert len(Locked.made) == before
+    assert (again.inputs, again.outputs, again.goals, again.name) == (4, 3, ("0",), "Locked")
+    assert again.for_trial(1).begin(0, Settings()).sense() == (0, 0, 1, 0)
+    assert len(Locked.made) == before + 1
+
+
+def test_every_thread_has_an_environment_of_its_own() -> None:
+    task = EnvTask(Locked)
+    found = [task.env, task.env]
+    thread = Thread(target=lambda: found.append(task.env))
+    thread.start()
+    thread.join()
+    assert found[0] is found[1]
+    assert found[2] is not found[0]
+    given = EnvTask(Cue())
+    thread = Thread(target=lambda: found.append(given.env))
+    thread.start()
+    thread.join()
+    assert found[3] is not given.env
+
+
+def test_what_was_made_here_is_closed_and_what_was_given_is_not() -> None:
+    task = EnvTask(Locked)
+    made = task.env
+    task.close()
+    assert made.closed == 1
+    assert task.env is not made  # it can go on
+    forgotten = EnvTask(Locked)
+    made = forgotten.env
+    del forgotten
+    assert made.closed == 1
+    given = Locked()
+    EnvTask(given).close()
+    assert given.closed == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*Using the latest versioned environment")
+def test_a_task_says_what_it_is() -> None:
+    task = EnvTask("FrozenLake", args={"is_slippery": False}, starts=2)
+    said = json.loads(json.dumps(task.to_dict()))
+    assert said == {
+        "kind": "environment",
+        "id": "FrozenLake-v1",
+        "arguments": {"is_slippery": False},
+        "options": [{}],
+        "starts": 2,
+        "ep": None,
+        "encoder": {"word": "binary", "bits": 4, "edges": []},
+        "package": "gymnasium",
+        "version": gymnasium.__version__,
+        "gymnasium": gymnasium.__version__,
+    }
+    assert EnvTask("distal/Maze-v0").to_dict()["package"] == "distal"
+    odd = EnvTask(
+        "FrozenLake-v1", args={"desc": ("SF", "FG")}, ep=minus_two, options=[{"a": {1, 2}}]
+    ).to_dict()
+    assert (odd["arguments"], odd["options"], odd["ep"]) == (None, None, "tests.tasks.test_gym.minus_two")
+    assert EnvTask(Cue).to_dict()["given"] == "tests.tasks.test_gym.Cue"
+    assert EnvTask(Cue()).to_dict()["given"] == "tests.tasks.test_gym.Cue"
+
+
+def minus_two(walk: EnvWalk) -> float:
+    return -2
+
+
+class Breaking(Cue):
+    """One that goes wrong in the third step, in a way that can be chosen."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    def reset(self, **given: Any) -> tuple[Any, Any]:
+        if self.how == "reset":
+            raise RuntimeError("no beginning")
+        return super().reset(**given)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, *rest = super().step(action)
+        if self.time == 3 and self.how == "step":
+            raise ValueError("lost\nits way")
+        rewards = {"nan": float("nan"), "inf": np.float32("inf"), "text": "x", "none": None}
+        return observation, rewards.get(self.how, reward), *rest
+
+
+@pytest.mark.parametrize(
+    ("how", "problem"),
+    [
+        ("step", "Breaking failed in step: ValueError: lost"),
+        ("reset", "Breaking failed in reset: RuntimeError: no beginning"),
+        ("nan", "a reward is nan, expected a finite number; mend the environment"),
+        ("inf", "a reward is np.float32(inf), expected a finite number"),
+        ("text", "a reward is 'x', expected a finite number"),
+        ("none", "a reward is None, expected a finite number"),
+    ],
+)
+def test_an_environment_that_breaks_is_one_line_with_the_goal_and_the_seed(how: str, problem: str) -> None:
+    task, rule = EnvTask(Breaking(how)), distal.published_rules()[0]
+    batch = batch_of(
+        [rule], np.array([3], np.uint64), trials=1, episodes=2, task=task, settings=Settings(steps=9)
+    )
+    with pytest.raises(InputError) as refusal:
+        reference.run(batch)
+    assert str(refusal.value).startswith(f"trial 0 (goal 0, seed {batch.seed[0]}) failed: {problem}")
+    assert "\n" not in str(refusal.value)
+    with pytest.raises(InputError) as refusal:
+        learned(Breaking(how), rule, trials=1, episodes=2)
+    assert str(refusal.value).startswith(FAILED + problem)
+
+
+class Heedless(Cue):
+    """One that begins anywhere, whatever the seed is."""
+
+    count = 0
+
+    def reset(self, **given: Any) -> tuple[Any, Any]:
+        super().reset(**given)
+        Heedless.count += 1
+        return 5 + Heedless.count % 2, {}
+
+
+def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("WARNING", "distal")
+    EnvTask(Cue)
+    assert caplog.messages == []
+    task = EnvTask(Heedless)
+    for _ in range(3):
+        task.for_trial(1).begin(0, Settings())
+    (message,) = caplog.messages
+    assert message.startswith("Heedless ignores the seed of its reset: two resets with one seed differ")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("FrozenLak-v1", "did you mean 'FrozenLake-v1'?"),
+        ("frozenlake-v1", "did you mean 'FrozenLake-v1'?"),
+        ("FrozenLake-v99", "did you mean 'FrozenLake-v1'?"),
+        ("distal/TripelTMaze-v1", "did you mean 'distal/TripleTMaze-v1'?"),
+        ("MiniGrid-Empty-5x5-v0", "pip install minigrid, and write 'minigrid:MiniGrid-Empty-5x5-v0'"),
+        ("ALE/Pong-v5", "pip install ale-py, and write 'ale_py:ALE/Pong-v5'"),
+        ("nosuchmodule:Foo-v1", "pip install nosuchmodule"),
+        ("a" * 500, "cannot make environment 'aaa"),
+    ],
+)
+def test_an_id_that_is_not_known_is_refused_with_what_to_do(name: str, problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        EnvTask(name)
+    assert str(refusal.value).startswith(f"cannot make environment '{name[:20]}")
+    assert problem in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_package_that_gymnasium_misses_is_named_with_what_gymnasium_says() -> None:
+    def make() -> Any:
+        raise gymnasium.error.DependencyNotInstalled(
+            "Box2D is not installed, you can install it by run `pip install swig` followed by "
+            '`pip install "gymnasium[box2d]"`'
+        )
+
+    with pytest.raises(
+        InputError, match=r"cannot make the environment: .*pip install \"gymnasium\[box2d\]\""
+    ):
+        EnvTask(make)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"starts": 0}, "starts is 0, expected a whole number from 1 to 1000"),
+        (
+            {"starts": 2, "options": [{}, {"cue": 1}]},
+            "there are 2 options and starts=2; give one or the other",
+        ),
+        ({"options": []}, "options is [], expected a list of options for reset"),
+        ({"options": [3]}, "options is [3], expected a list of options for reset"),
+        ({"args": {"n": 3}, "env": Cue()}, "args are for an id, or a function that makes an environment"),
+        ({"args": 3}, "args is 3, expected a dictionary of arguments"),
+        ({"args": {"m": 3}}, "cannot make the environment: "),
+        ({"ep": 3}, "ep is 3, expected a function, or None"),
+        ({"encode": "bins:3"}, "encode holds 'bins:3', which Discrete(4, start=5) has no use for"),
+        (
+            {"env": "Pendulum-v1"},
+            "actions are Box(-2.0, 2.0, (1,), float32), expected Discrete; wrap the env",
+        ),
+    ],
+)
+def test_what_makes_no_task_is_refused(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        EnvTask(**{"env": Cue, **given})
+    assert str(refusal.value).startswith(problem)

@@ -1,0 +1,271 @@
+"""What a task can be given as, and what it is made again from."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from distal import InputError, Maze, Settings
+from distal.tasks import gym
+from distal.tasks.gym import EnvTask
+from distal.tasks.sources import AT_ONCE, rebuilt, task_of, why_not_table
+from distal.tasks.tables import Table, TableTask
+from distal.tasks.task import recipe, task_name
+from distal.tasks.walk import MazeTask
+
+gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
+
+DRY = {"is_slippery": False}
+TABLE = Table.of([[0], [1]], [[0, 1], [0, 1]], [[1, 1], [1, 2]], [0, 1])
+MAZE = Maze.from_text("#####\n#0S1#\n#####")
+
+
+class Ring(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
+    """A ring of cells, to be walked around."""
+
+    def __init__(self, size: int = 5) -> None:
+        self.observation_space = gymnasium.spaces.Discrete(size)
+        self.action_space = gymnasium.spaces.Discrete(2)
+        self.size = size
+
+    def reset(self, **given: Any) -> tuple[Any, Any]:
+        self.cell = 0
+        return 0, {}
+
+    def step(self, action: Any) -> Any:
+        self.cell += 1 if action else 0
+        return self.cell % self.size, -1.0, self.cell == self.size, False, {}
+
+
+def cell(env: Any) -> int:
+    return int(env.cell)
+
+
+def spot(env: Any) -> int:
+    return int(env.s)
+
+
+def far(observation: Any) -> list[bool]:
+    return [observation > 2]
+
+
+def ep(walk: Any) -> float:
+    return 3.5
+
+
+def test_a_task_is_what_it_is_given_as(tmp_path: Path) -> None:
+    TableTask(TABLE, name="two").save(tmp_path / "two.npz")
+    assert task_of(MAZE) == MazeTask(MAZE)
+    assert task_of(TABLE).table(Settings()) is TABLE
+    maze = MazeTask(MAZE)
+    assert task_of(maze) is maze
+    for path in (tmp_path / "two.npz", str(tmp_path / "two.npz")):
+        assert task_name(task_of(path)) == "two"
+    for given in (Ring(), Ring, partial(Ring, 5)):
+        task = task_of(given)
+        assert isinstance(task, TableTask)
+        assert len(task.table(Settings()).following) == 6
+    lake = task_of("FrozenLake-v1", args=DRY, encode="one-hot", starts=2)
+    assert isinstance(lake, TableTask)
+    assert (lake.inputs, lake.goals) == (16, ("0", "1"))
+    assert task_of(Ring, args={"size": 3}).inputs == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"given": "FrozenLake-v1"}, "chance decides what action 0 does in state 0"),
+        (
+            {"given": "CartPole-v1"},
+            "observations hold a Box, of mostly too many states for a table",
+        ),
+        ({"given": Ring, "ep": ep}, "EP is a function of the episode, which no table knows; leave ep out"),
+        ({"given": lambda: Ring(AT_ONCE)}, "Ring has more than 2,000 states"),
+        ({"given": Ring, "tabulated": False}, None),
+    ],
+)
+def test_an_environment_that_is_no_table_stays_one_and_says_why(given: Any, reason: str | None) -> None:
+    task = task_of(**given)
+    assert isinstance(task, EnvTask)
+    why = why_not_table(task)
+    assert why is None if reason is None else why is not None and why.startswith(reason)
+    assert why_not_table(task_of(Ring)) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"given": "FrozenLake-v1", "tabulated": True}, "chance decides what action 0 does in state 0"),
+        (
+            {"given": Ring, "ep": ep, "tabulated": True},
+            "EP is a function of the episode, which no table knows",
+        ),
+        ({"given": Ring, "tabulated": "yes"}, "tabulated is 'yes', expected True or False"),
+        ({"given": MAZE, "encode": "binary"}, "encode is for environments, and the task is Maze("),
+        ({"given": TABLE, "starts": 2}, "starts is for environments, and the task is Table("),
+        ({"given": MazeTask(MAZE), "tabulated": False}, "tabulated is for environments, and the task is"),
+        ({"given": "none.npz"}, "cannot read table 'none.npz': No such file"),
+        ({"given": Path("none")}, "cannot read table 'none': No such file"),
+        ({"given": "FrozenLak-v1"}, "cannot make environment 'FrozenLak-v1': "),
+        ({"given": 3}, "env is 3, expected an environment; or give a function that makes one, or an id"),
+        ({"given": MazeTask}, "cannot make the environment: "),
+        ({"given": Ring, "key": lambda env: [1]}, "key returns [1], expected what can be hashed"),
+    ],
+)
+def test_what_is_no_task_is_refused(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        task_of(**given)
+    assert str(refusal.value).startswith(problem)
+
+
+def test_a_table_that_must_be_may_have_more_states() -> None:
+    task: Any = task_of(lambda: Ring(AT_ONCE), key=cell, tabulated=True)
+    assert len(task.table(Settings()).following) == AT_ONCE + 1
+
+
+# ---------------------------------------------------------------- made again
+
+
+def kept(task: Any) -> Any:
+    """Return what a task is made again from, as a file holds it."""
+    return json.loads(json.dumps(recipe(task)))
+
+
+def test_a_task_is_made_again(tmp_path: Path) -> None:
+    TableTask(TABLE, ["only"], name="two").save(tmp_path / "two.npz")
+    task: Any
+    for task in (
+        task_of(tmp_path / "two.npz"),
+        task_of("FrozenLake-v1", args=DRY, starts=2, encode="one-hot"),
+    ):
+        again: Any = rebuilt(kept(task))
+        assert again.table(Settings()).digest == task.table(Settings()).digest
+        assert kept(again) == kept(task)
+
+
+def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    task: Any = task_of("CartPole-v1", starts=2)
+    data = kept(task)
+    monkeypatch.setattr(EnvTask, "_look", None)  # nothing has to be seen again
+    again = rebuilt(data)
+    assert isinstance(again, EnvTask)
+    assert kept(again) == data
+    walks = [one.for_trial(1).begin(1, Settings(steps=9)) for one in (task, again)]
+    for walk in walks:
+        walk.act(1)
+    assert walks[0].sense() == walks[1].sense()
+
+
+@pytest.mark.parametrize(
+    ("make", "change", "problem"),
+    [
+        (
+            lambda: TableTask(TABLE, name="two"),
+            {},
+            "table 'two' was made in a program; save it, and give the",
+        ),
+        (
+            lambda: task_of(Ring),
+            {},
+            "the environment was given as 'tests.tasks.test_sources.Ring'; give the task",
+        ),
+        (
+            lambda: task_of(Ring, tabulated=False),
+            {},
+            "the environment was given as 'tests.tasks.test_sources.Ring'",
+        ),
+        (
+            lambda: task_of("FrozenLake-v1", args=DRY, key=spot),
+            {},
+            "the environment was tabulated with the function 'tests.tasks.test_sources.spot'; give the task",
+        ),
+        (
+            lambda: task_of("FrozenLake-v1", ep=ep),
+            {},
+            "the EP of 'FrozenLake-v1' was the function 'tests.tasks.test_sources.ep'; give the task again",
+        ),
+        (
+            lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}),
+            {},
+            "the arguments of 'FrozenLake-v1' were more than JSON can hold; give the task again",
+        ),
+        (
+            lambda: task_of("FrozenLake-v1", encode=far),
+            {},
+            "encode was the function far; give the function again",
+        ),
+        (
+            lambda: task_of("FrozenLake-v1"),
+            {"version": "0.1"},
+            f"'FrozenLake-v1' came from 'gymnasium' '0.1', here is {gymnasium.__version__}; install the vers",
+        ),
+        (
+            lambda: task_of("FrozenLake-v1"),
+            {"gymnasium": "0.1"},
+            "'FrozenLake-v1' came from 'gymnasium' '0.1'",
+        ),
+        (
+            lambda: task_of("FrozenLake-v1"),
+            {"package": "nosuch", "version": "1"},
+            "'FrozenLake-v1' came from 'nosuch' '1', which is not installed here",
+        ),
+        (
+            lambda: task_of("FrozenLake-v1"),
+            {"arguments": {"map_name": "8x8"}},
+            "encoder 'binary' of 4 bits was not made for Discrete(64); the environment has changed",
+        ),
+        (lambda: task_of("FrozenLake-v1"), {"kind": "other"}, "task is {'kind': 'other', "),
+        (lambda: task_of("FrozenLake-v1"), {"id": 3}, "the environment was given as None"),
+        (lambda: task_of("FrozenLake-v1"), {"starts": -1}, "starts is -1, expected a whole number"),
+        (lambda: task_of("FrozenLake-v1"), {"encoder": None}, "encoder is None, expected word, bits and ed"),
+        (
+            lambda: task_of("FrozenLake-v1", args=DRY),
+            {"digest": "0" * 64},
+            "the environment gives another table than before: ",
+        ),
+    ],
+)
+def test_a_task_that_would_be_another_one_is_refused(make: Any, change: Any, problem: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        rebuilt({**kept(make()), **change})
+    assert str(refusal.value).startswith(problem)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_stranger_cannot_have_a_module_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hostile.py").write_text("raise SystemExit('it was run')")
+    monkeypatch.syspath_prepend(tmp_path)
+    data = {**kept(task_of("FrozenLake-v1")), "id": "hostile:FrozenLake-v1"}
+    with pytest.raises(InputError, match="'hostile:FrozenLake-v1' names a module of no installed package"):
+        rebuilt(data)
+    again = rebuilt({**data, "id": "gymnasium:FrozenLake-v1"})
+    assert kept(again)["id"] == "gymnasium:FrozenLake-v1"
+
+
+def test_a_file_that_holds_another_table_is_refused(tmp_path: Path) -> None:
+    TableTask(TABLE).save(tmp_path / "two.npz")
+    data = kept(task_of(tmp_path / "two.npz"))
+    TableTask(Table.of([[0], [1]], [[0, 1], [0, 1]], [[1, 1], [1, 3]], [0, 1])).save(tmp_path / "two.npz")
+    with pytest.raises(InputError, match=r"file .*two.npz' gives another table than before"):
+        rebuilt(data)
+
+
+def test_an_environment_that_has_changed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = kept(task_of("FrozenLake-v1", args=DRY))
+    monkeypatch.setattr(gym, "made_env", lambda env, args: gymnasium.wrappers.TransformReward(
+        gymnasium.make(env, **args), np.negative
+    ))  # fmt: skip
+    with pytest.raises(InputError, match="the environment gives another table than before: "):
+        rebuilt(data)
+
+
+def test_progress_is_told_of_every_state_while_a_table_is_made() -> None:
+    found: list[int] = []
+    task = task_of("CliffWalking-v1", progress=found.append)
+    assert isinstance(task, TableTask)
+    assert sum(found) == task.states
