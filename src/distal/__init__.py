@@ -23,7 +23,7 @@ from distal.evaluation.rule_sets import RuleSet, inspect_set
 from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.rule import (
+from distal.learners.shipped import (
     Rule,
     champion_record,
     champion_rules,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from distal import published_rule, triple_t_maze
 from distal.learners import dsp
-from distal.learners.rule import Rule
+from distal.learners.shipped import Rule
 from distal.model import network
 from distal.model.maze import Maze
 from distal.model.network import Weights

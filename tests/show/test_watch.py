@@ -31,7 +31,7 @@ from distal.evaluation.usage import count_usage
 from distal.learners import DEFAULT_CLIMBER, Learner, Parameters, find_learner, register, unregister
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.rule import Rule
+from distal.learners.shipped import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
 from distal.model.network import logistic, silent, step
 from distal.model.settings import NEURONS, READINGS, Settings

@@ -23,7 +23,7 @@ from distal import InputError
 from distal.base import significance
 from distal.base.colours import DARK, LIGHT
 from distal.cli import main
-from distal.learners.rule import find_rule
+from distal.learners.shipped import find_rule
 from distal.studies import comparison, experiments, figures, report
 from distal.studies.comparison import Line, compare
 from distal.studies.experiments import Reproduction, Scale, reproduce

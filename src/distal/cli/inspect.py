@@ -21,7 +21,7 @@ from distal.evaluation.learning import checked_numbers, settings_in
 from distal.evaluation.rule_sets import RANDOM, RuleSet, find_rules, inspect_set
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
-from distal.learners.rule import SHIPPED, shipped_names
+from distal.learners.shipped import SHIPPED, shipped_names
 from distal.model.settings import Settings
 from distal.tasks.task import task_name
 from distal.tasks.walk import MazeTask

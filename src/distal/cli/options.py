@@ -12,7 +12,7 @@ from distal.base.checks import InputError, shown, suggestion
 from distal.cli.parser import Parser, number, whole
 from distal.cli.terminal import progress
 from distal.learners import DEFAULTS, Learner, find_learner
-from distal.learners.rule import shipped_names
+from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
 from distal.model.settings import BINARY, NEURONS, READINGS, Settings, SettingsDict, default

@@ -50,7 +50,7 @@ def _climbers(batch: Batch) -> Flat:
 
 def _chance(batch: Batch) -> Flat:
     """Return a climb that starts over in every episode, so that its σ is never used."""
-    numbers = [(0.0, one.alpha_h, one.alpha_o) for one in batch.learners]
+    numbers = [(0.0, *one.numbers.values()) for one in batch.learners]
     return Flat(True, np.array(numbers, np.float32), _NO_CHANGES, resample=1)
 
 

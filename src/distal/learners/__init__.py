@@ -20,6 +20,7 @@ from distal.learners.registry import (
     find_learner,
     from_embedded,
     load_learner,
+    name_of,
     register,
     unregister,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "find_learner",
     "from_embedded",
     "load_learner",
+    "name_of",
     "register",
     "unregister",
 ]

@@ -41,8 +41,6 @@ class Chance(Learner):
     names: ClassVar[tuple[str, ...]] = NUMBERS
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
-    def update(
-        self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]
-    ) -> Memory:
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Draw fresh weights, whatever happened."""
         return Memory(network.fresh_weights(trial.seed, episode.number + 1))

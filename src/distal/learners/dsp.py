@@ -133,9 +133,7 @@ class Rule(Learner):
         changes, (eta, theta, alpha_h, alpha_o) = cls._genes(discrete, continuous)
         return cls(changes, eta, theta, alpha_h, alpha_o)
 
-    def update(
-        self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]
-    ) -> Memory:
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Change every weight by the row that its traces and m select, then normalise."""
         settings = network.settings
         m = modulatory_signal(episode.ep, memory.number("ep"), settings.m_ties)

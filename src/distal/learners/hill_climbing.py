@@ -47,9 +47,7 @@ class HillClimbing(Learner):
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
-    def update(
-        self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]
-    ) -> Memory:
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Replace the best if the episode was strictly better, and try noise on the best."""
         best, ep = cast("Weights | None", memory.kept.get("best")), memory.number("ep")
         if best is None or ep is None or episode.ep < ep:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
-import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import checks
@@ -122,9 +121,7 @@ class Learner(ABC):
             object.__setattr__(self, "name", text("name", own, _LONGEST_NAME))
 
     @abstractmethod
-    def update(
-        self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]
-    ) -> Memory:
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Return what the network carries into the next episode.
 
         Args:
@@ -136,11 +133,6 @@ class Learner(ABC):
         Returns:
             The weights of the next episode, and whatever else the learner remembers.
         """
-
-    @property
-    def name_or_label(self) -> str:
-        """Its own name, or the label of its kind."""
-        return self.name or self.label
 
     @property
     def numbers(self) -> dict[str, float]:

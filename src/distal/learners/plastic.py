@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from distal.base import checks
 from distal.base.checks import InputError, array, fields, instance, integer, number, shown
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.learners.learner import Kept, Learner, Memory, Trial
-from distal.learners.registry import checked_learner, from_embedded
+from distal.learners.registry import checked_learner, from_embedded, name_of
 from distal.model.draws import MAX_COUNT
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import Acting, Episode, Network, Weights, network_for
@@ -45,7 +45,9 @@ class PlasticNetwork:
         seed: The seed of all random numbers; that of a trial repeats the trial.
         resample: Draw fresh weights after this many episodes.
         switch: The goal moves after this many episodes, if it does; some learners begin anew then.
-        **settings: As in `Settings`.
+        settings: The settings of the network; or give them one by one, as keywords.
+        **options: As in `Settings`, but for the reading "outputs", which has the name of a number
+            here: write settings=Settings(outputs="random").
 
     Attributes:
         learner: The learner.
@@ -67,11 +69,14 @@ class PlasticNetwork:
         seed: int = 0,
         resample: int | None = None,
         switch: int | None = None,
-        **settings: Unpack[SettingsDict],
+        settings: Settings | None = None,
+        **options: Any,
     ) -> None:
         one = checked_learner(learner)
-        others = ("inputs", "outputs", "task", "seed", "resample", "switch")
-        Settings.of(settings, others)
+        if settings is not None and options:
+            raise InputError(
+                f"settings is given with {', '.join(options)}; give the settings or the keywords"
+            )
         found: Task[Any] | None = None
         if task is not None:
             if inputs is not None or outputs is not None:
@@ -79,10 +84,12 @@ class PlasticNetwork:
             found = task_of(task)
             inputs, outputs = found.inputs, found.outputs
             if found.steps is not None:
-                settings = {"steps": found.steps, **settings}
+                options = {"steps": found.steps, **options}
         if inputs is None or outputs is None:
             raise InputError("there is neither a task nor the numbers of inputs and outputs; give one")
-        network = network_for(Settings.of(settings), inputs, outputs, one.numbers)
+        words = ("inputs", "outputs", "task", "seed", "resample", "switch", "settings")
+        in_force = Settings.of(cast(SettingsDict, options), words) if settings is None else settings
+        network = network_for(in_force, inputs, outputs, one.numbers)
         self._begin(one, network, Trial(seed, resample, switch), found)
 
     @classmethod
@@ -100,7 +107,7 @@ class PlasticNetwork:
         self._acting: Acting | None = None
 
     def __repr__(self) -> str:
-        return f"PlasticNetwork({self.learner.name_or_label}, {self.network!r}, episode {self.episode})"
+        return f"PlasticNetwork({name_of(self.learner)}, {self.network!r}, episode {self.episode})"
 
     @property
     def weights(self) -> Weights:
@@ -156,7 +163,9 @@ class PlasticNetwork:
             self._memory = self.learner.update(self.network, self.trial, self._memory, episode)
 
     def _bits(self, observation: Any) -> tuple[int, ...]:
-        return bits_of(observation, self.network.inputs) if self._encoder is None else self._encoder(observation)
+        return (
+            bits_of(observation, self.network.inputs) if self._encoder is None else self._encoder(observation)
+        )
 
     # ------------------------------------------------------------------ files
 
@@ -288,8 +297,13 @@ def episodes(
     Raises:
         InputError: If an argument is wrong.
     """
-    one, aim = checked_learner(learner), instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)")
-    network = network_for(instance("settings", settings, Settings, "a Settings"), aim.inputs, aim.outputs, one.numbers)
+    one, aim = (
+        checked_learner(learner),
+        instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)"),
+    )
+    network = network_for(
+        instance("settings", settings, Settings, "a Settings"), aim.inputs, aim.outputs, one.numbers
+    )
     phases = len(aim.phases) or None
     trial = Trial(seed, resample, None if phases is None else aim.every, phases)
     return _living(PlasticNetwork.in_trial(one, network, trial), aim)

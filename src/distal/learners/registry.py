@@ -164,9 +164,15 @@ def checked_learner(given: object) -> Learner:
     raise InputError(f"learner is {shown(given)}, expected a {', '.join(words)} or a file")
 
 
+def name_of(learner: Learner) -> str:
+    """Return the name of a learner, or the label of its kind."""
+    return learner.name or learner.label
+
+
 def chance_for(learner: Learner) -> Chance:
     """Return chance for a learner: random networks with the same scales of recurrent and feedback sums."""
-    return Chance(**{name: learner.numbers.get(name, value) for name, value in Recurrent.scales.items()})
+    alpha_h, alpha_o = (learner.numbers.get(name, value) for name, value in Recurrent.scales.items())
+    return Chance(alpha_h, alpha_o)
 
 
 def embedded(learner: Learner) -> dict[str, Any]:

@@ -114,7 +114,7 @@ class Settings:
         object.__setattr__(self, "network", text("network", self.network, _LONGEST_WORD))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings by name, ready for JSON; files name neurons and network only where they are not the paper's."""
+        """Return the settings by name, ready for JSON; neurons and network only where not the paper's."""
         return {name: value for name, value in asdict(self).items() if _LATER.get(name) != value}
 
     @classmethod

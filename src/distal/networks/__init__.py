@@ -58,18 +58,14 @@ def register(kind: type[N]) -> type[N]:
     Raises:
         InputError: If it is no network, or its word is taken.
     """
-    if not isinstance(kind, type) or not issubclass(kind, Network):
-        raise InputError(f"kind is {shown(kind)}, expected a class that inherits from Network")
+    check_network(kind)
     for name in ("kind", "label"):
         text(f"{name} of {kind.__name__}", getattr(kind, name, None), 50)
     if not kind.kind.isidentifier():
         raise InputError(f"kind of {kind.__name__} is {shown(kind.kind)}, expected one word")
     taken = NETWORKS.get(kind.kind, kind)
     if taken is not kind:
-        raise InputError(
-            f"kind {kind.kind!r} of {kind.__name__} is that of {taken.__name__}; choose another"
-        )
-    check_network(kind)
+        raise InputError(f"kind {kind.kind!r} of {kind.__name__} is that of {taken.__name__}; choose another")
     NETWORKS[kind.kind] = kind
     return kind
 

@@ -16,7 +16,7 @@ _SHAPES = ((1, 2, 1), (3, 4, 20), (7, 3, 5))  # inputs, outputs, hidden neurons
 _STEPS = 5
 
 
-def check_network(kind: type[Network]) -> None:
+def check_network(kind: Any) -> None:
     """Refuse a class that breaks a promise of `Network`, with the promise.
 
     Args:
@@ -47,9 +47,11 @@ def _check(kind: type[Network], network: Network) -> None:
         _promise(min(shape) >= 1, f"{name}.columns is {network.columns}, expected two numbers from 1 on")
         _promise(
             mask.shape == shape and mask.dtype == np.bool_,
-            f"{name}.synapses() gives {mask.dtype} of shape {mask.shape} for {what}, expected booleans of {shape}",
+            f"{name}.synapses() gives {mask.dtype} {mask.shape} for {what}, expected booleans {shape}",
         )
-        _promise(matrix.shape == shape, f"{name} has {what} weights of shape {matrix.shape}, expected {shape}")
+        _promise(
+            matrix.shape == shape, f"{name} has {what} weights of shape {matrix.shape}, expected {shape}"
+        )
         _promise(not matrix[~mask].any(), f"{name} has {what} weights where synapses() says there is none")
     again = network.fresh_weights(1, 0)
     _promise(
@@ -64,7 +66,8 @@ def _check(kind: type[Network], network: Network) -> None:
 def _lived(network: Network, weights: Weights) -> Episode[Any]:
     """Return an episode of some steps with any inputs."""
     name, acting = type(network).__name__, Acting(network, weights, seed=1, number=0)
-    _promise(isinstance(acting.state, State), f"{name}.start() gives no State")
+    state: object = acting.state
+    _promise(isinstance(state, State), f"{name}.start() gives no State")
     bits = np.random.default_rng(1).integers(0, 2, (_STEPS, network.inputs), np.uint8)
     for row in bits:
         action = acting.act(row.tolist())
@@ -78,12 +81,15 @@ def _check_record(name: str, network: Network, episode: Episode[Any]) -> None:
         ("active hidden neurons", episode.hidden, network.hidden),
         ("active outputs", episode.outputs, network.outputs),
     ):
-        _promise(_bits(layer, (_STEPS, size)), f"{name} leaves {shown(layer)} as {what}, expected {size} bits a step")
+        _promise(
+            _bits(layer, (_STEPS, size)),
+            f"{name} leaves {shown(layer)} as {what}, expected {size} bits a step",
+        )
     sources = network.sources(episode, network.settings.trace_pre)
     for what, layer, columns in zip(("hidden", "output"), sources, network.columns, strict=True):
         _promise(
             _bits(layer, (_STEPS, columns)),
-            f"{name}.sources() gives {np.shape(layer)} for the {what} matrix, expected {(_STEPS, columns)} bits",
+            f"{name}.sources() gives {np.shape(layer)} for {what}, expected bits {(_STEPS, columns)}",
         )
 
 

@@ -105,14 +105,10 @@ class Acting:
         if not self._history:
             raise InputError(f"episode {self.number} has no step; act at least once before it ends")
         inputs, hidden, outputs = (np.stack(layer) for layer in zip(*self._history, strict=True))
-        return Episode(
-            self.weights, walk, ep, tuple(self._actions), inputs, hidden, outputs, self.number
-        )
+        return Episode(self.weights, walk, ep, tuple(self._actions), inputs, hidden, outputs, self.number)
 
 
-def run_episode(
-    network: Network, weights: Weights, task: Aim[W], seed: int, episode: int
-) -> Episode[W]:
+def run_episode(network: Network, weights: Weights, task: Aim[W], seed: int, episode: int) -> Episode[W]:
     """Run one episode of a trial.
 
     Args:
@@ -128,7 +124,7 @@ def run_episode(
     Raises:
         InputError: If an argument is wrong, or they do not fit together.
     """
-    instance("network", network, Network, "a Network, such as Recurrent()")
+    instance("network", network, Network, "a Network, such as Recurrent()")  # type: ignore[type-abstract]
     instance("weights", weights, Weights, "the Weights of a network")
     instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)")
     seed, episode = integer("seed", seed, 0, MAX_SEED), integer("episode", episode, 0, MAX_COUNT)

@@ -110,7 +110,9 @@ class Network(ABC):
     ) -> None:
         self.inputs = integer("inputs", inputs, 1, MAX_NEURONS)
         self.outputs = integer("outputs", outputs, 1, MAX_NEURONS)
-        self.settings = Settings() if settings is None else instance("settings", settings, Settings, "a Settings")
+        self.settings = (
+            Settings() if settings is None else instance("settings", settings, Settings, "a Settings")
+        )
         self.hidden = self.settings.hidden
         for name in scales:
             if name not in self.scales:
@@ -122,7 +124,8 @@ class Network(ABC):
 
     def __repr__(self) -> str:
         numbers = "".join(f", {name} {value:.3g}" for name, value in self.numbers.items())
-        return f"{type(self).__name__}({self.inputs} inputs, {self.hidden} hidden, {self.outputs} outputs{numbers})"
+        size = f"{self.inputs} inputs, {self.hidden} hidden, {self.outputs} outputs"
+        return f"{type(self).__name__}({size}{numbers})"
 
     # ------------------------------------------------------------------ a network of your own: these three
 
@@ -161,7 +164,7 @@ class Network(ABC):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """The columns at which a new layer begins in a hidden row, but for the first; one layer by default."""
+        """The columns at which a layer begins in a hidden row, after the first; one layer by default."""
         return ()
 
     def synapses(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

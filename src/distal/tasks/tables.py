@@ -37,8 +37,8 @@ from distal.base.checks import (
 )
 from distal.base.display import short
 from distal.base.frozen import Frozen
-from distal.model.network import INPUTS, MAX_NEURONS, OUTPUTS
-from distal.model.settings import MAX_STEPS, Settings
+from distal.model.maze import INPUTS, OUTPUTS
+from distal.model.settings import MAX_NEURONS, MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder
 from distal.tasks.picture import Picture
 

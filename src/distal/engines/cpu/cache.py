@@ -32,7 +32,7 @@ SOURCES = (
     "engines/cpu/lanes.py",
     "tasks/tables.py",
     "model/draws.py",
-    "model/network.py",
+    "networks/recurrent.py",
 )
 KEPT = 8  # folders of other sources or compilers that stay, the youngest
 
