@@ -41,7 +41,7 @@ from typing import Any
 from distal.base.significance import SIGNIFICANT
 
 BEGIN, END = "<!-- numbers begin -->", "<!-- numbers end -->"
-NUMBER = re.compile(r"(?<![\w.,^-])(?:< )?[+−]?\d+(?:,\d{3})*(?:\.\d+)?%?(?![\w^])")
+NUMBER = re.compile(r"(?<![\w.,:^-])(?:< )?[+−]?\d+(?:,\d{3})*(?:\.\d+)?%?(?![\w^])")
 _SOURCES = re.compile(r"<!-- numbers of (?P<file>[^\s:]+):?\s(?P<paths>.*?)-->", re.DOTALL)
 _NO_RESULTS = re.compile(r"<!-- no results:(.*?)-->", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
