@@ -20,7 +20,7 @@ from distal.evaluation.comparison import Comparison, PairedDifference, compare
 from distal.evaluation.inspection import Inspection, inspect
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
 from distal.evaluation.rule_set import RuleSet, inspect_set
-from distal.learners import find_learner
+from distal.learners import PlasticNetwork, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.shipped import (
@@ -33,6 +33,7 @@ from distal.learners.shipped import (
 )
 from distal.model.maze import Maze, maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
+from distal.networks import check_network
 from distal.search.cma import CMA
 from distal.search.evolve import evolve, resume
 from distal.search.genetic import GeneticAlgorithm
@@ -68,6 +69,7 @@ __all__ = [
     "Inspection",
     "Maze",
     "PairedDifference",
+    "PlasticNetwork",
     "ReadingStudy",
     "Reproduction",
     "Result",
@@ -81,6 +83,7 @@ __all__ = [
     "champion_record",
     "champion_rules",
     "champions",
+    "check_network",
     "climb",
     "compare",
     "evaluate",

@@ -39,14 +39,14 @@ MADE: dict[str, Callable[[], Any]] = {
     "distal.RuleSet": doors.inspected_set,
     "distal.evaluation.usage.Usage": lambda: doors.inspection().usage,
     "distal.Reproduction": doors.reproduction,
-    "distal.model.network.Weights": lambda: doors.agent().weights,
+    "distal.networks.Weights": lambda: doors.agent().weights,
     "distal.Agent": doors.agent,
     "distal.Table": lambda: table().table(doors.SHORT),
     "distal.tasks.picture.Picture": lambda: Picture(["G.", "#H"], [0, 1]),
     "distal.engines.Trials": lambda: engines.runner("cpu").run(
         doors.trials(), keep_weights=True, keep_ep=True
     ),
-    "distal.tasks.episode.Episode": lambda: next(reference.episodes(doors.trials(), 0)),
+    "distal.networks.Episode": lambda: next(reference.episodes(doors.trials(), 0)),
     "distal.search.genotypes.Genotypes": genotypes,
     "distal.search.genotypes.Finalists": lambda: Finalists(genotypes(), np.zeros(2), np.zeros(2, np.int64)),
     "distal.show.watch.Watched": lambda: watch.watch(

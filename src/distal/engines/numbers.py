@@ -16,6 +16,7 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
+from distal.model.settings import RECURRENT
 from distal.tasks.tables import COMPILED_INPUTS, COMPILED_OUTPUTS, Table
 from distal.tasks.task import task_name
 
@@ -70,6 +71,10 @@ def flat(batch: Batch) -> Flat:
 
 def compiled_table(batch: Batch, engine: str) -> Table:
     """Return the table of a batch's task; refuse a batch without, or whose learners have no code."""
+    if batch.settings.network != RECURRENT:
+        raise InputError(
+            f"engine {engine} has no code for network {batch.settings.network!r}; use engine reference"
+        )
     kind = batch.kind
     if kind not in _COMPILED:
         raise InputError(

@@ -33,7 +33,12 @@ def check_network(kind: Any) -> None:
     for inputs, outputs, hidden in _SHAPES:
         for trace_pre in READINGS["trace_pre"]:
             settings = Settings(hidden=hidden, trace_pre=trace_pre)
-            _check(kind, kind(inputs, outputs, settings, **kind.scales))
+            try:
+                _check(kind, kind(inputs, outputs, settings, **kind.scales))
+            except InputError:
+                raise
+            except Exception as error:  # the newcomer's own
+                raise InputError(f"{kind.__name__} failed: {type(error).__name__}: {error}") from error
 
 
 def _check(kind: type[Network], network: Network) -> None:
