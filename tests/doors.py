@@ -1269,6 +1269,10 @@ def machinery() -> list[Door]:
         Door("distal.networks.Network.fresh_weights", Recurrent().fresh_weights, {
             "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
         }),
+        Door("distal.networks.network_for", networks.network_for, {
+            "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+            "numbers": row({"alpha_h": 0.5}, never),
+        }),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
         Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {
@@ -1395,7 +1399,13 @@ NO_DOOR = {
         "part of the definition, to be read; a learner hands it what a network made",
     ),
     **dict.fromkeys(
-        ("distal.networks.Network", "distal.learners.Learner", "distal.learners.Memory"),
+        (
+            "distal.networks.Network", "distal.networks.Network.propagate", "distal.networks.Network.sources",
+            "distal.networks.Network.step", "distal.networks.Network.weights",
+            "distal.networks.Network.perturbation", "distal.learners.Learner.update",
+            "distal.learners.Memory", "distal.learners.Memory.number", "distal.learners.Trial.fresh_at",
+            "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial", "distal.PlasticNetwork.live",
+        ),
         "a base class, or made by a learner; check_network and register judge what is made of it",
     ),
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
@@ -1420,8 +1430,14 @@ def public() -> dict[str, Callable[..., object]]:
         found[name] = thing
         if inspect.isclass(thing):
             members = {member: getattr(thing, member) for member in vars(thing) if not member.startswith("_")}
+            members = {member: each for member, each in members.items() if not _overrides(thing, member)}
             found |= {f"{name}.{member}": each for member, each in members.items() if callable(each)}
     return {name: thing for name, thing in found.items() if parameters(thing)}
+
+
+def _overrides(kind: type, member: str) -> bool:
+    """Say whether a method stands for an abstract one of a base class, which says all there is to say."""
+    return any(member in getattr(base, "__abstractmethods__", ()) for base in kind.__mro__[1:])
 
 
 def parameters(thing: Callable[..., object]) -> set[str]:

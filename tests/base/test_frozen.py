@@ -40,6 +40,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "distal.evaluation.usage.Usage": lambda: doors.inspection().usage,
     "distal.Reproduction": doors.reproduction,
     "distal.networks.Weights": lambda: doors.agent().weights,
+    "distal.networks.RecurrentWeights": lambda: doors.agent().weights,
+    "distal.learners.Memory": lambda: Memory(doors.agent().weights, {"traces": np.zeros(2)}),
     "distal.Agent": doors.agent,
     "distal.Table": lambda: table().table(doors.SHORT),
     "distal.tasks.picture.Picture": lambda: Picture(["G.", "#H"], [0, 1]),

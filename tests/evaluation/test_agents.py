@@ -342,8 +342,8 @@ def test_a_single_episode_has_no_interval_to_speak_of() -> None:
     ("given", "problem"),
     [
         ({"weights": None}, "weights is None, expected the Weights of a network"),
-        ({"alpha_h": 2}, "alpha_h is 2, expected a number from 0 to 1"),
-        ({"network": Recurrent(4, 3, Settings(hidden=9))}, r"the weights have the shapes \(2, 10\)"),
+        ({"network": None}, "network is None, expected a Network"),
+        ({"network": Recurrent(4, 3, Settings(hidden=9))}, "the weights have the shapes (2, 10)"),
         ({"encoder": high}, "encoder is <function high"),
         ({"encoder": EnvTask(Turns).encoder}, "the network has 4 inputs, the encoder gives 3 bits"),
         ({"name": "a\nb"}, "name is 'a\\nb', expected text without control characters"),

@@ -102,9 +102,9 @@ def test_a_second_network_learns_and_its_agent_walks_as_the_trial_did() -> None:
     agent = result.agent(3)
     env = MazeEnv(T, max_steps=12)
     observation, _ = env.reset(options={"goal": int(result.goals[3, 0])})
-    over, info = False, {}
+    over, info = False, dict[str, Any]()
     while not over:
-        observation, _, terminated, truncated, info = env.step(agent.act(observation))
+        observation, _, terminated, truncated, info = env.step(np.int64(agent.act(observation)))
         over = terminated or truncated
     assert info["ep"] == result.best[3, -1]
 
@@ -138,7 +138,7 @@ def broken(**parts: Any) -> type[Network]:
         ({"columns": property(lambda self: (self.inputs + 9, 2))}, "Broken failed: .*not be broadcast"),
         (
             {"sources": lambda self, record, trace_pre: (record.inputs, record.hidden)},
-            r"Broken.sources\(\) gives \(5, 20\) for output, expected bits \(5, 21\)",
+            r"Broken.sources\(\) gives \(5, 1\) for output, expected bits \(5, 2\)",
         ),
         ({"start": lambda self: None}, r"start\(\) gives no State"),
         ({"synapses": lambda self: (np.ones((1, 1), bool),) * 2}, r"synapses\(\) gives bool \(1, 1\)"),

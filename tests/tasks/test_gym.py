@@ -20,7 +20,7 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner, dsp
 from distal.model import draws
 from distal.model.draws import child_seed
-from distal.networks import Recurrent
+from distal.networks import Recurrent, RecurrentWeights
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.task import own_steps, target_of, task_name, whole_eps
 from distal.tasks.walk import MazeTask
@@ -110,6 +110,7 @@ def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action
     assert walk.sense() == (0, 0, 0, 1)
     network = Recurrent(task.inputs, task.outputs, Settings(hidden=5, normalise="layer"))
     weights = network.weights(*vars(network.fresh_weights(seed=9, episode=4)).values())
+    assert isinstance(weights, RecurrentWeights)
     assert [block.shape for block in (weights.w_hi, weights.w_h, weights.w_ho, weights.w_oh)] == [
         (5, 5), (5, 5), (5, 3), (3, 6),
     ]  # fmt: skip
@@ -120,6 +121,7 @@ def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action
     assert not weights.w_h.diagonal().any()
     assert (weights.w_h != 0).sum() == 20
     layered = network.weights(*vars(dsp.normalised(network, weights)).values())
+    assert isinstance(layered, RecurrentWeights)
     assert np.linalg.norm(layered.w_ho, axis=1) == pytest.approx([1] * 5)
 
 

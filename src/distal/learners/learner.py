@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from distal.base import checks
 from distal.base.checks import InputError, integer, text, unit_interval
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
+from distal.base.frozen import Frozen
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
@@ -64,7 +65,7 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class Memory(Frozen):
     """All that a learner carries from one episode into the next.
 
     Args:

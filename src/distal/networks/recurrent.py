@@ -41,7 +41,12 @@ def incoming(hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> int:
 
 
 class RecurrentWeights(Weights):
-    """The weights of the paper's network, with the paper's names for their blocks."""
+    """The weights of the paper's network, with the paper's names for their blocks.
+
+    Attributes:
+        hidden: [W_hi | W_h | W_ho].
+        output: W_oh.
+    """
 
     @property
     def w_hi(self) -> NDArray[np.float32]:
@@ -65,7 +70,20 @@ class RecurrentWeights(Weights):
 
 
 class Recurrent(Network):
-    """The paper's network: alpha_h scales the recurrent sums, alpha_o the feedback of the outputs."""
+    """The paper's network: alpha_h scales the recurrent sums, alpha_o the feedback of the outputs.
+
+    Args:
+        inputs: The number of inputs, without the bias.
+        outputs: The number of outputs, one for each action.
+        settings: The number of hidden neurons, their kind, and the readings.
+        **scales: alpha_h and alpha_o, each in [0, 1]; 0.2 if left out.
+
+    Returns:
+        The network, without weights.
+
+    Raises:
+        InputError: If a number is out of its range.
+    """
 
     kind: ClassVar[str] = "recurrent"
     label: ClassVar[str] = "the paper's recurrent network"

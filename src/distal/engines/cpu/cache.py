@@ -33,6 +33,7 @@ SOURCES = (
     "tasks/tables.py",
     "model/draws.py",
     "networks/recurrent.py",
+    "model/maze.py",
 )
 KEPT = 8  # folders of other sources or compilers that stay, the youngest
 
