@@ -20,7 +20,7 @@ from distal.model.draws import child_seed
 from distal.search import cma, registry
 from distal.search.evolve import Step, summary
 from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 # ------------------------------------------------------------------ a new search: this is all of it
 

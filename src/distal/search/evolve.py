@@ -49,11 +49,11 @@ from distal.search.genetic import GeneticAlgorithm, first_population
 from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, ask_all
 from distal.search.results import Evolved, Fresh, Winner, check_winners
 from distal.search.runs import RunFolder, damaged, read_run
+from distal.tasks.mazes import MazeTask, maze_of
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, task_name
-from distal.tasks.walk import MazeTask, maze_of
 
 GENERATIONS = 300  # after the first population, unless something else is said
 # Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.
