@@ -7,8 +7,8 @@ import numpy as np
 from distal.model.maze import LEFT, STRAIGHT, Maze
 from distal.model.settings import Settings
 from distal.networks import Episode, Recurrent, Weights, run_episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk
 
 
 def reflex() -> Weights:

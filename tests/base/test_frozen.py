@@ -16,6 +16,7 @@ import pytest
 from distal import engines
 from distal.base.frozen import Frozen, read_only
 from distal.engines import reference
+from distal.learners import Memory
 from distal.search.genotypes import Finalists, Genotypes
 from distal.show import watch
 from distal.tasks.picture import Picture

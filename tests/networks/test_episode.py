@@ -11,8 +11,8 @@ from distal.model import draws
 from distal.model.maze import LEFT, STOP, STRAIGHT, Maze
 from distal.model.settings import Settings
 from distal.networks import Recurrent, Weights, run_episode
+from distal.tasks.mazes import MazeTask, episodic_performance
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, episodic_performance
 from tests.mazes import T
 from tests.reflex import reflex, walk
 from tests.strategies import mazes, seeds, settings_of, unit

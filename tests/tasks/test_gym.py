@@ -22,8 +22,8 @@ from distal.model import draws
 from distal.model.draws import child_seed
 from distal.networks import Recurrent, RecurrentWeights
 from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import own_steps, target_of, task_name, whole_eps
-from distal.tasks.walk import MazeTask
 from tests.strategies import climbers, mazes, rules, settings_of
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")

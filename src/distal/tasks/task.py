@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from distal.base.checks import InputError, integer, sequence, shown
 from distal.model.draws import MAX_COUNT
 from distal.model.settings import MAX_NEURONS, Settings
-from distal.tasks.tables import Table
+from distal.tasks.table import Table
 
 
 class Walk(Protocol):

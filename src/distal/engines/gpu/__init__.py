@@ -49,7 +49,7 @@ from distal.networks.recurrent import (
     SHIFT,
     incoming,
 )
-from distal.tasks.tables import EVENT_BITS, EVENTS, Table
+from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
 
