@@ -54,7 +54,7 @@ from distal.evaluation.rule_set import find_rules
 from distal.evaluation.usage import Usage
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
-from distal.model.settings import NEURONS, READINGS
+from distal.model.readings import NEURONS, READINGS
 from distal.networks import Recurrent, run_episode
 from distal.search.cma import CMASearch
 from distal.search.config import Config

@@ -33,7 +33,8 @@ from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.shipped import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
-from distal.model.settings import NEURONS, READINGS, Settings
+from distal.model.readings import NEURONS, READINGS
+from distal.model.settings import Settings
 from distal.networks import Acting, network_for
 from distal.networks.recurrent import logistic
 from distal.show import watch

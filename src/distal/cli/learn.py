@@ -31,7 +31,8 @@ from distal.evaluation.learning import (
 from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.settings import BINARY, READINGS, RECURRENT, Settings
+from distal.model.readings import BINARY, READINGS, RECURRENT
+from distal.model.settings import Settings
 from distal.tasks.mazes import MazeTask, maze_of
 from distal.tasks.task import task_name, whole_eps
 

@@ -40,7 +40,8 @@ from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
-from distal.model.settings import READINGS, Settings, SettingsDict, default
+from distal.model.readings import READINGS, default, unknown_to
+from distal.model.settings import Settings, SettingsDict
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.tasks.mazes import MazeTask
 from distal.tasks.picture import Picture
@@ -426,6 +427,9 @@ def write_page(
 def check_page(batches: Sequence[Batch]) -> None:
     """Refuse what a page cannot show: tasks that are too wide, and recordings that are too long."""
     task = batches[0].task
+    unknown = unknown_to("page", batches[0].settings)
+    if unknown is not None:
+        raise InputError(unknown)
     if task.inputs > COMPILED_INPUTS or task.outputs > COMPILED_OUTPUTS:
         raise InputError(
             f"{task_name(task)} has {task.inputs} inputs and {task.outputs} actions, a page takes at most "
