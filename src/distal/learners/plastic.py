@@ -59,6 +59,11 @@ class PlasticNetwork:
         InputError: If an argument is wrong, or neither a task nor two numbers are given.
     """
 
+    learner: Learner
+    network: Network
+    trial: Trial
+    episode: int
+
     def __init__(
         self,
         learner: Learner | str | Path,
