@@ -21,7 +21,7 @@ from distal.base.checks import (
     suggestion,
     unit_interval,
 )
-from distal.evaluation.learning import chosen_task, task_fields, task_from_fields
+from distal.evaluation.learning import chosen_task
 from distal.evaluation.measures import BEST, Measure
 from distal.learners import KINDS, Learner
 from distal.learners.genes import decoded
@@ -35,6 +35,7 @@ from distal.search.islands import Islands
 from distal.search.registry import ALGORITHMS, algorithm, options_of
 from distal.search.restarts import Restarts
 from distal.search.search import Algorithm, Search
+from distal.tasks.stored import task_from_fields
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 
@@ -282,7 +283,7 @@ class Config:
             **self.options,
             **self.search.to_dict(),
             **self.settings.to_dict(),
-            **task_fields(self.task),
+            **self.task.fields(),
         }
 
     @classmethod

@@ -41,7 +41,7 @@ from distal.evaluation.measures import BEST
 from distal.learners import KINDS, Learner, chance_for, checked_learner, from_embedded
 from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT, child_seed, child_seeds
-from distal.model.maze import Maze, maze_name
+from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
 from distal.search import ahead, racing
 from distal.search.config import Config
@@ -50,11 +50,9 @@ from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Evolved, Fresh, Winner, check_winners
 from distal.search.runs import RunFolder, damaged, read_run
 from distal.search.search import Algorithm, Search, ask_all
-from distal.tasks.mazes import MazeTask, maze_of
-from distal.tasks.sources import AnyTask, task_of
-from distal.tasks.stored import StoredTask, restored
+from distal.tasks.sources import AnyTask
+from distal.tasks.stored import restored
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task, task_name
 
 GENERATIONS = 300  # after the first population, unless something else is said
 # Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.
@@ -318,7 +316,7 @@ def resume(
             config = replace(config, generations=generations)
         finished = winners is not None and config.generations == kept.config["generations"]
         if task is not None or not finished:  # what is only read needs no environment
-            config = replace(config, task=_again(config.task, task))
+            config = replace(config, task=restored(config.task, task))
         estimate(config).check()
         if not finished:
             _check_engine(config, run)
@@ -327,15 +325,6 @@ def resume(
             kept.extend(config.generations)
             winners = None
         return _run(config, searches, run, progress, kept, history, kept.seconds(), winners)
-
-
-def _again(kept: Task[Any], given: AnyTask) -> Task[Any]:
-    """Return the task of runs that are continued: a maze as it is, another one rebuilt, or given again."""
-    if isinstance(kept, StoredTask):
-        return restored(kept, given)
-    if given is not None and maze_of(task_of(given)) != maze_of(kept):
-        raise InputError("the runs are of another maze; leave task out")
-    return kept
 
 
 def genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:
@@ -435,7 +424,7 @@ def summary(out: str | Path) -> dict[str, Any]:
     found = [winner.to_dict() for winner in winners] if winners else [{} for _ in searches]
     return {
         "learner": config.learner,
-        "task": maze_name(config.task.maze) if isinstance(config.task, MazeTask) else task_name(config.task),
+        "task": config.task.label,
         "seed": config.seed,
         "search": config.search.name,
         "elites": getattr(config.search, "elites", None),
