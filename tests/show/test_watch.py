@@ -204,7 +204,7 @@ def cases() -> list[tuple[Watched, Trials]]:
             learner, goal=None if listed else draw.choice(maze.symbols), episodes=6, maze=maze,
             seed=draw.getrandbits(64), resample=resample, switch=switch, **asdict(settings),
         )  # fmt: skip
-        kept = engines.runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
+        kept = engines.Runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
         assert kept.ep is not None
         run.append((Watched(("",), batches, 0, kept.ep, np.zeros(6), (None,), (None,)), kept))
     return run
@@ -403,7 +403,7 @@ def test_where_the_goal_moves_chance_has_the_goals_of_the_trial_and_begins_anew_
     goals = watched.batches[0].goals[0].tolist()
     assert len(goals) == 3
     assert batch.goals.tolist() == [goals] * 200
-    eps = engines.runner("cpu").run(batch, keep_ep=True).ep
+    eps = engines.Runner("cpu").run(batch, keep_ep=True).ep
     assert eps is not None
     best = [np.minimum.accumulate(eps[:, first : first + 4], axis=1) for first in (0, 4, 8)]
     assert watched.chance.tolist() == np.hstack(best).mean(axis=0).tolist()
@@ -1450,7 +1450,7 @@ def test_in_a_table_whose_goal_moves_every_episode_begins_where_its_goal_does(op
     watched = watch.watch("chance", task=task, episodes=6, hidden=4, steps=20, switch=Switch(2, (1, 0, 2)))
     starts = task.table(watched.batches[0].settings).starts
     page, grids = opened(watched), []
-    assert page.title() == "chance in Taxi-v4, a goal that moves"
+    assert page.title() == "chance, learning Taxi-v4, a goal that moves"
     for number in range(6):
         page.evaluate(f"distal.goto({number + 1}, 0)")
         goal = (1, 0, 2)[number // 2]
@@ -1538,7 +1538,7 @@ def test_the_page_says_what_the_task_is_and_whether_its_goal_is_reached(opened: 
     best = int(watched.eps[0].argmin()) + 1
     assert watched.eps[0].min() == -1  # the target is −0.7
     page = opened(watched, place=f"#{best}")
-    assert page.inner_text("h1") == page.title() == "chance in FrozenLake-v1"
+    assert page.inner_text("h1") == page.title() == "chance, learning FrozenLake-v1"
     assert "16 states · 16 bits sensed (one-hot)" in page.inner_text("#subtitle")
     assert page.inner_text(".inputs h3") == "16 bits sensed: one-hot"
     assert page.locator(".inputs .cells span").count() == 17
