@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from distal.base.colours import LIGHT
 from distal.engines import Batch, Runner, Trials
 from distal.search.config import Config
-from distal.search.evolve import next_generation, run_seed
+from distal.search.evolve import next_generation
+from distal.search.restored import run_seed
 from distal.studies import figures
 
 ROOT = Path(__file__).parent.parent

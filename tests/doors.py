@@ -1342,7 +1342,7 @@ NO_DOOR = {
             "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
-            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
+            "distal.search.loop.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
             "distal.Champion", "distal.studies.champions.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",

@@ -32,7 +32,8 @@ from distal import InputError, Maze, evolve, reproduce, resume
 from distal.base.files import to_json, write_text
 from distal.base.folders import fingerprint
 from distal.cli import main
-from distal.search.evolve import Step, summary
+from distal.search.loop import Step
+from distal.search.restored import summary
 from distal.studies import experiments
 from distal.studies.experiments import Scale
 from tests import doors

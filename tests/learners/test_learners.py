@@ -24,7 +24,7 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner, Parameters
 from distal.model import draws, network
 from distal.search.config import Config
-from distal.search.evolve import run_seed
+from distal.search.restored import run_seed
 from distal.show import film, watch
 from distal.studies import experiments
 from distal.tasks.episode import Episode, run_episode

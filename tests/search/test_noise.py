@@ -18,11 +18,12 @@ from distal import GeneticAlgorithm, InputError, Maze, evolve, resume
 from distal.cli import main
 from distal.search import racing
 from distal.search.config import Config
-from distal.search.evolve import Step, run_seed, summary
 from distal.search.genetic import GeneticSearch
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.islands import Islands
+from distal.search.loop import Step
 from distal.search.restarts import Restarts
+from distal.search.restored import run_seed, summary
 from distal.search.search import Search
 
 ROOT = Path(__file__).parents[2]

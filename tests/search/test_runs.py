@@ -36,7 +36,8 @@ from distal import (
 )
 from distal.cli import main
 from distal.model.draws import child_seed
-from distal.search.evolve import Step, run_seed, summary
+from distal.search.loop import Step
+from distal.search.restored import run_seed, summary
 from distal.search.runs import gene_columns
 from distal.tasks.walk import maze_of
 from tests.command_line import output, refusal

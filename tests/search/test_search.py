@@ -18,8 +18,9 @@ from distal import CMA, GeneticAlgorithm, InputError, Maze, evolve, resume
 from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search import cma, registry
-from distal.search.evolve import Step, summary
 from distal.search.genotypes import Genotypes
+from distal.search.loop import Step
+from distal.search.restored import summary
 from distal.search.search import Algorithm, Search, ask_all
 from distal.tasks.walk import MazeTask
 

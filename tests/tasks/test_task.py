@@ -25,7 +25,8 @@ from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume
 from distal.base import memory
 from distal.cli import main
 from distal.engines import registry
-from distal.search.evolve import Step, summary
+from distal.search.loop import Step
+from distal.search.restored import summary
 from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
 from distal.tasks.stored import StoredTask

@@ -67,11 +67,10 @@ class Runner:
         )
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
-        """Start a batch where the engine can; return what waits for its trials."""
+        """Start a batch where the engine can; return a function that waits for its trials, or runs them."""
         suited = self.suited(batch)
         if not suited.overlaps:
-            trials = self.run(batch, keep_ep=keep_ep)
-            return lambda: trials
+            return lambda: self.run(batch, keep_ep=keep_ep)
         return gpu.begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
 
     @property
