@@ -39,7 +39,7 @@ from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.learning import Behaviour, Result, batch_of
-from distal.evaluation.rule_sets import find_rules
+from distal.evaluation.rule_set import find_rules
 from distal.evaluation.usage import Usage
 from distal.learners import dsp
 from distal.model.draws import child_seed
@@ -53,7 +53,7 @@ from distal.search.genotypes import Finalists, Genotypes
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
-from distal.show.inspected import write_figures, write_page
+from distal.show.inspection_page import write_figures, write_page
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
 from distal.studies.experiments import Reproduction, Scale
@@ -863,11 +863,11 @@ def learning() -> list[Door]:
         Door("distal.Result.plot", method(result, "plot"), AX),
         Door("distal.Rule.plot", RULE.plot, AX),
         Door("distal.Evolved.plot", method(evolved, "plot"), AX),
-        Door("distal.evaluation.rule_sets.find_rules", find_rules, {"given": row("runs", some(Rule))}),
-        Door("distal.show.inspected.write_page", write_page, {
+        Door("distal.evaluation.rule_set.find_rules", find_rules, {"given": row("runs", some(Rule))}),
+        Door("distal.show.inspection_page.write_page", write_page, {
             "found": (inspected_set, never), "out": row("page.html", new_file),
         }, quick=False),
-        Door("distal.show.inspected.write_figures", write_figures, {
+        Door("distal.show.inspection_page.write_figures", write_figures, {
             "found": (inspected_set, never), "path": row("drawn", any_folder),
         }, quick=False),
         Door("distal.tasks.gym.EnvWalk", EnvWalk, {
@@ -1334,8 +1334,8 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.Inspection", "distal.RuleSet", "distal.evaluation.usage.Usage",
-            "distal.evaluation.inspecting.Knockout", "distal.evaluation.inspecting.Effect",
-            "distal.evaluation.inspecting.Effect.of", "distal.evaluation.inspecting.Smallest",
+            "distal.evaluation.inspection.Knockout", "distal.evaluation.inspection.Effect",
+            "distal.evaluation.inspection.Effect.of", "distal.evaluation.inspection.Smallest",
             "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
