@@ -202,7 +202,7 @@ def cases() -> list[tuple[Watched, Trials]]:
             learner, goal=None if listed else draw.choice(maze.symbols), episodes=6, maze=maze,
             seed=draw.getrandbits(64), resample=resample, switch=switch, **asdict(settings),
         )  # fmt: skip
-        kept = engines.runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
+        kept = engines.Runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
         assert kept.ep is not None
         run.append((Watched(("",), batches, 0, kept.ep, np.zeros(6), (None,), (None,)), kept))
     return run
@@ -401,7 +401,7 @@ def test_where_the_goal_moves_chance_has_the_goals_of_the_trial_and_begins_anew_
     goals = watched.batches[0].goals[0].tolist()
     assert len(goals) == 3
     assert batch.goals.tolist() == [goals] * 200
-    eps = engines.runner("cpu").run(batch, keep_ep=True).ep
+    eps = engines.Runner("cpu").run(batch, keep_ep=True).ep
     assert eps is not None
     best = [np.minimum.accumulate(eps[:, first : first + 4], axis=1) for first in (0, 4, 8)]
     assert watched.chance.tolist() == np.hstack(best).mean(axis=0).tolist()

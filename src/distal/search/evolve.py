@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, flag, folder, function, integer, path, sequence, shown
 from distal.base.memory import Estimate
@@ -123,7 +122,7 @@ def evolve(
         episodes=episodes, seed=seed, search=search, begin_with=begin_with, finalists=finalists, fresh=fresh,
         fitness=fitness, switch=switch, settings=settings,
     )  # fmt: skip
-    return start(config, engines.runner(engine), out, flag("force", force), progress)
+    return start(config, Runner.of(engine), out, flag("force", force), progress)
 
 
 def configured(
@@ -244,7 +243,7 @@ def resume(
         InputError: If an argument is wrong, the folder is damaged, or it already has more
             generations.
     """
-    runner = engines.runner(engine)
+    runner = Runner.of(engine)
     function("progress", progress)
     if generations is not None:
         generations = integer("generations", generations, 0, MAX_COUNT)
