@@ -147,18 +147,10 @@ def test_an_extended_run_equals_one_that_was_longer_from_the_start(finished: Pat
         resume(tmp_path / "short", generations=2)
 
 
-class Stop(Exception):  # noqa: N818
-    """Ends an evolution from outside."""
-
-
 @pytest.mark.parametrize("after", range(5))
 def test_an_interruption_between_generations_changes_nothing(
     after: int, finished: Path, tmp_path: Path
 ) -> None:
-    def stop(step: Step) -> None:
-        if step.generation == after:
-            raise Stop
-
     with pytest.raises(Stop):
         evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop)
     resume(tmp_path / "run")
@@ -230,10 +222,6 @@ def test_kill_9_at_random_moments_and_resume_gives_the_same_bytes(tmp_path: Path
 def test_no_file_of_the_folder_can_be_damaged_unnoticed(finished: Path, tmp_path: Path) -> None:
     """Cut or flip each file of a half-finished run at many places: refused, or finished correctly."""
 
-    def stop(step: Step) -> None:
-        if step.generation == 2:
-            raise Stop
-
     with pytest.raises(Stop):
         evolve("dsp", **SMALL, out=tmp_path / "half", progress=stop)
     generator = random.Random(1)  # noqa: S311
@@ -267,10 +255,6 @@ def test_no_file_of_the_folder_can_be_damaged_unnoticed(finished: Path, tmp_path
 
 def test_rows_beyond_the_state_are_cut_off(finished: Path, tmp_path: Path) -> None:
     """A loss of power after the rows and before the state leaves rows that the state does not know of."""
-
-    def stop(step: Step) -> None:
-        if step.generation == 1:
-            raise Stop
 
     with pytest.raises(Stop):
         evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop)
@@ -547,10 +531,6 @@ def test_a_winner_is_measured_on_as_many_fresh_trials_as_are_asked_for(tmp_path:
 def test_the_table_of_runs_holds_every_run_with_its_winner_chance_and_genes(
     finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stop(step: Step) -> None:
-        if step.generation == 1:
-            raise Stop
-
     shutil.copytree(finished, tmp_path / "many" / "rules")
     with pytest.raises(Stop):
         evolve(

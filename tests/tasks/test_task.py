@@ -40,8 +40,8 @@ gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed:
 
 SHORT: Any = {"trials": 3, "episodes": 6, "steps": 25, "hidden": 4, "seed": 2}
 EVOLVED: Any = {
-    "runs": 2, "generations": 2, "population": 4, "elite_count": 1, "trials": 2, "episodes": 3, "steps": 12,
-    "hidden": 3,
+    "runs": 2, "generations": 2, "search": distal.GeneticAlgorithm(population=4, elite_count=1),
+    "trials": 2, "episodes": 3, "steps": 12, "hidden": 3,
 }  # fmt: skip
 
 
@@ -500,7 +500,8 @@ def test_a_forged_task_is_refused_in_one_line_and_nothing_changes(
 def test_an_environment_that_breaks_ends_an_evolution_in_one_line_and_keeps_what_was_evolved(
     drifting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = [f"--{name.replace('_', '-')}={value}" for name, value in EVOLVED.items()]
+    numbers = {**EVOLVED, **EVOLVED["search"].to_dict()}
+    small = [f"--{name.replace('_', '-')}={value}" for name, value in numbers.items() if name != "search"]
     evolve(task=task_of(drifting, encode="bins:4"), **EVOLVED, out=tmp_path / "whole")
     Drift.resets, Drift.broken_after = 0, 110  # a generation has 2 · 4 · 2 trials of 3 episodes: 48
     code = main(["evolve", "--env", drifting, "--encode", "bins:4", *small, "--out", str(tmp_path / "parts")])

@@ -18,7 +18,7 @@ from distal.search.search import Search
 from distal.tasks.task import task_name
 from distal.tasks.walk import MazeTask
 
-_RUN = 4  # the last number of the part of a seed that seeds a run
+RUN = 4  # the last number of the part of a seed that seeds a run
 _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
 
 
@@ -27,7 +27,7 @@ def run_seed(config: Config, run: int) -> int:
     kind = _NUMBERED.get(config.learner)
     if kind is None:  # the same for a registered kind, whatever the order
         kind = len(_NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
-    return child_seed(config.seed, run, kind, _RUN)
+    return child_seed(config.seed, run, kind, RUN)
 
 
 def new_runs(config: Config) -> list[Search]:
