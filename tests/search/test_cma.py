@@ -13,7 +13,7 @@ from distal.model.draws import child_seed
 from distal.search import cma
 from distal.search.config import Config
 from distal.search.evolve import estimate
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 from tests.evolutions import MAZE, toy
 
 

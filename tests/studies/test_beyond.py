@@ -54,8 +54,8 @@ from distal.studies.beyond_plan import (
 from distal.studies.beyond_study import BEYOND, Beyond, Outcome
 from distal.studies.measured import Gap, Interval
 from distal.studies.stages import Event, Stage
+from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
-from distal.tasks.walk import MazeTask
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 

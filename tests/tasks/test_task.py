@@ -29,12 +29,12 @@ from distal.search.loop import Step
 from distal.search.restored import summary
 from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
+from distal.tasks.mazes import MazeTask
 from distal.tasks.stored import StoredTask
-from distal.tasks.walk import MazeTask
 from tests.base.test_folders import resealed, snapshot
 from tests.command_line import output
+from tests.evolutions import Stop
 from tests.mazes import T
-from tests.search.test_runs import Stop
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 

@@ -32,12 +32,12 @@ from distal.search.restored import new_runs, restored
 from distal.search.results import Evolved
 from distal.search.runs import RunFolder
 from distal.search.search import Algorithm
+from distal.tasks.mazes import maze_of
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask
 from distal.tasks.stored import restored as rebuilt
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task
-from distal.tasks.walk import maze_of
 
 GENERATIONS = 300  # after the first population, unless something else is said
 # Keywords of version 0.4 that are options of the search now, and what to write in their place.

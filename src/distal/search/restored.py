@@ -15,8 +15,8 @@ from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Winner, check_winners
 from distal.search.runs import damaged, read_run
 from distal.search.search import Search
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import task_name
-from distal.tasks.walk import MazeTask
 
 RUN = 4  # the last number of the part of a seed that seeds a run
 _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
