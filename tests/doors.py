@@ -709,6 +709,7 @@ ASKED: Rows = {
     "workers": WORKERS,
     "progress": PROGRESS,
 }
+ASKED_OF_RUNNER: Rows = {name: ASKED[name] for name in ASKED if name != "workers"}
 BATCH: Rows = {
     "learners": row((RULE,), never),
     "learner": row(arrays(2)[0], never),
@@ -1176,6 +1177,13 @@ def machinery() -> list[Door]:
         ),
         Door("distal.engines.load", engines.load, {"name": ENGINE}),
         Door("distal.Runner", Runner, {**HOW, "workers": WORKERS, "executor": row(None, none_or(never))}),
+        Door("distal.Runner.of", Runner.of, HOW),
+        Door("distal.Runner.spread_over", Runner("cpu").spread_over, {"executor": (SameThread, never)}),
+        Door("distal.Runner.suited", Runner("cpu").suited, {"batch": ASKED["batch"]}),
+        Door("distal.Runner.run", Runner("cpu").run, ASKED_OF_RUNNER),
+        Door("distal.Runner.begin", lambda **asked: Runner("cpu").begin(**asked)(), {
+            name: ASKED[name] for name in ("batch", "keep_ep")
+        }),
         Door("distal.engines.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
         Door("distal.engines.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
         Door("distal.engines.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),

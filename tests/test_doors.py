@@ -140,9 +140,9 @@ def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
         "steps": np.int64(3),
     }
     third, largest = np.int64(3), np.uint64(2**64 - 1)
-    result: Any = distal.learn(
-        doors.RULE, **{**short, "seed": largest}, maze=doors.SMALL, engine=distal.Runner(workers=np.int64(1))
-    )
+    workers: Any = np.int64(1)
+    runner = distal.Runner(workers=workers)
+    result: Any = distal.learn(doors.RULE, **{**short, "seed": largest}, maze=doors.SMALL, engine=runner)
     assert json.loads(to_json(result.to_dict(curves=np.bool_(True))))["seed"] == 2**64 - 1
     trial: Any = {"seed": third, "episodes": third, "goal": np.int64(1)}
     watched = watch.watch(doors.RULE, **trial, maze=doors.SMALL)

@@ -36,8 +36,8 @@ class Runner:
     def __init__(
         self, engine: str | None = None, workers: int | None = None, executor: Executor | None = None
     ) -> None:
-        self.auto = engine in (None, AUTO)  # whether a batch that the engine refuses goes to the next one
         self.engine = resolve(DEFAULT if engine is None else engine)
+        self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
         self.workers = checked_workers(workers)
         self.executor = executor
         if engine == "gpu" and executor is None:
@@ -98,7 +98,20 @@ class Runner:
         keep_ep: bool = False,
         progress: Progress | None = None,
     ) -> Trials:
-        """Run all trials of a batch."""
+        """Run all trials of a batch.
+
+        Args:
+            batch: The trials.
+            keep_weights: Whether to return the weights of the first episode that had the best EP.
+            keep_ep: Whether to return the EP of every episode.
+            progress: Called with the number of episodes run since its last call.
+
+        Returns:
+            The best EP so far of every trial, and what was asked for.
+
+        Raises:
+            InputError: If an argument is wrong, or the engine cannot run the batch.
+        """
         suited = self.suited(batch)
         return suited._module_or_processes(len(batch)).run(
             batch,
