@@ -29,7 +29,7 @@ def test_evolve_has_at_most_twenty_parameters() -> None:
     ("given", "instead"),
     [
         (
-            {"population": 50},
+            {"population": 5},
             r"population belongs to the search: evolve(search=GeneticAlgorithm(population=5))",
         ),
         ({"elites": "kept"}, "elites belongs to the search: evolve(search=GeneticAlgorithm(elites='kept'))"),
@@ -74,6 +74,17 @@ def test_a_first_population_begins_with_what_is_given(tmp_path: Path) -> None:
     assert [one.learner for one in more.winners] == [one.learner for one in whole.winners]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"begin_with": ["hc"]}, "begin_with has a learner of kind hc, but dsp is evolved"),
+        ({"begin_with": "champion:1"}, "begin_with is 'champion:1', expected a list of learners"),
+        ({"begin_with": ["paper:1"] * 7}, "7 individuals are given to begin with, but the population is 6"),
+        ({"begin_with": ["paper:1"], "search": distal.Islands(FEW, 2)}, "given with islands or restart"),
+        ({"begin_with": ["paper:1"], "search": distal.Restarts(FEW, 2)}, "given with islands or restart"),
+        ({"begin_with": ["nosuch"]}, "nosuch"),
+    ],
+)
 def test_what_cannot_be_begun_with_is_refused(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         evolve(**{**TINY, "search": FEW, **options}, out=tmp_path / "runs")
@@ -172,7 +183,7 @@ def test_the_command_line_takes_a_search_and_its_options(
     for options, problem in (
         (["--search", "cma", "--elite-count", "2"], "the search cma has no option elite_count; it has popu"),
         (["--sigma", "0.2"], "the search ga has no option sigma; it has population, elite_count"),
-        (["--search", "cms"], "search is 'cms', expected one of ga, cma, random; did you mean 'cma'?"),
+        (["--search", "cms"], "search is 'cms', expected one of ga, cma; did you mean 'cma'?"),
         (["--search", "cma", "--sigma", "0"], "sigma is 0, expected a number above 0, up to 1"),
         (["--search", "cma", "--population", "3"], "population is 3, expected a whole number from 4"),
     ):

@@ -24,7 +24,7 @@ def test_the_genetic_algorithm_does_not_name_itself_in_files_and_others_do(tmp_p
         "random": ["search", "population"],
     }
     for search in (GeneticAlgorithm(population=4, elite_count=1), RandomSearch()):
-        evolve("hc", **{**TINY, "generations": 0}, search=search, out=tmp_path / search.name)
+        evolve("hc", **{**TINY, "generations": 0, "fresh": None}, search=search, out=tmp_path / search.name)
         stored = json.loads((tmp_path / search.name / "config.json").read_text())
         own = options[search.name]
         assert list(stored) == [*frame, "episodes", "seed", *own, *settings, "maze", "heading"]

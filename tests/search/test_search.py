@@ -86,6 +86,15 @@ def test_the_leader_is_the_best_of_the_current_generation() -> None:
         assert search.best.continuous.tolist() == asked.continuous[[leader]].tolist()
 
 
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        (None, "what ask returned is None, expected Genotypes"),
+        (Genotypes(np.zeros((0, 2), np.int8), np.zeros((0, 1))), "shapes (0, 2) and (0, 1)"),
+        (Genotypes(np.zeros((3, 1), np.int8), np.zeros((3, 2))), "shapes (3, 1) and (3, 2)"),
+        (Genotypes(np.zeros((3, 2), np.int8), np.zeros((4, 1))), "shapes (3, 2) and (4, 1)"),
+    ],
+)
 def test_what_a_search_asks_for_has_to_fit(asked: Any, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RandomDraws, "ask", lambda search: asked)
     with pytest.raises(InputError) as refusal:

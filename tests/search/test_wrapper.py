@@ -49,7 +49,7 @@ def test_a_run_that_stops_anywhere_resumes_to_the_same_bytes(
     stored = json.loads((tmp_path / "whole" / "config.json").read_text())
     places = [list(stored).index(name) for name in fields]
     assert {name: stored[name] for name in fields} == fields
-    assert places == list(range(list(stored).index("seed") + 1, list(stored).index("population")))
+    assert places == list(range(list(stored).index("fresh") + 1, list(stored).index("population")))
 
 
 def test_wrappers_nest_in_one_order() -> None:
