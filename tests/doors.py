@@ -1365,6 +1365,15 @@ NO_DOOR = {
         (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),
         "the doors of Search.tell and Search.restore are those of a GeneticSearch",
     ),
+    **dict.fromkeys(
+        (
+            "distal.search.search.Search.ask_together", "distal.search.genetic.GeneticSearch.ask_together",
+            "distal.search.search.Algorithm.sizes", "distal.search.search.Algorithm.memory",
+            "distal.GeneticAlgorithm.sizes", "distal.Islands.sizes", "distal.Restarts.sizes",
+            "distal.CMA.memory", "distal.Islands.memory",
+        ),
+        "for a search of one's own to override; called by the package alone",
+    ),
     "distal.search.genotypes.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
