@@ -1403,6 +1403,15 @@ NO_DOOR = {
     ),
     **dict.fromkeys(
         (
+            "distal.search.search.Search.ask_together", "distal.search.genetic.GeneticSearch.ask_together",
+            "distal.search.search.Algorithm.sizes", "distal.search.search.Algorithm.memory",
+            "distal.GeneticAlgorithm.sizes", "distal.Islands.sizes", "distal.Restarts.sizes",
+            "distal.CMA.memory", "distal.Islands.memory",
+        ),
+        "for a search of one's own to override; called by the package alone",
+    ),
+    **dict.fromkeys(
+        (
             *(f"distal.Task.{name}" for name in ("begin", "table", "target", "for_trial", "lesson")),
             "distal.tasks.mazes.MazeTask.lesson", "distal.tasks.task.Walk.act",
         ),
