@@ -27,7 +27,7 @@ from distal.model.settings import Settings, SettingsDict
 from distal.networks import Acting, Episode, Network, Weights, network_for
 from distal.networks.episode import lived
 from distal.tasks.sources import AnyTask, task_of
-from distal.tasks.task import Aim, Task, W, own_steps
+from distal.tasks.task import Aim, Task, W
 
 FORMAT, VERSION = "distal-plastic-network", 1
 _MOST = 2**26  # bytes of a file
@@ -59,6 +59,11 @@ class PlasticNetwork:
         InputError: If an argument is wrong, or neither a task nor two numbers are given.
     """
 
+    learner: Learner
+    network: Network
+    trial: Trial
+    episode: int
+
     def __init__(
         self,
         learner: Learner | str | Path,
@@ -83,8 +88,8 @@ class PlasticNetwork:
                 raise InputError("task is given with inputs or outputs; leave these out, the task says them")
             found = task_of(task)
             inputs, outputs = found.inputs, found.outputs
-            if own_steps(found) is not None:
-                options = {"steps": own_steps(found), **options}
+            if found.steps is not None:
+                options = {"steps": found.steps, **options}
         if inputs is None or outputs is None:
             raise InputError("there is neither a task nor the numbers of inputs and outputs; give one")
         words = ("inputs", "outputs", "task", "seed", "resample", "switch", "settings")
@@ -110,8 +115,8 @@ class PlasticNetwork:
 
     def _begin(self, learner: Learner, network: Network, trial: Trial, task: Task[Any] | None) -> None:
         self.learner, self.network, self.trial, self.episode = learner, network, trial, 0
-        self._encoder = getattr(task, "encoder", None)
-        self._first_action = getattr(task, "first_action", 0)
+        self._encoder = None if task is None else task.encoder
+        self._first_action = 0 if task is None else task.first_action
         self._memory = Memory(network.fresh_weights(trial.seed, 0))
         self._acting: Acting | None = None
 
@@ -230,7 +235,7 @@ class PlasticNetwork:
             "weights", "memory",
         )  # fmt: skip
         kept = fields(data, FORMAT, VERSION, names)
-        encoder = getattr(task, "encoder", None)
+        encoder = None if task is None else task.encoder
         if kept["encoder"] != (None if encoder is None else encoder.to_dict()):
             raise InputError(
                 "it acts on observations of an environment; give it: PlasticNetwork.load(path, task=…)"
