@@ -52,7 +52,7 @@ read = SourceFileLoader.get_code
 def turned(loader, name):
     if name != "distal.model.readings":
         return read(loader, name)
-    before, mark, after = loader.get_source(name).partition("def default(")
+    before, mark, after = loader.get_source(name).partition("\\ndef default(")
     turn = "for row in READINGS.values(): row._values = dict([*row._values.items()][::-1])\\n"
     return compile(before + turn + mark + after, loader.path, "exec")
 
