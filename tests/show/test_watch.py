@@ -35,7 +35,7 @@ from distal.learners.rule import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
 from distal.model.network import logistic, silent, step
 from distal.model.settings import NEURONS, READINGS, Settings
-from distal.show import watch
+from distal.show import modules, watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.show.watch import Watched
 from distal.tasks.picture import Picture
@@ -213,11 +213,11 @@ def cases() -> list[tuple[Watched, Trials]]:
 RECOMPUTE = """
 trials => trials.map(data => {
   const learner = data.learners[0];
-  const replay = new simulate.Replay(data, learner, learner.eps);
-  simulate.finish(replay.check());
+  const replay = new Replay(data, learner, learner.eps);
+  finish(replay.check());
   const last = learner.eps.slice(data.phases.every * (data.phases.goals.length - 1));
   const best = learner.eps.length - last.length + last.indexOf(Math.min(...last));
-  const { weights } = simulate.finish(replay.episode(best)).episode;
+  const { weights } = finish(replay.episode(best)).episode;
   const bits = matrix => Array.from(new Uint32Array(matrix.buffer));
   const uses = learner.kind === "dsp" ? learner.eps.map((_, n) => Array.from(replay.used(n + 1))) : null;
   return { checked: replay.checked, differences: replay.differences, uses,
@@ -229,8 +229,7 @@ trials => trials.map(data => {
 @pytest.fixture(scope="module")
 def port(browser: Browser) -> Iterator[Page]:
     page = browser.new_page()
-    page.add_script_tag(content=watch._asset("simulate.js"))
-    page.add_script_tag(content=watch._asset("recording.js"))
+    page.add_script_tag(content=modules.joined("replay", "recording"))
     yield page
     page.close()
 
@@ -275,11 +274,11 @@ def test_a_long_trial_with_few_snapshots_can_be_entered_anywhere(port: Page) -> 
     trial = watch.watch("paper:2", episodes=120, hidden=5, steps=30, maze=RING)
     eps = port.evaluate(
         """data => {
-          const replay = new simulate.Replay(data, data.learners[0], data.learners[0].eps);
+          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
           replay.every = 50;
-          simulate.finish(replay.check());
+          finish(replay.check());
           return [replay.states.length, ...[0, 49, 50, 51, 99, 100, 119].map(
-            n => simulate.finish(replay.episode(n)).episode.ep)];
+            n => finish(replay.episode(n)).episode.ep)];
         }""",
         trial.page_data(),
     )
@@ -290,7 +289,7 @@ def test_philox_gives_its_published_vector(port: Page) -> None:
     """From the Random123 distribution: philox4x32-10 of the digits of π."""
     words = port.evaluate(
         """() => { const out = [0, 0, 0, 0];
-          simulate.philox(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, [0xa4093822, 0x299f31d0], out, 0);
+          philox(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, [0xa4093822, 0x299f31d0], out, 0);
           return out; }"""
     )
     assert words == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
@@ -306,7 +305,7 @@ def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Pag
     ).astype(np.float32)  # fmt: skip
     bits = port.evaluate(
         "bits => Array.from(new Uint32Array(Float32Array.from("
-        "new Float32Array(Uint32Array.from(bits).buffer), simulate.logistic).buffer))",
+        "new Float32Array(Uint32Array.from(bits).buffer), logistic).buffer))",
         sums.view(np.uint32).tolist(),
     )
     assert bits == logistic(sums).view(np.uint32).tolist()
@@ -328,8 +327,8 @@ def test_what_sigmoid_neurons_pass_on_has_the_bits_of_the_engine(port: Page) -> 
     trial = watch.watch(Chance(0.9, 0.7), episodes=2, maze=RING, steps=40, neurons="sigmoid")
     bits = port.evaluate(
         """data => {
-          const replay = new simulate.Replay(data, data.learners[0], data.learners[0].eps);
-          const { activity } = simulate.finish(replay.run({ number: 1 })).episode;
+          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
+          const { activity } = finish(replay.run({ number: 1 })).episode;
           return activity.map(neurons => Array.from(new Uint32Array(neurons.buffer)));
         }""",
         trial.page_data(),
@@ -429,10 +428,10 @@ def test_by_chance_every_episode_has_fresh_weights_and_nothing_is_learned(port: 
     assert trial.eps.tolist() == fresh.eps.tolist()
     same = port.evaluate(
         """data => {
-          const replay = new simulate.Replay(data, data.learners[0], data.learners[0].eps);
+          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
           return [0, 4, 11].every(n => {
-            const { weights } = simulate.finish(replay.run({ number: n })).episode;
-            const drawn = simulate.freshWeights(6, data.seed, n);
+            const { weights } = finish(replay.run({ number: n })).episode;
+            const drawn = freshWeights(6, data.seed, n);
             return weights.hidden.every((w, at) => w === drawn.hidden[at]);
           });
         }""",
@@ -706,7 +705,7 @@ def test_an_entry_of_the_matrix_tells_its_synapse(opened: Opened, single: Watche
     page.keyboard.press("ArrowDown")
     told = page.inner_text(".readout")
     assert told.startswith("input front → hidden 1")
-    weight = page.evaluate("simulate.freshWeights(20, JSON.parse(trial.textContent).seed, 0).hidden[28 + 1]")
+    weight = next(reference.episodes(single.batches[0], 0)).weights.hidden[1, 1]
     assert f"weight {weight:.4f}".replace("-", "−") in told
     numbers = re.search(r"00 (\d+) · 01 (\d+) · 10 (\d+) · 11 (\d+)", told)
     assert numbers is not None
@@ -733,7 +732,7 @@ def test_a_page_of_chance_says_that_nothing_is_learned(opened: Opened) -> None:
     assert page.locator("[data-view]").count() == 0
     page.focus(".matrix")
     page.keyboard.press("ArrowRight")
-    weight = page.evaluate("simulate.freshWeights(6, JSON.parse(trial.textContent).seed, 8).hidden[0]")
+    weight = next(islice(reference.episodes(watched.batches[0], 0), 8, None)).weights.hidden[0, 0]
     told = page.inner_text(".readout")
     assert told == f"input left → hidden 0 weight {weight:.4f}, drawn afresh".replace("-", "−")
 
@@ -1128,14 +1127,14 @@ COMPARE = """
 async trials => {
   const all = [];
   for (const [computed, recorded] of trials) {
-    const replay = new simulate.Replay(computed, computed.learners[0], computed.learners[0].eps);
-    const played = new recording.Recording(recorded, recorded.learners[0]);
+    const replay = new Replay(computed, computed.learners[0], computed.learners[0].eps);
+    const played = new Recording(recorded, recorded.learners[0]);
     await played.load();
-    simulate.finish(replay.check());
+    finish(replay.check());
     let steps = 0;
     for (let n = 0; n < played.eps.length; n++) {
-      const right = simulate.finish(replay.episode(n)).episode;
-      const shown = simulate.finish(played.episode(n)).episode;
+      const right = finish(replay.episode(n)).episode;
+      const shown = finish(played.episode(n)).episode;
       const plain = value => JSON.stringify(value, (_, part) => ArrayBuffer.isView(part) ? [...part] : part);
       delete right.weights;
       delete right.activity; // a recording holds which neurons were active

@@ -17,7 +17,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -41,6 +40,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
+from distal.show.modules import asset, joined
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.tasks.picture import Picture
 from distal.tasks.sources import AnyTask, why_not_table
@@ -234,14 +234,12 @@ class Watched(Frozen):
     def to_html(self) -> str:
         """Return the page."""
         return _filled(
-            _asset("watch.html"),
+            asset("watch.html"),
             {
                 "title": html.escape(straight(self.title)),
-                "style": _filled(_asset("watch.css"), {"light": css(LIGHT), "dark": css(DARK)}),
+                "style": _filled(asset("watch.css"), {"light": css(LIGHT), "dark": css(DARK)}),
                 "data": _for_script(self.page_data()),
-                "simulate": _asset("simulate.js"),
-                "recording": _asset("recording.js"),
-                "watch": _asset("watch.js"),
+                "script": joined("watch"),
             },
         )
 
@@ -544,10 +542,6 @@ def _goal(goal: object, task: Task[Any]) -> int:
         named = goals if len(goals) <= _MOST_NAMED else (*goals[: _MOST_NAMED - 1], "…", goals[-1])
         raise InputError(f"goal is {shown(goal)}, expected a {what}: {', '.join(named)}")
     return goals.index(name)
-
-
-def _asset(name: str) -> str:
-    return (resources.files("distal.show") / "page" / name).read_text(encoding="utf-8")
 
 
 def _for_script(data: object) -> str:
