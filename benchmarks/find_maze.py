@@ -34,7 +34,7 @@ from distal.model.settings import Settings
 from distal.studies import experiments
 from distal.studies.comparison import compare
 from distal.studies.stages import Stages
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 SIDE, MIDDLE, MEAN = 29, 14, 38.5
 SEARCHES = [

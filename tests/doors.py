@@ -63,13 +63,14 @@ from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.episode import run_episode
 from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import Picture
 from distal.tasks.sources import rebuilt, task_of, why_not_table
 from distal.tasks.switching import SCHEDULES, Switch
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -1188,10 +1189,10 @@ def machinery() -> list[Door]:
         Door("distal.tasks.task.Aim.begin", Aim(TASK, 0, (0, 1), 2).begin, {
             "settings": settings, "episode": row(0, whole(0, 2**32 - 1)),
         }),
-        Door("distal.tasks.walk.MazeTask", MazeTask, {
+        Door("distal.tasks.mazes.MazeTask", MazeTask, {
             "maze": maze, "steps": row(None, none_or(SETTINGS["steps"][1])),
         }),
-        Door("distal.tasks.walk.MazeTask.scaled", MazeTask.scaled, {"maze": maze}),
+        Door("distal.tasks.mazes.MazeTask.scaled", MazeTask.scaled, {"maze": maze}),
         Door("distal.Switch", Switch, {
             "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
         }),
@@ -1240,12 +1241,12 @@ def machinery() -> list[Door]:
         Door("distal.Switch.from_dict", from_fields(Switch.from_dict), {
             "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
         }),
-        Door("distal.tasks.walk.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
-        Door("distal.tasks.walk.MazeTask.target", TASK.target, {"settings": settings}),
-        Door("distal.tasks.walk.MazeTask.table", TASK.table, {"settings": settings}),
-        Door("distal.tasks.walk.MazeWalk", MazeWalk, {"maze": maze, "goal": goal, "settings": settings}),
+        Door("distal.tasks.mazes.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
+        Door("distal.tasks.mazes.MazeTask.target", TASK.target, {"settings": settings}),
+        Door("distal.tasks.mazes.MazeTask.table", TASK.table, {"settings": settings}),
+        Door("distal.tasks.mazes.MazeWalk", MazeWalk, {"maze": maze, "goal": goal, "settings": settings}),
         Door(
-            "distal.tasks.walk.MazeWalk.act", method(lambda: TASK.begin(0, SHORT), "act"), {"action": HEADED}
+            "distal.tasks.mazes.MazeWalk.act", method(lambda: TASK.begin(0, SHORT), "act"), {"action": HEADED}
         ),
         Door("distal.Table", Table, TABLE),
         Door("distal.Table.of", Table.of, COSTS),

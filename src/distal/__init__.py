@@ -47,7 +47,8 @@ from distal.tasks import registration
 from distal.tasks.gym import EnvTask
 from distal.tasks.sources import task_of
 from distal.tasks.switching import Switch
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
 
 __all__ = [

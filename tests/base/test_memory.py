@@ -28,7 +28,7 @@ from distal.engines import reference, spread
 from distal.evaluation.learning import Behaviour, batch_of
 from distal.model.network import Weights
 from distal.show import watch
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 from tests.mazes import T
 
 MiB = 2**20
@@ -275,7 +275,7 @@ MEASURE = """
 import gc, os, re, sys, traceback
 from distal import cli
 from distal.base import memory
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 def number(field):
     return 1024 * int(re.search(rf"{field}:\\s*(\\d+)", open("/proc/self/status").read())[1])

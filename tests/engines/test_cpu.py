@@ -27,13 +27,15 @@ from numba.core.event import Event, EventStatus
 from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
 from distal.engines import Batch, Trials, cpu, reference
 from distal.engines.cpu import cache, counting, kernels
+from distal.engines.cpu.layout import packed
 from distal.learners import Learner, dsp
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, TURNS
 from distal.model.settings import READINGS
+from distal.tasks.mazes import PIT_PENALTY, MazeTask, maze_table
 from distal.tasks.switching import Switch
-from distal.tasks.tables import Table, TableTask, packed
-from distal.tasks.walk import PIT_PENALTY, MazeTask, maze_table
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from tests.batches import random_trials, random_wide_maze
 from tests.conftest import assert_equal_trials
 from tests.mazes import T

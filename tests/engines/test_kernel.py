@@ -38,9 +38,9 @@ from distal.model import network
 from distal.model.settings import BINARY, NEURONS, READINGS, SIGMOID
 from distal.search.genetic import GeneticSearch
 from distal.studies.experiments import random_learners
+from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
-from distal.tasks.tables import TableTask
-from distal.tasks.walk import MazeTask
+from distal.tasks.table_task import TableTask
 from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
 from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze

@@ -35,7 +35,7 @@ from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread, WorkError, run_block
 from distal.evaluation.learning import batch_of
 from distal.studies.experiments import random_learners
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, members, started, wait_until
 

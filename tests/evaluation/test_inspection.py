@@ -24,8 +24,8 @@ from distal.evaluation.learning import batch_of
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.model import network
 from distal.show import inspection_page
-from distal.tasks.tables import TableTask
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
+from distal.tasks.table_task import TableTask
 from tests.batches import random_batch, random_settings, random_table, random_trials
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T

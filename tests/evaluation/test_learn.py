@@ -16,7 +16,7 @@ from distal import HillClimbing, InputError, Maze, Rule, Settings, climb, engine
 from distal.engines import Batch, reference
 from distal.evaluation.learning import Result
 from distal.model.draws import child_seed
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 from tests.mazes import T
 from tests.strategies import climbers, mazes, rules, seeds, settings_of
 

@@ -28,8 +28,8 @@ from distal.search.evolve import run_seed
 from distal.show import film, watch
 from distal.studies import experiments
 from distal.tasks.episode import Episode, run_episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim, W
-from distal.tasks.walk import MazeTask, MazeWalk
 from tests.doors import SameThread, contents
 from tests.mazes import T
 

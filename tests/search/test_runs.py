@@ -38,7 +38,7 @@ from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, run_seed, summary
 from distal.search.runs import gene_columns
-from distal.tasks.walk import maze_of
+from distal.tasks.mazes import maze_of
 from tests.command_line import output, refusal
 from tests.mazes import T
 from tests.processes import DISTAL, started

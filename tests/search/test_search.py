@@ -21,7 +21,7 @@ from distal.search import cma, registry
 from distal.search.evolve import Step, summary
 from distal.search.genotypes import Genotypes
 from distal.search.search import Algorithm, Search, ask_all
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 # ------------------------------------------------------------------ a new search: this is all of it
 

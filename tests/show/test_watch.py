@@ -38,11 +38,12 @@ from distal.model.settings import NEURONS, READINGS, Settings
 from distal.show import modules, watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.show.watch import Watched
+from distal.tasks.mazes import MazeTask
 from distal.tasks.picture import Picture
 from distal.tasks.sources import task_of
 from distal.tasks.switching import Switch
-from distal.tasks.tables import Table, TableTask
-from distal.tasks.walk import MazeTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from tests.command_line import output, output_json, refusal
 from tests.learners.test_learners import Jumps
 from tests.mazes import T

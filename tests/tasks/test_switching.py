@@ -17,9 +17,9 @@ from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, episodes
 from distal.learners.hill_climbing import perturbed
 from distal.model.network import fresh_weights
 from distal.model.settings import Settings
+from distal.tasks.mazes import MazeTask, scaled_steps
 from distal.tasks.switching import Switch
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, scaled_steps
 
 SEEDS = np.arange(2000, dtype=np.uint64) * 977 + 5
 FIRST = (np.arange(2000) % 8).astype(np.int32)

@@ -28,8 +28,8 @@ from distal.engines import registry
 from distal.search.evolve import Step, summary
 from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
+from distal.tasks.mazes import MazeTask
 from distal.tasks.stored import StoredTask
-from distal.tasks.walk import MazeTask
 from tests.base.test_folders import resealed, snapshot
 from tests.command_line import output
 from tests.mazes import T

@@ -62,11 +62,11 @@ from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.network import Weights, incoming
 from distal.model.settings import Settings, SettingsDict
+from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, stored
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, checked_task, own_steps, target_of, whole_eps
-from distal.tasks.walk import MazeTask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

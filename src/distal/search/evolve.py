@@ -50,11 +50,11 @@ from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Evolved, Fresh, Winner, check_winners
 from distal.search.runs import RunFolder, damaged, read_run
 from distal.search.search import Algorithm, Search, ask_all
+from distal.tasks.mazes import MazeTask, maze_of
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, task_name
-from distal.tasks.walk import MazeTask, maze_of
 
 GENERATIONS = 300  # after the first population, unless something else is said
 # Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.

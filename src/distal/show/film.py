@@ -24,10 +24,10 @@ from distal.model.network import Weights
 from distal.show.recording import states_of
 from distal.tasks import picture as grid
 from distal.tasks.episode import Episode, run_episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import NOWHERE, Picture
 from distal.tasks.pixels import SCALE, Frame, draw, draw_grid
 from distal.tasks.task import Aim, target_of, task_name
-from distal.tasks.walk import MazeTask, MazeWalk
 
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12

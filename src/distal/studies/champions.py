@@ -57,9 +57,9 @@ from distal.search.genetic import GeneticAlgorithm
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Fresh
 from distal.studies.stages import SECONDS, Claim, Event, Stage, Stages
+from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask
 from distal.tasks.task import target_of, task_name
-from distal.tasks.walk import MazeTask
 
 HOLDS = "a search for a champion"
 CLAIM, RULE, RECORD = "request.json", "champion.json", "record.json"

@@ -38,8 +38,8 @@ from distal.search.genetic import ELITES, GeneticAlgorithm, first_population
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import NARROW, Appendix, marks
 from distal.studies.stages import SECONDS, Claim, Event, Request, Stage, Stages
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Task
-from distal.tasks.walk import MazeTask
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position

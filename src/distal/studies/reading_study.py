@@ -54,7 +54,7 @@ from distal.studies import experiments
 from distal.studies.experiments import PAPER, evolution_episodes
 from distal.studies.reading_tests import Appendix, Likelihood, papers_fitness
 from distal.studies.stages import SECONDS, Claim, Event, Grouped, Request, Stage, Stages, made_by, read_as
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test

@@ -45,9 +45,9 @@ from distal.search.results import Evolved
 from distal.studies import experiments
 from distal.studies.measured import Curve, Gap, Measured, optional_number
 from distal.studies.stages import SECONDS, Claim, Event, Grouped, Stage, Stages, made_by, read_as
+from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task
-from distal.tasks.walk import levels_task
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
