@@ -412,7 +412,7 @@ def measure(size: Size, seed: int, engine: str | None, say: Callable[[str], None
         All numbers, ready for JSON.
     """
     started = time.perf_counter()
-    trials = Trials(child_seed(seed, 0, 0, CHAMPIONS), engines.runner(engine))
+    trials = Trials(child_seed(seed, 0, 0, CHAMPIONS), Runner.of(engine))
     rules = champion_rules()
     records = [champion_record(number) for number in range(1, len(rules) + 1)]
     shown: dict[str, Learner] = {name: find_rule(name) for name in BEFORE}

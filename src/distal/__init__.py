@@ -15,6 +15,7 @@ check_start()
 
 from distal._version import __version__ as __version__
 from distal.base.checks import InputError
+from distal.engines import Runner
 from distal.evaluation.agents import Agent, Evaluation, evaluate
 from distal.evaluation.comparison import Comparison, PairedDifference, compare
 from distal.evaluation.inspection import Inspection, inspect
@@ -74,6 +75,7 @@ __all__ = [
     "Result",
     "Rule",
     "RuleSet",
+    "Runner",
     "Settings",
     "Switch",
     "Table",

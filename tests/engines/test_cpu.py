@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from numba.core.event import Event, EventStatus
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
-from distal.engines import Batch, Trials, cpu, reference
+from distal.engines import Batch, Runner, Trials, cpu, reference
 from distal.engines.cpu import cache, counting, kernels
 from distal.engines.cpu.layout import packed
 from distal.learners import Learner, dsp
@@ -302,7 +302,7 @@ def test_a_stopped_run_ends_within_a_second() -> None:
 
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        learn("paper:1", episodes=3_000_000, trials=1, engine="cpu", progress=interrupt, workers=2)
+        learn("paper:1", episodes=3_000_000, trials=1, engine=Runner("cpu", 2), progress=interrupt)
     assert time.monotonic() - began < 30  # hours, had it continued
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("distal")]
 

@@ -194,7 +194,7 @@ def test_the_smallest_rule_meets_its_criterion_and_is_measured_in_fresh_trials(
 
 
 def test_the_same_seed_finds_the_same_smallest_rule(found: distal.Inspection) -> None:
-    again = distal.inspect("evolved:1", **SMALL, workers=1)
+    again = distal.inspect("evolved:1", **SMALL, engine=distal.Runner(workers=1))
     assert again.smallest == found.smallest
     assert again.to_dict() == {**found.to_dict(), "workers": 1}
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, counted, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
-from distal.engines import Batch
+from distal.engines import Batch, Runner
 from distal.learners import KINDS
 from distal.model.network import Weights
 from distal.show.recording import states_of
@@ -160,9 +159,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     curves = {"curves": (memory.EP + memory.COLUMN) * longest}
     memory.Estimate(counted(longest, "episode"), curves, "ask for fewer of them (after)").check()
     found = []
-    run = engines.runner(engines.DEFAULT if engine is None else engine, workers=1)
-    if engine is None and run.module.supports(batch) is not None:
-        run = engines.runner("reference")
+    run = Runner(engine, workers=1)
     for episodes in wanted:
         learned = replace(batch, episodes=episodes, record=None)
         trials = run.run(learned, keep_weights=True)

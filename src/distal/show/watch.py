@@ -9,11 +9,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, counted, function, integer, path, shown
 from distal.base.files import PAGE, check_target, write_text
-from distal.engines import Batch, Progress, reference
+from distal.engines import Batch, Progress, Runner, reference
 from distal.engines.batch import named_in_errors
 from distal.engines.numbers import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in
@@ -139,7 +138,7 @@ def run(batches: Sequence[Batch], seed: int, progress: Progress | None = None) -
     chance = by_chance(batches[0], seed)
     eps = np.empty((len(batches), batches[0].episodes), np.int32)
     report = _shared(progress, eps.size, eps.size + _CHANCE_COST * len(chance) * chance.episodes)
-    random = engines.runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
+    random = Runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
     recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
     tallies = tuple(map(_tally, batches))
     for curve, batch, recording, tally in zip(eps, batches, recordings, tallies, strict=True):

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import distal
-from distal import engines
-from distal.engines import Trials
+from distal.engines import Runner, Trials
 from distal.evaluation.usage import count_usage
 from distal.learners import Learner
 from distal.learners.chance import Chance
@@ -76,7 +75,7 @@ def cases() -> list[tuple[Watched, Trials]]:
             learner, goal=None if listed else draw.choice(maze.symbols), episodes=6, maze=maze,
             seed=draw.getrandbits(64), resample=resample, switch=switch, **asdict(settings),
         )  # fmt: skip
-        kept = engines.runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
+        kept = Runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
         assert kept.ep is not None
         run.append((Watched(("",), batches, 0, kept.ep, np.zeros(6), (None,), (None,)), kept))
     return run
