@@ -37,6 +37,9 @@ from distal.model.settings import Settings
 from distal.search.cma import CMA
 from distal.search.evolve import evolve, resume
 from distal.search.genetic import GeneticAlgorithm
+from distal.search.islands import Islands
+from distal.search.racing import Race
+from distal.search.restarts import Restarts
 from distal.search.results import Evolved
 from distal.studies.beyond_study import BeyondStudy, study_beyond
 from distal.studies.champions import Champion, champions
@@ -68,10 +71,13 @@ __all__ = [
     "HillClimbing",
     "InputError",
     "Inspection",
+    "Islands",
     "Maze",
     "PairedDifference",
+    "Race",
     "ReadingStudy",
     "Reproduction",
+    "Restarts",
     "Result",
     "Rule",
     "RuleSet",
