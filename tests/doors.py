@@ -66,7 +66,7 @@ from distal.tasks.episode import run_episode
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import Picture
-from distal.tasks.sources import rebuilt, task_of, why_not_table
+from distal.tasks.sources import rebuilt, task_of
 from distal.tasks.switching import SCHEDULES, Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
@@ -1289,7 +1289,6 @@ def machinery() -> list[Door]:
             "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
             "progress": PROGRESS,
         }),
-        Door("distal.tasks.sources.why_not_table", why_not_table, {"task": row(TASK, one(MazeTask))}),
         Door("distal.tasks.sources.rebuilt", rebuilt, {
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),
@@ -1309,7 +1308,6 @@ def machinery() -> list[Door]:
             "goal": row(0, whole(0, 0)), "settings": settings,
         }),
         Door("distal.EnvTask.for_trial", method(task, "for_trial"), {"seed": SEED}),
-        Door("distal.EnvTask.table", method(task, "table"), {"settings": row(SHORT, either)}),
         Door("distal.EnvTask.target", method(task, "target"), {"settings": row(SHORT, either)}),
         Door("distal.tasks.encoders.Encoder.from_dict", Encoder.from_dict, {
             "data": row({"word": "bits", "bits": 3, "edges": []}, never),
@@ -1365,6 +1363,22 @@ NO_DOOR = {
     **dict.fromkeys(
         (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),
         "the doors of Search.tell and Search.restore are those of a GeneticSearch",
+    ),
+    **dict.fromkeys(
+        (
+            "distal.search.search.Search.ask_together", "distal.search.genetic.GeneticSearch.ask_together",
+            "distal.search.search.Algorithm.sizes", "distal.search.search.Algorithm.memory",
+            "distal.GeneticAlgorithm.sizes", "distal.Islands.sizes", "distal.Restarts.sizes",
+            "distal.CMA.memory", "distal.Islands.memory",
+        ),
+        "for a search of one's own to override; called by the package alone",
+    ),
+    **dict.fromkeys(
+        (
+            *(f"distal.Task.{name}" for name in ("begin", "table", "target", "for_trial", "lesson")),
+            "distal.tasks.mazes.MazeTask.lesson", "distal.tasks.task.Walk.act",
+        ),
+        "abstract, or takes anything; what refuses something has a door in the class of the task",
     ),
     "distal.search.genotypes.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",

@@ -54,6 +54,7 @@ from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
+from distal.tasks.task import Task
 
 __all__ = [
     "CMA",
@@ -86,6 +87,7 @@ __all__ = [
     "Switch",
     "Table",
     "TableTask",
+    "Task",
     "TaskStudy",
     "champion_record",
     "champion_rules",

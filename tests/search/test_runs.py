@@ -40,7 +40,6 @@ from distal.model.draws import child_seed
 from distal.search.loop import Step
 from distal.search.restored import run_seed, summary
 from distal.search.runs import gene_columns
-from distal.tasks.mazes import maze_of
 from tests.command_line import output, refusal
 from tests.evolutions import Stop, stop_after
 from tests.mazes import T
@@ -399,7 +398,7 @@ def test_a_folder_of_version_0_3_resumes_in_the_maze_that_was_the_default_then(
     for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
         shutil.copy(folder / name, tmp_path)
     assert "learner dsp, task narrow triple T-maze, elites" in output(capsys, "runs", str(tmp_path))
-    assert maze_of(resume(tmp_path, generations=4).config.task) == distal.maze("narrow-t")
+    assert resume(tmp_path, generations=4).config.task.maze == distal.maze("narrow-t")
     assert (tmp_path / "generations.csv").read_bytes() == (folder / "longer.csv").read_bytes()
     assert (tmp_path / "winners.csv").read_bytes() == in_six_digits(folder / "winners_longer.csv")
 
@@ -410,7 +409,7 @@ def test_folders_of_old_versions_keep_their_own_maze(tmp_path: Path) -> None:
         copy = shutil.copytree(Path(__file__).parents[1].joinpath(folder), tmp_path / folder)
         for name in ("longer.csv", "winners_longer.csv"):
             (copy / name).unlink()
-        assert list(maze_of(resume(copy).config.task).picture) == kept["maze"]
+        assert resume(copy).config.task.fields()["maze"] == kept["maze"]
 
 
 def test_a_gene_that_is_called_like_another_column_gets_a_longer_name() -> None:

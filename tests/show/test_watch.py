@@ -21,6 +21,7 @@ from distal.show.watched import Watched
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
+from distal.tasks.task import Task
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
 from tests.show.pages import (
@@ -77,20 +78,17 @@ def test_the_trial_in_a_table_is_the_one_that_learn_reports() -> None:
     result = distal.learn("evolved:1", task=task, episodes=12, trials=1, seed=4, hidden=5)
     assert np.minimum.accumulate(watched.eps[0]).tolist() == result.best[2].tolist()
     assert watched.batches[0].settings.steps == 200  # as Taxi itself
-    assert watched.title == "evolved:1 in Taxi-v4, goal 2"
+    assert watched.title == "evolved:1, learning Taxi-v4, goal 2"
     assert watched.to_dict()["task"]["name"] == "Taxi-v4"
 
 
-class Endless:
+class Endless(Task[Any]):
     """A task that is no table, and does not say why."""
 
     name, inputs, outputs, goals = "endless", 3, 4, ("0",)
 
     def begin(self, goal: int, settings: Settings) -> Any:
         """Begin."""
-
-    def table(self, settings: Settings) -> None:
-        """Return None."""
 
 
 @pytest.mark.parametrize(

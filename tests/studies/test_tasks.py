@@ -139,7 +139,7 @@ def test_a_taxi_that_delivers_succeeds_and_one_that_drives_about_does_not() -> N
 def test_the_pole_stands_for_475_steps() -> None:
     world = BY_NAME["cart_pole"]
     task = world.make()
-    assert task.target(settings_in(task, {})) == world.target == -475  # type: ignore[attr-defined]
+    assert task.target(settings_in(task, {})) == world.target == -475
     assert task.table(settings_in(task, {})) is None
 
 

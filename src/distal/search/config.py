@@ -21,7 +21,7 @@ from distal.base.checks import (
     suggestion,
     unit_interval,
 )
-from distal.evaluation.learning import chosen_task, task_fields, task_from_fields
+from distal.evaluation.learning import chosen_task
 from distal.evaluation.measures import BEST, Measure
 from distal.learners import KINDS, Learner
 from distal.learners.genes import decoded
@@ -32,6 +32,7 @@ from distal.search.genetic import GeneticAlgorithm
 from distal.search.genotypes import Genotypes
 from distal.search.registry import ALGORITHMS, algorithm, options_of, wrapped
 from distal.search.search import Algorithm, Search
+from distal.tasks.stored import task_from_fields
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, checked_task
 
@@ -231,7 +232,7 @@ class Config:
             **self.options,
             **core.to_dict(),
             **self.settings.to_dict(),
-            **task_fields(self.task),
+            **self.task.fields(),
         }
 
     @classmethod

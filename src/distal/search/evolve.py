@@ -32,12 +32,9 @@ from distal.search.restored import new_runs, restored
 from distal.search.results import Evolved
 from distal.search.runs import RunFolder
 from distal.search.search import Algorithm
-from distal.tasks.mazes import maze_of
-from distal.tasks.sources import AnyTask, task_of
-from distal.tasks.stored import StoredTask
+from distal.tasks.sources import AnyTask
 from distal.tasks.stored import restored as rebuilt
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task
 
 GENERATIONS = 300  # after the first population, unless something else is said
 # Keywords of version 0.4 that are options of the search now, and what to write in their place.
@@ -257,7 +254,7 @@ def resume(
         longer = config.generations != kept.config["generations"]
         finished = winners is not None and not longer
         if task is not None or not finished:  # what is only read needs no environment
-            config = replace(config, task=_same_task(config.task, task))
+            config = replace(config, task=rebuilt(config.task, task))
         estimate(config).check()
         if not finished:
             _check_engine(config, runner)
@@ -268,15 +265,6 @@ def resume(
         elif winners is not None:
             return record.finish(winners)
         return evolution(config, searches, runner, record)
-
-
-def _same_task(kept: Task[Any], given: AnyTask) -> Task[Any]:
-    """Return the task of runs that are continued: a maze as it is, another one rebuilt, or given again."""
-    if isinstance(kept, StoredTask):
-        return rebuilt(kept, given)
-    if given is not None and maze_of(task_of(given)) != maze_of(kept):
-        raise InputError("the runs are of another maze; leave task out")
-    return kept
 
 
 def _genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:

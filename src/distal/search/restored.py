@@ -9,14 +9,11 @@ from zlib import crc32
 from distal.base.checks import InputError, integer
 from distal.learners import KINDS, from_embedded
 from distal.model.draws import MAX_COUNT, child_seed
-from distal.model.maze import maze_name
 from distal.search.config import Config
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Winner, check_winners
 from distal.search.runs import damaged, read_run
 from distal.search.search import Search
-from distal.tasks.mazes import MazeTask
-from distal.tasks.task import task_name
 
 RUN = 4  # the last number of the part of a seed that seeds a run
 _NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
@@ -109,7 +106,7 @@ def summary(out: str | Path) -> dict[str, Any]:
     core = config.search.core
     return {
         "learner": config.learner,
-        "task": maze_name(config.task.maze) if isinstance(config.task, MazeTask) else task_name(config.task),
+        "task": config.task.label,
         "seed": config.seed,
         "search": core.name,
         "elites": getattr(core, "elites", None),

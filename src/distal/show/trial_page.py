@@ -18,16 +18,13 @@ from numpy.typing import NDArray
 
 from distal.base.checks import straight
 from distal.base.colours import DARK, LIGHT, css
-from distal.evaluation.learning import task_fields
 from distal.learners import Learner, embedded
 from distal.learners.dsp import Rule
 from distal.model.settings import READINGS, default
 from distal.show.chance import CHANCE_TRIALS, VISIBLE, visible_points
 from distal.show.modules import asset, joined
 from distal.show.recording import Recording, table_of
-from distal.tasks.mazes import MazeTask
 from distal.tasks.picture import Picture
-from distal.tasks.task import action_names, target_of, task_name
 
 if TYPE_CHECKING:
     from distal.show.watched import Watched
@@ -44,7 +41,6 @@ def page_data(watched: Watched) -> dict[str, Any]:
     """
     batch = watched.batches[0]
     seed = int(batch.seed[0])
-    in_maze = isinstance(watched.task, MazeTask)
     return {
         "title": watched.title,
         "phases": {"every": batch.phase, "goals": watched.goals},
@@ -53,7 +49,7 @@ def page_data(watched: Watched) -> dict[str, Any]:
         "resample": batch.resample,
         "settings": batch.settings.to_dict(),
         "defaults": {name: default(name) for name in READINGS},
-        **(task_fields(watched.task) if in_maze else {"task": _table_data(watched)}),
+        **({"task": _table_data(watched)} if watched.task.maze is None else watched.task.fields()),
         "learners": [
             {
                 "kind": learner.kind, **_content(learner, recording, usage), "name": name,
@@ -84,7 +80,7 @@ def _chance_points(watched: Watched) -> list[tuple[int, float]]:
 
 def _visible(watched: Watched) -> float:
     """Return the difference between two EPs that can just be seen in the curve."""
-    if isinstance(watched.task, MazeTask):
+    if watched.task.maze is not None:
         return VISIBLE
     low, high = (float(find([find(watched.eps), find(watched.chance)])) for find in (np.min, np.max))
     return (high - low) / _PIXELS
@@ -95,16 +91,15 @@ def _table_data(watched: Watched) -> dict[str, Any]:
     batch, task = watched.batches[0], watched.task
     table = table_of(batch)
     starts = {str(task.goals[goal]): int(table.starts[goal]) for goal in np.unique(batch.goals)}
-    picture: Picture | None = getattr(task, "picture", None)
-    encoder = getattr(task, "encoder", None)
+    picture, encoder = task.picture, task.encoder
     return {
-        "name": task_name(task),
+        "name": task.name,
         "states": len(table.following),
         "starts": starts,  # by goal
-        "target": target_of(task, batch.settings),
+        "target": task.target(batch.settings),
         "encoder": None if encoder is None else encoder.word,
         "bits": task.inputs,
-        "actions": action_names(task),
+        "actions": task.actions,
         "picture": None if picture is None else _picture_data(watched, picture, starts),
     }
 

@@ -27,10 +27,9 @@ from distal.model.settings import Settings, SettingsDict
 from distal.show.chance import CHANCE_TRIALS, by_chance
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of, table_of
 from distal.show.watched import Watched
-from distal.tasks.mazes import MazeTask
-from distal.tasks.sources import AnyTask, why_not_table
+from distal.tasks.sources import AnyTask
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task, task_name
+from distal.tasks.task import Task
 
 _DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
@@ -190,14 +189,14 @@ def check_page(batches: Sequence[Batch]) -> None:
     task = batches[0].task
     if task.inputs > COMPILED_INPUTS or task.outputs > COMPILED_OUTPUTS:
         raise InputError(
-            f"{task_name(task)} has {task.inputs} inputs and {task.outputs} actions, a page takes at most "
+            f"{task.name} has {task.inputs} inputs and {task.outputs} actions, a page takes at most "
             f"{COMPILED_INPUTS} and {COMPILED_OUTPUTS}: chance beside it needs engine cpu; use fewer bits"
         )
     for batch in batches:
         most = MAX_BYTES // episode_bytes(_layers(batch), batch.settings.steps)
         if not _is_computed(batch) and batch.episodes > most:
             kind = f"has no code for learners of kind {batch.learners[0].kind!r} and records them"
-            why = kind if isinstance(task, MazeTask) else "computes mazes alone and records other tasks"
+            why = kind if task.maze is not None else "computes mazes alone and records other tasks"
             raise InputError(
                 f"episodes is {batch.episodes}, expected {most} at most: the page {why}; "
                 "ask for fewer episodes or steps"
@@ -208,16 +207,13 @@ def check_page(batches: Sequence[Batch]) -> None:
 def _check_table(task: Task[Any], settings: Settings) -> None:
     """Refuse a task that is no table: nobody knows its states."""
     if task.table(settings) is None:
-        reason = why_not_table(task)
-        why = "" if reason is None else f" ({reason})"
-        raise InputError(
-            f"{task_name(task)} is no table, and nothing else can be watched{why}; use distal learn"
-        )
+        why = "" if task.no_table is None else f" ({task.no_table})"
+        raise InputError(f"{task.name} is no table, and nothing else can be watched{why}; use distal learn")
 
 
 def _is_computed(batch: Batch) -> bool:
     """Say whether the page computes the trial itself."""
-    return isinstance(batch.task, MazeTask) and type(batch.learners[0]) in COMPUTED
+    return batch.task.maze is not None and type(batch.learners[0]) in COMPUTED
 
 
 def _layers(batch: Batch) -> tuple[int, int, int]:
@@ -276,10 +272,10 @@ def _goal(goal: object, task: Task[Any]) -> int:
     """Return the number of the goal with this name."""
     goals = tuple(task.goals)
     if goal is None:
-        return goals.index(_DEFAULT_GOAL) if isinstance(task, MazeTask) and _DEFAULT_GOAL in goals else 0
+        return goals.index(_DEFAULT_GOAL) if task.maze is not None and _DEFAULT_GOAL in goals else 0
     name = goal if isinstance(goal, str) else shown(goal.item() if isinstance(goal, np.integer) else goal)
     if name not in goals:
-        what = "final position of the maze" if isinstance(task, MazeTask) else f"goal of {task_name(task)}"
+        what = f"{task.goal_label} of {task.name if task.maze is None else 'the maze'}"
         named = goals if len(goals) <= _MOST_NAMED else (*goals[: _MOST_NAMED - 1], "…", goals[-1])
         raise InputError(f"goal is {shown(goal)}, expected a {what}: {', '.join(named)}")
     return goals.index(name)

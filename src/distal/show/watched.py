@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from distal.base.frozen import Frozen
 from distal.engines import Batch
 from distal.engines.batch import best_so_far
-from distal.evaluation.learning import task_fields
 from distal.show import trial_page
 from distal.show.chance import CHANCE_TRIALS
 from distal.show.recording import Recording
-from distal.tasks.mazes import MazeTask
-from distal.tasks.task import Task, task_name
+from distal.tasks.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +63,7 @@ class Watched(Frozen):
         """Who learns what."""
         names = " against ".join(self.names)
         moves = len(self.goals) > 1
-        if isinstance(self.task, MazeTask):
-            return f"{names}, learning the way to {'a goal that moves' if moves else self.goal}"
-        goal = ", a goal that moves" if moves else f", goal {self.goal}" if len(self.task.goals) > 1 else ""
-        return f"{names} in {task_name(self.task)}{goal}"
+        return f"{names}, learning {self.task.lesson(None if moves else self.goal)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return a summary of the trial, ready for JSON.
@@ -97,7 +92,7 @@ class Watched(Frozen):
             ],
             "chance": {"mean_best_ep": float(self.chance[-1]), "trials": CHANCE_TRIALS},
             **batch.settings.to_dict(),
-            **task_fields(self.task),
+            **self.task.fields(),
         }
 
     @property

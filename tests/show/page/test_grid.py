@@ -73,7 +73,7 @@ def test_in_a_table_whose_goal_moves_every_episode_begins_where_its_goal_does(op
     watched = watch.watch("chance", task=task, episodes=6, hidden=4, steps=20, switch=Switch(2, (1, 0, 2)))
     starts = task.table(watched.batches[0].settings).starts
     page, grids = opened(watched), []
-    assert page.title() == "chance in Taxi-v4, a goal that moves"
+    assert page.title() == "chance, learning Taxi-v4, a goal that moves"
     for number in range(6):
         page.evaluate(f"distal.goto({number + 1}, 0)")
         goal = (1, 0, 2)[number // 2]
@@ -143,7 +143,7 @@ def test_the_page_says_what_the_task_is_and_whether_its_goal_is_reached(opened: 
     best = int(watched.eps[0].argmin()) + 1
     assert watched.eps[0].min() == -1  # the target is −0.7
     page = opened(watched, place=f"#{best}")
-    assert page.inner_text("h1") == page.title() == "chance in FrozenLake-v1"
+    assert page.inner_text("h1") == page.title() == "chance, learning FrozenLake-v1"
     assert "16 states · 16 bits sensed (one-hot)" in page.inner_text("#subtitle")
     assert page.inner_text(".inputs h3") == "16 bits sensed: one-hot"
     assert page.locator(".inputs .cells span").count() == 17
