@@ -22,7 +22,7 @@ from distal.learners import Learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
-from distal.model.network import silent, step
+from distal.networks import Acting, network_for
 from distal.show import watch
 from distal.show.watched import Watched
 from distal.tasks.sources import task_of
@@ -128,12 +128,12 @@ def wait(page: Page, condition: Callable[[dict[str, Any]], bool]) -> dict[str, A
 def activity(batch: Batch, number: int) -> NDArray[np.float32]:
     """Return what sigmoid neurons pass on in an episode, (steps, H), by the engine's own step."""
     (episode,) = islice(reference.episodes(batch, 0), number, number + 1)
-    scales = np.float32(batch.learners[0].alpha_h), np.float32(batch.learners[0].alpha_o)
-    hidden, passed = silent(batch.settings.hidden, "sigmoid"), []
-    before = np.vstack([np.zeros_like(episode.outputs[:1]), episode.outputs[:-1]])
-    for inputs, outputs in zip(episode.inputs, before, strict=True):
-        hidden, _, _ = step(episode.weights, *scales, inputs, hidden, outputs, "sigmoid")
-        passed.append(hidden)
+    learner, task = batch.learners[0], batch.task
+    network = network_for(batch.settings, task.inputs, task.outputs, learner.numbers)
+    acting, passed = Acting(network, episode.weights, int(batch.seed[0]), number), []
+    for inputs in episode.inputs[:, :-1].tolist():
+        acting.act(inputs)
+        passed.append(acting.state.hidden)
     return np.stack(passed)
 
 

@@ -12,7 +12,7 @@ import pytest
 import distal
 from distal.base.colours import LIGHT
 from distal.engines import reference
-from distal.learners import Learner, Parameters, register, unregister
+from distal.learners import Learner, register, unregister
 from distal.model.maze import Maze, triple_t_maze
 from distal.show import watch
 from distal.show.trial_page import page_data
@@ -227,10 +227,10 @@ def test_many_numbers_of_a_learner_are_cut_short(opened: Opened) -> None:
     fields: list[Any] = [(name, float, 0.5) for name in (*names, "alpha_h", "alpha_o")]
     known: dict[str, Any] = {
         "kind": "many", "label": "many", "file_format": "test-many", "names": names, "jump": 0.5,
-        "episodes": Jumps.episodes,
+        "update": Jumps.update,
     }  # fmt: skip
     many: Any = make_dataclass(
-        "Many", [*fields, ("name", str, "")], bases=(Parameters,), frozen=True, namespace=known
+        "Many", [*fields, ("name", str, "")], bases=(Learner,), frozen=True, namespace=known
     )
     register(many)
     try:

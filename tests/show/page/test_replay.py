@@ -16,10 +16,10 @@ from distal.evaluation.usage import count_usage
 from distal.learners import Learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.rule import Rule
+from distal.learners.shipped import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
-from distal.model.network import logistic
 from distal.model.settings import NEURONS, READINGS, Settings
+from distal.networks.recurrent import logistic
 from distal.show import watch
 from distal.show.trial_page import page_data
 from distal.show.watched import Watched
