@@ -351,7 +351,7 @@ ROOMS = (
     ("engines/", "many trials", ("reference", "cpu", "gpu", "spread, cluster")),
     ("evaluation/", "a measurement", ("learning", "measures, phases", "agents")),
     ("search/", "evolution", ("genetic", "evolve", "runs")),
-    ("analysis/", "a closer look", ("comparing", "inspecting", "rule_sets")),
+    ("analysis/", "a closer look", ("comparison", "inspection", "rule_set")),
     ("paper/", "the paper, studies", ("experiments", "three studies", "reports")),
     ("show/", "what is shown", ("watch", "film")),
     ("cli/", "what a person types", ("one file per command",)),

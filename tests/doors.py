@@ -39,7 +39,7 @@ from distal.engines import Batch, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.learning import Behaviour, Result, batch_of
-from distal.evaluation.rule_sets import find_rules
+from distal.evaluation.rule_set import find_rules
 from distal.evaluation.usage import Usage
 from distal.learners import dsp
 from distal.model.draws import child_seed
@@ -49,11 +49,11 @@ from distal.model.settings import NEURONS, READINGS
 from distal.search.cma import CMASearch
 from distal.search.config import Config
 from distal.search.genetic import GeneticSearch
-from distal.search.protocol import Finalists, Genotypes
+from distal.search.genotypes import Finalists, Genotypes
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
-from distal.show.inspected import write_figures, write_page
+from distal.show.inspection_page import write_figures, write_page
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
 from distal.studies.experiments import Reproduction, Scale
@@ -863,11 +863,11 @@ def learning() -> list[Door]:
         Door("distal.Result.plot", method(result, "plot"), AX),
         Door("distal.Rule.plot", RULE.plot, AX),
         Door("distal.Evolved.plot", method(evolved, "plot"), AX),
-        Door("distal.evaluation.rule_sets.find_rules", find_rules, {"given": row("runs", some(Rule))}),
-        Door("distal.show.inspected.write_page", write_page, {
+        Door("distal.evaluation.rule_set.find_rules", find_rules, {"given": row("runs", some(Rule))}),
+        Door("distal.show.inspection_page.write_page", write_page, {
             "found": (inspected_set, never), "out": row("page.html", new_file),
         }, quick=False),
-        Door("distal.show.inspected.write_figures", write_figures, {
+        Door("distal.show.inspection_page.write_figures", write_figures, {
             "found": (inspected_set, never), "path": row("drawn", any_folder),
         }, quick=False),
         Door("distal.tasks.gym.EnvWalk", EnvWalk, {
@@ -978,7 +978,7 @@ def experiments() -> list[Door]:
                 "generations": row(3, whole(0, 2**32 - 1)),
             })
             for name in (
-                "distal.GeneticAlgorithm.evaluations", "distal.search.protocol.Algorithm.evaluations",
+                "distal.GeneticAlgorithm.evaluations", "distal.search.search.Algorithm.evaluations",
             )
         ),
         *(
@@ -993,14 +993,14 @@ def experiments() -> list[Door]:
                 ("begin_with", {"genotypes": (lambda: search().ask()[:2], never)}),
             )
         ),
-        Door("distal.search.protocol.Genotypes.of_genes", Genotypes.of_genes, {
+        Door("distal.search.genotypes.Genotypes.of_genes", Genotypes.of_genes, {
             "rows": row([[0, 1, 0.5], [1, 0, 1.0]], some(np.ndarray, list)), "discrete": row(2, whole(0, 2)),
         }),
-        Door("distal.search.protocol.Finalists.best", Finalists.best, {
+        Door("distal.search.genotypes.Finalists.best", Finalists.best, {
             "groups": (lambda: [told_search().finalists(2)], never), "count": row(2, whole(1, 10**6_000)),
         }),
         Door(
-            "distal.search.protocol.Finalists.distinct",
+            "distal.search.genotypes.Finalists.distinct",
             method(lambda: told_search().finalists(2), "distinct"), {"count": row(2, whole(1, 10**6_000))},
         ),
         *(
@@ -1031,12 +1031,12 @@ def experiments() -> list[Door]:
             "sigma": row(0.5, lambda given: WRONG if _number(given) == 0 else share(given)),
         }),
         Door("distal.CMA.begin", distal.CMA().begin, GENES),
-        Door("distal.search.protocol.Search", GeneticSearch, GENES),
-        Door("distal.search.protocol.Search.tell", method(search, "tell"), {
+        Door("distal.search.search.Search", GeneticSearch, GENES),
+        Door("distal.search.search.Search.tell", method(search, "tell"), {
             "genotypes": (lambda: search().ask(), never), "fitness": row(np.ones(3), never),
         }),
-        Door("distal.search.protocol.Search.restore", method(search, "restore"), {"state": (told, never)}),
-        Door("distal.search.protocol.Search.restore", restored, fields_of(
+        Door("distal.search.search.Search.restore", method(search, "restore"), {"state": (told, never)}),
+        Door("distal.search.search.Search.restore", restored, fields_of(
             told(), generation=whole(0, 2**32 - 1)
         )),
         Door("distal.search.cma.CMASearch.tell", method(asked_cma, "tell"), {
@@ -1048,7 +1048,7 @@ def experiments() -> list[Door]:
         Door("distal.search.cma.CMASearch.restore", restored_cma, fields_of(
             told_cma(), generation=whole(0, 2**32 - 1)
         )),
-        Door("distal.search.protocol.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
+        Door("distal.search.search.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
         Door("distal.search.registry.register", register, {"kind": row(distal.CMA, never)}),
         Door("distal.search.results.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
         Door("distal.search.results.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
@@ -1334,15 +1334,15 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.Inspection", "distal.RuleSet", "distal.evaluation.usage.Usage",
-            "distal.evaluation.inspecting.Knockout", "distal.evaluation.inspecting.Effect",
-            "distal.evaluation.inspecting.Effect.of", "distal.evaluation.inspecting.Smallest",
+            "distal.evaluation.inspection.Knockout", "distal.evaluation.inspection.Effect",
+            "distal.evaluation.inspection.Effect.of", "distal.evaluation.inspection.Smallest",
             "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
             "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
-            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.protocol.Finalists",
+            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
             "distal.Champion", "distal.studies.champions.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",
@@ -1355,7 +1355,7 @@ NO_DOOR = {
         (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),
         "the doors of Search.tell and Search.restore are those of a GeneticSearch",
     ),
-    "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
+    "distal.search.genotypes.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
     "distal.engines.cluster.Cluster.shutdown": "needs a cluster; takes what any executor's takes",

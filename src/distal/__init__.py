@@ -16,10 +16,10 @@ check_start()
 from distal._version import __version__ as __version__
 from distal.base.checks import InputError
 from distal.evaluation.agents import Agent, Evaluation, evaluate
-from distal.evaluation.comparing import Comparison, PairedDifference, compare
-from distal.evaluation.inspecting import Inspection, inspect
+from distal.evaluation.comparison import Comparison, PairedDifference, compare
+from distal.evaluation.inspection import Inspection, inspect
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
-from distal.evaluation.rule_sets import RuleSet, inspect_set
+from distal.evaluation.rule_set import RuleSet, inspect_set
 from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing

@@ -19,7 +19,8 @@ from distal.cli import main
 from distal.model.draws import child_seed
 from distal.search import cma, registry
 from distal.search.evolve import Step, summary
-from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
+from distal.search.genotypes import Genotypes
+from distal.search.search import Algorithm, Search, ask_all
 from distal.tasks.walk import MazeTask
 
 # ------------------------------------------------------------------ a new search: this is all of it

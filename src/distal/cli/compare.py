@@ -15,7 +15,7 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
 from distal.cli.work import runner_of
-from distal.evaluation.comparing import (
+from distal.evaluation.comparison import (
     FEWEST_PAIRS,
     MOST_TRIALS,
     Comparison,

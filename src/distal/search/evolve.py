@@ -46,9 +46,10 @@ from distal.model.settings import Settings, SettingsDict
 from distal.search import ahead, racing
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm, first_population
-from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, ask_all
+from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Evolved, Fresh, Winner, check_winners
 from distal.search.runs import RunFolder, damaged, read_run
+from distal.search.search import Algorithm, Search, ask_all
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
 from distal.tasks.switching import Switch, switch_of

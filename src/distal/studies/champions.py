@@ -54,7 +54,7 @@ from distal.search import racing
 from distal.search.config import Config
 from distal.search.evolve import estimate, finalists_in, measure
 from distal.search.genetic import GeneticAlgorithm
-from distal.search.protocol import Finalists, Genotypes
+from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Fresh
 from distal.studies.stages import SECONDS, Claim, Event, Stage, Stages
 from distal.tasks.sources import AnyTask

@@ -13,9 +13,9 @@ from distal.base.checks import InputError, counted, folder, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.drawing import signed
 from distal.base.files import PAGE, SVG, check_target, write_text
-from distal.evaluation.drawing import row_label
-from distal.evaluation.inspecting import CHANGES, CRITERION, Inspection, listed, spoken
-from distal.evaluation.rule_sets import RANDOM, RuleSet
+from distal.evaluation.inspection import CHANGES, CRITERION, Inspection, listed, spoken
+from distal.evaluation.row_figures import row_label
+from distal.evaluation.rule_set import RANDOM, RuleSet
 from distal.evaluation.usage import LAYERS
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS

@@ -24,8 +24,8 @@ from distal.base.folders import inside
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.engines import Progress, Runner
-from distal.evaluation import drawing
-from distal.evaluation.inspecting import CHANGES, check_updates, checked_rule, listed
+from distal.evaluation import row_figures
+from distal.evaluation.inspection import CHANGES, check_updates, checked_rule, listed
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.evaluation.usage import Usage, count_usage
 from distal.learners.dsp import Rule
@@ -191,7 +191,7 @@ class RuleSet(Frozen):
         on = axes_or_new(ax, 5, 6)
         table = np.array([self.rules[k].delta_w for k in self.order]).T
         use = np.array([self.usages[k].rows for k in self.order]).T
-        drawing.rule_set(on, table, use, [self.names[k] for k in self.order], self.consensus, self.use)
+        row_figures.rule_set(on, table, use, [self.names[k] for k in self.order], self.consensus, self.use)
         return on
 
 

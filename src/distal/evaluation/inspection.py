@@ -36,7 +36,7 @@ from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
 from distal.engines import Progress, Runner
-from distal.evaluation import drawing
+from distal.evaluation import row_figures
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.learners import Learner, chance_for, checked_learner, name_of
@@ -342,9 +342,9 @@ class Inspection(Frozen):
         what = one_of("what", what, ("usage", "knockouts", *NUMBERS))
         on = axes_or_new(ax, 5, 6)
         if what == "usage":
-            drawing.usage(on, self.usage.counts.sum(axis=0), LAYERS)
+            row_figures.usage(on, self.usage.counts.sum(axis=0), LAYERS)
         elif what == "knockouts":
-            drawing.knockouts(
+            row_figures.knockouts(
                 on,
                 [(one.row, one.change, one.effect.difference, one.effect.low, one.effect.high, one.matters)
                  for one in self.knockouts if one.row not in self.usage.unused],
@@ -352,7 +352,7 @@ class Inspection(Frozen):
         else:
             points = self.sensitivity[what]
             chance = None if self.result.chance is None else self.result.chance.fitness
-            drawing.sensitivity(
+            row_figures.sensitivity(
                 on, what, getattr(self.rule, what), self.fitness,
                 [(value, one.difference, one.low, one.high) for value, one in points.items()], chance,
             )  # fmt: skip
