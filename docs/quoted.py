@@ -12,9 +12,10 @@ A comment after a paragraph, a list or a table names the source of each number i
 
 A source is a path: keys, places in a list, or `name=value` for the entry of a list with that value;
 braces are expanded as in a shell. A source that begins with `=` is Python, in which `at(path)` is a
-number, and `better(path)`, `worse(path)` and `count(path)` say how many of the comparisons that the
-path matches (`*` matches any key) are shown to be better, are shown to be worse, and exist. The file
-is relative to the page. Where numbers of one paragraph come from two files, two comments follow it.
+number. `better(path)`, `worse(path)` and `count(path)` say how many of the comparisons that the path
+matches (`*` matches any key) are shown to be better, are shown to be worse, and exist; `largest(path)`
+is the largest of the numbers that it matches. The file is relative to the page. Where numbers of one
+paragraph come from two files, two comments follow it.
 
 A number has to be what the page would write with as many digits: 0.907 is 90.7%, 1234.5 is 1,235,
 and 0.00002 is "< 0.0001". Numbers that are no results are named once on the page, with their words:
@@ -153,7 +154,7 @@ def _matches(data: Any, path: str) -> list[Any]:
             for place in found
             for name, one in (place.items() if isinstance(place, dict) else enumerate(place))
             if fnmatchcase(str(name), key)
-            or (value and isinstance(one, dict) and str(one.get(field)) == value)
+            or (value and isinstance(one, dict) and fnmatchcase(str(one.get(field)), value))
         ]
     return found
 
@@ -179,6 +180,7 @@ def _computed(data: Any, source: str) -> float:
         "better": lambda path: shown(path, -1),
         "worse": lambda path: shown(path, 1),
         "count": lambda path: len(_matches(data, path)),
+        "largest": lambda path: max(_matches(data, path)),
     }
     return float(eval(source, {"__builtins__": {}}, known))  # noqa: S307 - our own pages
 
