@@ -29,9 +29,21 @@ from pathlib import Path
 
 COMMANDS = {
     "learn": ["learn", "evolved:1"],
-    "evolve": "evolve --runs 1 --generations 2 --trials 1 --episodes 5 --out OUT/evolved".split(),
-    "reproduce": "reproduce --out OUT/reproduction".split(),
-    "watch": "watch evolved:1 --episodes 100 --out OUT/watch.html".split(),
+    "evolve": [
+        "evolve",
+        "--runs",
+        "1",
+        "--generations",
+        "2",
+        "--trials",
+        "1",
+        "--episodes",
+        "5",
+        "--out",
+        "OUT/evolved",
+    ],
+    "reproduce": ["reproduce", "--out", "OUT/reproduction"],
+    "watch": ["watch", "evolved:1", "--episodes", "100", "--out", "OUT/watch.html"],
 }
 
 # Runs in a process of its own, where `distal` is the checkout's.
@@ -80,7 +92,7 @@ if traced:
 
 
 def calls(checkout: Path, arguments: list[str]) -> list[tuple[str, str]]:
-    """Return the file and the name of each function that a command runs, in the order of their first calls."""
+    """Return the file and the name of each function that a command runs, in the order of first calls."""
     for traced in (False, True):
         with tempfile.TemporaryDirectory() as folder:
             given = json.dumps([word.replace("OUT", folder) for word in arguments])
@@ -104,7 +116,7 @@ def main() -> None:
     parser.add_argument("--only", choices=COMMANDS)
     parser.add_argument("--calls", action="store_true", help="list the functions, a line for each stay")
     args = parser.parse_args()
-    print("| journey | files | functions | switches between files |\n|---|---|---|---|")
+    say("| journey | files | functions | switches between files |\n|---|---|---|---|")
     for command in [args.only] if args.only else COMMANDS:
         found = calls(args.checkout, COMMANDS[command])
         stays: list[tuple[str, list[str]]] = []
@@ -113,9 +125,15 @@ def main() -> None:
                 stays.append((file, []))
             stays[-1][1].append(name)
         files = {file for file, _ in found}
-        print(f"| `distal {command}` | {len(files)} | {len(found)} | {len(stays) - 1} |", flush=True)
-        if args.calls:
-            print(*(f"{file}: {', '.join(names)}" for file, names in stays), sep="\n", flush=True)
+        say(f"| `distal {command}` | {len(files)} | {len(found)} | {len(stays) - 1} |")
+        for file, names in stays if args.calls else []:
+            say(f"{file}: {', '.join(names)}")
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
