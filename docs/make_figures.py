@@ -24,8 +24,8 @@ from distal.learners import dsp
 from distal.model import traces
 from distal.model.draws import child_seed
 from distal.tasks.episode import Episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk
 
 FOLDER = Path(__file__).parent / "pictures"
 PAPER = "#ffffff"

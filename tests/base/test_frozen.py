@@ -43,7 +43,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "distal.Agent": doors.agent,
     "distal.Table": lambda: table().table(doors.SHORT),
     "distal.tasks.picture.Picture": lambda: Picture(["G.", "#H"], [0, 1]),
-    "distal.engines.Trials": lambda: engines.runner("cpu").run(
+    "distal.engines.Trials": lambda: engines.Runner("cpu").run(
         doors.trials(), keep_weights=True, keep_ep=True
     ),
     "distal.tasks.episode.Episode": lambda: next(reference.episodes(doors.trials(), 0)),

@@ -18,7 +18,7 @@ from unittest.mock import Mock
 import pytest
 
 import distal
-from distal import InputError, cli, published_rule
+from distal import InputError, published_rule
 from distal.cli import main
 from distal.cli.maze import small
 from distal.engines import Runner, resolve

@@ -115,7 +115,7 @@ def test_a_quick_run_does_not_replace_the_kept_numbers(making: ModuleType) -> No
 
 def test_what_is_inside_is_what_inspect_finds(numbers: ModuleType) -> None:
     rule, seed = distal.find_rule("champion:1"), 5
-    trials = numbers.Trials(seed, distal.engines.runner(None))
+    trials = numbers.Trials(seed, distal.engines.Runner(None))
     size = numbers.Size(trials=16, moved=1, short=12)
     measure = numbers.Measure()
     found = numbers.inside(trials, size, rule, measure, size.short)

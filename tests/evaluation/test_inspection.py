@@ -24,8 +24,8 @@ from distal.evaluation.learning import batch_of
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.model import network
 from distal.show import inspection_page
-from distal.tasks.tables import TableTask
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
+from distal.tasks.table_task import TableTask
 from tests.batches import random_batch, random_settings, random_table, random_trials
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
@@ -194,7 +194,7 @@ def test_the_smallest_rule_meets_its_criterion_and_is_measured_in_fresh_trials(
 
 
 def test_the_same_seed_finds_the_same_smallest_rule(found: distal.Inspection) -> None:
-    again = distal.inspect("evolved:1", **SMALL, workers=1)
+    again = distal.inspect("evolved:1", **SMALL, engine=distal.Runner(workers=1))
     assert again.smallest == found.smallest
     assert again.to_dict() == {**found.to_dict(), "workers": 1}
 

@@ -17,6 +17,7 @@ import distal
 from distal import InputError, TaskStudy, evolve, learn, study_tasks, write_report
 from distal.base.colours import LIGHT
 from distal.cli import main
+from distal.engines import Runner
 from distal.evaluation import learning as evaluation
 from distal.evaluation.learning import settings_in
 from distal.learners import find_learner
@@ -73,7 +74,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[TaskStudy, Path]:
     folder = tmp_path_factory.mktemp("tasks") / "a study"
     with pytest.MonkeyPatch.context() as patch:
         small(patch)
-        study = study_tasks("quick", seed=3, out=folder, workers=1)
+        study = study_tasks("quick", seed=3, out=folder, engine=Runner(workers=1))
     write_report(study, folder)
     return study, folder
 
@@ -250,7 +251,7 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study_tasks("quick", seed=3, out=out, workers=1, progress=stop)
+        study_tasks("quick", seed=3, out=out, engine=Runner(workers=1), progress=stop)
     assert (out / "test_rule_frozen_lake_4x4.npz").exists()
     tested: list[str] = []
     batch_of = evaluation.batch_of
@@ -260,14 +261,14 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
         return batch_of(learners, *rest, **options)
 
     monkeypatch.setattr(stages, "batch_of", counted)
-    assert study_tasks("quick", seed=3, out=out, workers=1).outcomes == tiny[0].outcomes
+    assert study_tasks("quick", seed=3, out=out, engine=Runner(workers=1)).outcomes == tiny[0].outcomes
     assert tested == ["FrozenLake-v1"] * 8  # the slow task alone
     tested.clear()
     (out / "chance_rule_t_maze_1.npz").unlink()
-    assert study_tasks("quick", seed=3, out=out, workers=1).outcomes == tiny[0].outcomes
+    assert study_tasks("quick", seed=3, out=out, engine=Runner(workers=1)).outcomes == tiny[0].outcomes
     assert tested == ["maze"]
     with pytest.raises(InputError, match="holds a study of tasks with other options"):
-        study_tasks("quick", seed=4, out=out, workers=1)
+        study_tasks("quick", seed=4, out=out, engine=Runner(workers=1))
 
 
 # ------------------------------------------------------------------ what the page says

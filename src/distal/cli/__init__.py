@@ -99,10 +99,10 @@ def _run(arguments: list[str]) -> int:
             parser.print_help()
             return 0
         if hasattr(args, "engine"):
-            from distal import engines  # noqa: PLC0415
+            from distal.engines import Runner  # noqa: PLC0415
 
             # Refused at once, if it cannot run here; the one runner that the whole command has.
-            args.runner = engines.runner(args.engine, getattr(args, "workers", None))
+            args.runner = Runner(args.engine, getattr(args, "workers", None))
         args.run(args)
         sys.stdout.flush()
     except Exception as error:

@@ -23,8 +23,8 @@ from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.rule import SHIPPED, shipped_names
 from distal.model.settings import Settings
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import task_name
-from distal.tasks.walk import MazeTask
 
 _TRIALS = 50
 

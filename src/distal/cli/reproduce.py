@@ -13,7 +13,7 @@ from distal.cli.terminal import console, print_json
 from distal.model.settings import Settings
 from distal.studies import experiments, report
 from distal.studies.comparison import agreement, compare
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 
 def add(commands: Commands) -> None:

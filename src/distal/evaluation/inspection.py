@@ -7,7 +7,6 @@ every difference is paired. `inspect` asks them all and returns an `Inspection`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields, replace
 from inspect import signature
 from pathlib import Path
@@ -445,8 +444,6 @@ def inspect(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Inspection:
@@ -465,8 +462,6 @@ def inspect(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: As in `learn`.
-        workers: As in `learn`.
-        executor: As in `learn`.
         progress: Called with the number of episodes run since its last call.
         **settings: As in `Settings`.
 
@@ -482,7 +477,7 @@ def inspect(
     chosen = chosen_task(task, maze)
     if integer("trials", trials, 1, MAX_COUNT) * len(chosen.goals) < 2:
         raise InputError("trials is 1 in a task of one goal, expected 2 or more: differences need pairs")
-    runner = engines.runner(engine, workers, executor)
+    runner = Runner.of(engine)
     result = learn(
         rule, task=chosen, episodes=episodes, trials=trials, resample=resample, seed=seed, engine=runner,
         progress=progress, **settings,

@@ -8,7 +8,6 @@ that they would make differently.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal.base.checks import InputError, one_of, sequence, shown
 from distal.base.display import html_table, or_dash
 from distal.base.drawing import axes_or_new
@@ -245,8 +243,6 @@ def inspect_set(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> RuleSet:
@@ -262,8 +258,6 @@ def inspect_set(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: As in `learn`.
-        workers: As in `learn`.
-        executor: As in `learn`.
         progress: Called with the number of episodes run since its last call.
         **settings: As in `Settings`.
 
@@ -278,7 +272,7 @@ def inspect_set(
         raise InputError(f"rules is {shown(rules)}, expected two rules or more; inspect takes one")
     check_updates(episodes, resample)
     chosen = chosen_task(task, maze)
-    runner = engines.runner(engine, workers, executor)
+    runner = Runner.of(engine)
     results, usages = [], []
     for rule in found:
         result = learn(

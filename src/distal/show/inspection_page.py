@@ -20,8 +20,8 @@ from distal.evaluation.usage import LAYERS
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.studies.figures import GROUND, blank, own_style, render_svg, standalone, themed
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import task_name
-from distal.tasks.walk import MazeTask
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

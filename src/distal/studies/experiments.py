@@ -10,7 +10,6 @@ import inspect
 import json
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
@@ -38,8 +37,8 @@ from distal.search.genetic import ELITES, GeneticAlgorithm, first_population
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import NARROW, Appendix, marks
 from distal.studies.stages import SECONDS, Claim, Event, Request, Stage, Stages
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Task
-from distal.tasks.walk import MazeTask
 
 RESAMPLE = 100  # the paper's iterative re-sampling
 TRIALS = 5  # per final position
@@ -347,8 +346,6 @@ def reproduce(
     force: bool = False,
     maze: Maze | None = None,
     engine: str | Runner = engines.DEFAULT,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Reproduction:
@@ -364,9 +361,6 @@ def reproduce(
         force: Start over in a folder made with other options.
         maze: The maze; the triple T-maze if left out.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, cards of the gpu engine, or the executor's workers if it
-            does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the stages proceed.
         **settings: As in `Settings`.
 
@@ -383,7 +377,7 @@ def reproduce(
     request = Experiments(
         scale=scale, rules=rules, elites=elites, seed=seed, settings=in_force, maze=checked_maze(maze)
     )
-    return run(request, engines.runner(engine, workers, executor), out, force, progress)
+    return run(request, Runner.of(engine), out, force, progress)
 
 
 def run(

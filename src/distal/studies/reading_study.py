@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -54,7 +53,7 @@ from distal.studies import experiments
 from distal.studies.experiments import PAPER, evolution_episodes
 from distal.studies.reading_tests import Appendix, Likelihood, papers_fitness
 from distal.studies.stages import SECONDS, Claim, Event, Grouped, Request, Stage, Stages, made_by, read_as
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more
 SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
@@ -636,8 +635,6 @@ def study_readings(
     force: bool = False,
     maze: Maze | None = None,
     engine: str | Runner = engines.DEFAULT,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> ReadingStudy:
@@ -654,9 +651,6 @@ def study_readings(
         force: Start over in a folder made with other options.
         maze: The maze of the base; the triple T-maze if left out.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, cards of the gpu engine, or the executor's workers if it
-            does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the variants proceed.
         **settings: As in `Settings`, for the base.
 
@@ -671,7 +665,7 @@ def study_readings(
     function("progress", progress)
     in_force = Settings.of(settings, tuple(inspect.signature(study_readings).parameters))
     request = Readings(scale=scale, elites=elites, seed=seed, settings=in_force, maze=checked_maze(maze))
-    return run(request, engines.runner(engine, workers, executor), out, force, progress)
+    return run(request, Runner.of(engine), out, force, progress)
 
 
 def run(

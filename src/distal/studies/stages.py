@@ -36,9 +36,9 @@ from distal.search.evolve import Step, resume, start, summary
 from distal.search.genetic import ELITES
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
+from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, whole_eps
-from distal.tasks.walk import MazeTask
 
 SECONDS = "seconds.json"  # how long each stage took
 _WHOLE: np.dtype[Any] = np.dtype(np.int32)  # of EPs that are whole numbers
