@@ -37,20 +37,22 @@ if TYPE_CHECKING:
     from distal.evaluation.learning import learn as learn
     from distal.evaluation.rule_set import RuleSet as RuleSet
     from distal.evaluation.rule_set import inspect_set as inspect_set
+    from distal.learners import PlasticNetwork as PlasticNetwork
     from distal.learners import find_learner as find_learner
     from distal.learners.chance import Chance as Chance
     from distal.learners.hill_climbing import HillClimbing as HillClimbing
-    from distal.learners.rule import Rule as Rule
-    from distal.learners.rule import champion_record as champion_record
-    from distal.learners.rule import champion_rules as champion_rules
-    from distal.learners.rule import find_rule as find_rule
-    from distal.learners.rule import published_rule as published_rule
-    from distal.learners.rule import published_rules as published_rules
+    from distal.learners.shipped import Rule as Rule
+    from distal.learners.shipped import champion_record as champion_record
+    from distal.learners.shipped import champion_rules as champion_rules
+    from distal.learners.shipped import find_rule as find_rule
+    from distal.learners.shipped import published_rule as published_rule
+    from distal.learners.shipped import published_rules as published_rules
     from distal.model.maze import Maze as Maze
     from distal.model.maze import maze as maze
     from distal.model.maze import t_maze as t_maze
     from distal.model.maze import triple_t_maze as triple_t_maze
     from distal.model.settings import Settings as Settings
+    from distal.networks import check_network as check_network
     from distal.search.cma import CMA as CMA
     from distal.search.evolve import evolve as evolve
     from distal.search.evolve import resume as resume
@@ -88,12 +90,13 @@ _HOMES = {
     "evaluation.inspection": "Inspection inspect",
     "evaluation.learning": "Behaviour Difference Result climb learn",
     "evaluation.rule_set": "RuleSet inspect_set",
-    "learners": "find_learner",
+    "learners": "PlasticNetwork find_learner",
     "learners.chance": "Chance",
     "learners.hill_climbing": "HillClimbing",
-    "learners.rule": "Rule champion_record champion_rules find_rule published_rule published_rules",
+    "learners.shipped": "Rule champion_record champion_rules find_rule published_rule published_rules",
     "model.maze": "Maze maze t_maze triple_t_maze",
     "model.settings": "Settings",
+    "networks": "check_network",
     "search.cma": "CMA",
     "search.evolve": "evolve resume",
     "search.genetic": "GeneticAlgorithm",
