@@ -14,7 +14,8 @@ ROOT = Path(distal.__file__).parent
 
 # Each may import itself and what stands before it. All may import the version, none the front door.
 ORDER = (
-    "_version", "base", "model", "tasks", "learners", "engines", "evaluation", "search", "studies",
+    "_version", "base", "model", "tasks", "networks", "learners", "engines", "evaluation", "search",
+    "studies",
     "show", "bench", "cli", "front door",
 )  # fmt: skip
 

@@ -21,10 +21,10 @@ from distal.evaluation.comparison import Comparison, PairedDifference, compare
 from distal.evaluation.inspection import Inspection, inspect
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
 from distal.evaluation.rule_set import RuleSet, inspect_set
-from distal.learners import find_learner
+from distal.learners import PlasticNetwork, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.rule import (
+from distal.learners.shipped import (
     Rule,
     champion_record,
     champion_rules,
@@ -34,6 +34,7 @@ from distal.learners.rule import (
 )
 from distal.model.maze import Maze, maze, t_maze, triple_t_maze
 from distal.model.settings import Settings
+from distal.networks import check_network
 from distal.search.cma import CMA
 from distal.search.evolve import evolve, resume
 from distal.search.genetic import GeneticAlgorithm
@@ -75,6 +76,7 @@ __all__ = [
     "Islands",
     "Maze",
     "PairedDifference",
+    "PlasticNetwork",
     "Race",
     "ReadingStudy",
     "Reproduction",
@@ -92,6 +94,7 @@ __all__ = [
     "champion_record",
     "champion_rules",
     "champions",
+    "check_network",
     "climb",
     "compare",
     "evaluate",
