@@ -48,6 +48,7 @@ from distal.studies.reading_study import ReadingStudy, study_readings
 from distal.studies.task_study import TaskStudy, study_tasks
 from distal.studies.writing import write_report
 from distal.tasks import registration
+from distal.tasks.checking import check_task
 from distal.tasks.gym import EnvTask
 from distal.tasks.sources import task_of
 from distal.tasks.switching import Switch
@@ -92,6 +93,7 @@ __all__ = [
     "champion_record",
     "champion_rules",
     "champions",
+    "check_task",
     "climb",
     "compare",
     "evaluate",
