@@ -29,7 +29,7 @@ from distal.evaluation.measures import LAST, Measure
 from distal.evaluation.usage import count_usage
 from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
 from distal.learners.dsp import NUMBERS, ROWS, Rule
-from distal.learners.rule import champion_record, champion_rules, find_rule
+from distal.learners.shipped import champion_record, champion_rules, find_rule
 from distal.model.draws import child_seed
 from distal.model.maze import maze, t_maze, triple_t_maze
 from distal.model.settings import NEURONS, READINGS, SettingsDict

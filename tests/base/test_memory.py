@@ -26,7 +26,7 @@ from distal.base.machine import free_memory
 from distal.cli import main
 from distal.engines import reference, spread
 from distal.evaluation.learning import Behaviour, batch_of
-from distal.model.network import Weights
+from distal.networks import Weights
 from distal.show import watch
 from distal.tasks.mazes import MazeTask
 from tests.mazes import T

@@ -22,7 +22,7 @@ from distal.evaluation import rule_set
 from distal.evaluation.inspection import Effect, points, with_row
 from distal.evaluation.learning import batch_of
 from distal.evaluation.usage import LAYERS, Usage, count_usage
-from distal.model import network
+from distal.networks import Recurrent
 from distal.show import inspection_page
 from distal.tasks.mazes import MazeTask
 from distal.tasks.table_task import TableTask
@@ -50,7 +50,7 @@ def trials(rule: Rule, episodes: int = 2, count: int = 1, **settings: Any) -> Ba
 
 
 def test_the_rows_of_the_reflex_agent_are_counted_as_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "fresh_weights", lambda *_: reflex())
+    monkeypatch.setattr(Recurrent, "fresh_weights", lambda *_: reflex())
     rule = Rule([0] * 32, eta=0, theta=0.3, alpha_h=0.5, alpha_o=0.5)
     batch = trials(rule, hidden=1, trace_pre="previous").part(0, 1)  # goal 0: three steps, one update
     usage = count_usage(batch, "reference")

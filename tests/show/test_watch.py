@@ -28,13 +28,14 @@ from distal.cli import main
 from distal.engines import Batch, Trials, reference
 from distal.engines.batch import best_so_far
 from distal.evaluation.usage import count_usage
-from distal.learners import DEFAULT_CLIMBER, Learner, Parameters, find_learner, register, unregister
+from distal.learners import DEFAULT_CLIMBER, Learner, find_learner, register, unregister
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.rule import Rule
+from distal.learners.shipped import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
-from distal.model.network import logistic, silent, step
 from distal.model.settings import NEURONS, READINGS, Settings
+from distal.networks import Acting, network_for
+from distal.networks.recurrent import logistic
 from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.show.watch import Watched
@@ -317,12 +318,12 @@ def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Pag
 def activity(batch: Batch, number: int) -> NDArray[np.float32]:
     """Return what sigmoid neurons pass on in an episode, (steps, H), by the engine's own step."""
     (episode,) = islice(reference.episodes(batch, 0), number, number + 1)
-    scales = np.float32(batch.learners[0].alpha_h), np.float32(batch.learners[0].alpha_o)
-    hidden, passed = silent(batch.settings.hidden, "sigmoid"), []
-    before = np.vstack([np.zeros_like(episode.outputs[:1]), episode.outputs[:-1]])
-    for inputs, outputs in zip(episode.inputs, before, strict=True):
-        hidden, _, _ = step(episode.weights, *scales, inputs, hidden, outputs, "sigmoid")
-        passed.append(hidden)
+    learner, task = batch.learners[0], batch.task
+    network = network_for(batch.settings, task.inputs, task.outputs, learner.numbers)
+    acting, passed = Acting(network, episode.weights, int(batch.seed[0]), number), []
+    for inputs in episode.inputs[:, :-1].tolist():
+        acting.act(inputs)
+        passed.append(acting.state.hidden)
     return np.stack(passed)
 
 
@@ -1317,10 +1318,10 @@ def test_many_numbers_of_a_learner_are_cut_short(opened: Opened) -> None:
     fields: list[Any] = [(name, float, 0.5) for name in (*names, "alpha_h", "alpha_o")]
     known: dict[str, Any] = {
         "kind": "many", "label": "many", "file_format": "test-many", "names": names, "jump": 0.5,
-        "episodes": Jumps.episodes,
+        "update": Jumps.update,
     }  # fmt: skip
     many: Any = make_dataclass(
-        "Many", [*fields, ("name", str, "")], bases=(Parameters,), frozen=True, namespace=known
+        "Many", [*fields, ("name", str, "")], bases=(Learner,), frozen=True, namespace=known
     )
     register(many)
     try:

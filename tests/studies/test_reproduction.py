@@ -23,7 +23,7 @@ from distal import InputError
 from distal.base import significance
 from distal.base.colours import DARK, LIGHT
 from distal.cli import main
-from distal.learners.rule import find_rule
+from distal.learners.shipped import find_rule
 from distal.studies import comparison, experiments, figures, report
 from distal.studies.comparison import Line, compare
 from distal.studies.experiments import Reproduction, Scale, reproduce
@@ -577,7 +577,7 @@ def test_results_json_holds_all_numbers(tiny: tuple[Reproduction, Path]) -> None
     assert kept["winners"][0]["run"] == 1
     assert data["chance"]["fitness_at"]["120"] == result.curves["chance"][:, :, -1].mean(axis=1).tolist()
     rule = result.learners["dsp"][result.best("dsp")]
-    assert data["chance"]["learner"] == {"alpha_h": rule.alpha_h, "alpha_o": rule.alpha_o}
+    assert data["chance"]["learner"] == {name: rule.numbers[name] for name in ("alpha_h", "alpha_o")}
     assert len(data["at_100"]["chance"]) == 40
     for kind in ("dsp", "hc", "chance"):
         assert data["behaviour"][kind]["episodes_reached"] == (result.episodes[kind] < 100).mean()

@@ -177,10 +177,10 @@ BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     "a table that costs otherwise": (
         broken(table=lambda *_: table(left=6)), "they differ in their EP, 9 and 10; mend one",
     ),
-    "no walk": (broken(begin=lambda *_: 3), "begin returns 3, expected a walk, of a class that inherits from"),
+    "no walk": (broken(begin=lambda *_: 3), "begin returns 3, expected a walk, of a class that"),
     "begin that fails": (broken(begin=fails), "begin(0, settings) fails with ValueError: no such button"),
     "one walk for all": (broken(begin=same_walk), "begin returns the walk of the episode before; make a new"),
-    "a walk that is not afresh": (broken(walk=Aging, table=lambda *_: None), "a trial with one seed is not the same"),
+    "a walk that is not afresh": (broken(walk=Aging, table=lambda *_: None), "a trial with one seed is not"),
     "over at once": (walking(over=True), "over is True before the first step of an episode"),
     "over that is a number": (walking(over=1), f"over {HERE} is 1, expected"),
     "too many bits": (walking(sense=lambda walk: [0, 1]), f"sense() {HERE} gives 2 bits, the task has"),

@@ -21,7 +21,7 @@ from distal.evaluation.learning import checked_numbers, settings_in
 from distal.evaluation.rule_set import RANDOM, RuleSet, find_rules, inspect_set
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
-from distal.learners.rule import SHIPPED, shipped_names
+from distal.learners.shipped import SHIPPED, shipped_names
 from distal.model.settings import Settings
 
 _TRIALS = 50

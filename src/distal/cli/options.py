@@ -12,10 +12,11 @@ from distal.base.checks import InputError, shown, suggestion
 from distal.cli.parser import Parser, number, whole
 from distal.cli.terminal import progress
 from distal.learners import DEFAULTS, Learner, find_learner
-from distal.learners.rule import shipped_names
+from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
-from distal.model.settings import BINARY, NEURONS, READINGS, Settings, SettingsDict, default
+from distal.model.settings import BINARY, NEURONS, READINGS, RECURRENT, Settings, SettingsDict, default
+from distal.networks import NETWORKS
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
@@ -62,6 +63,8 @@ def add_settings(
         command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
     neurons = explained(NEURONS, BINARY)
     command.add_argument("--neurons", default=unless_given(BINARY), metavar="WORD", help=neurons)
+    network = explained({word: kind.label for word, kind in NETWORKS.items()}, RECURRENT)
+    command.add_argument("--network", default=unless_given(RECURRENT), metavar="WORD", help=network)
     command.add_argument("--maze", metavar="MAZE", help=maze_help())
     add_heading(command, None if environments else unless_given("north"))
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")

@@ -16,6 +16,7 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
+from distal.model.settings import RECURRENT
 from distal.tasks.table import Table
 
 COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
@@ -51,7 +52,7 @@ def _climbers(batch: Batch) -> Flat:
 
 def _chance(batch: Batch) -> Flat:
     """Return a climb that starts over in every episode, so that its σ is never used."""
-    numbers = [(0.0, one.alpha_h, one.alpha_o) for one in batch.learners]
+    numbers = [(0.0, *one.numbers.values()) for one in batch.learners]
     return Flat(True, np.array(numbers, np.float32), _NO_CHANGES, resample=1)
 
 
@@ -71,6 +72,10 @@ def flat(batch: Batch) -> Flat:
 
 def compiled_table(batch: Batch, engine: str) -> Table:
     """Return the table of a batch's task; refuse a batch without, or whose learners have no code."""
+    if batch.settings.network != RECURRENT:
+        raise InputError(
+            f"engine {engine} has no code for network {batch.settings.network!r}; use engine reference"
+        )
     kind = batch.kind
     if kind not in _COMPILED:
         raise InputError(

@@ -27,7 +27,7 @@ from distal.evaluation.inspection import CHANGES, check_updates, checked_rule, l
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.evaluation.usage import Usage, count_usage
 from distal.learners.dsp import Rule
-from distal.learners.rule import SHIPPED, is_there
+from distal.learners.shipped import SHIPPED, is_there
 from distal.model.maze import Maze
 from distal.model.settings import SettingsDict
 from distal.tasks.sources import AnyTask

@@ -26,6 +26,8 @@ _AHEAD = ((-1, 0), (0, 1), (1, 0), (0, -1))
 ACTIONS = ("stop", "left", "right", "straight")
 STOP, LEFT, RIGHT, STRAIGHT = range(4)
 TURNS = (0, -1, 1, 0)  # the turn that each action makes before it moves
+INPUTS = 3  # of the agent: walls to the left, in front, to the right
+OUTPUTS = len(ACTIONS)
 
 WALL, EMPTY, START = "#", ".", "S"
 FINALS = "0123456789ABCDEFGHIJKLMNOPQRTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in order; S is the start

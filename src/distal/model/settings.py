@@ -49,6 +49,8 @@ NEURONS = {
     "sigmoid": "it is the logistic function of its sum, and counts as active where the sum is above 0",
 }
 BINARY, SIGMOID = NEURONS
+RECURRENT = "recurrent"  # the word for the paper's network; distal.networks knows them all
+_LATER = {"neurons": BINARY, "network": RECURRENT}  # files name these only where they are something else
 
 
 def default(reading: str) -> str:
@@ -56,8 +58,9 @@ def default(reading: str) -> str:
     return next(iter(READINGS[reading]))
 
 
-_MAX_HIDDEN = 256
+MAX_NEURONS = 256  # hidden neurons; also inputs, or outputs, of any task
 MAX_STEPS = 10_000
+_LONGEST_WORD = 50
 
 
 class SettingsDict(TypedDict, total=False):
@@ -71,6 +74,7 @@ class SettingsDict(TypedDict, total=False):
     trace_pre: str
     normalise: str
     neurons: str
+    network: str
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Settings:
         trace_pre: Which step's activations count as `pre`: "current" or "previous".
         normalise: Which incoming weights share a norm: "neuron", "layer" or "none".
         neurons: Whether hidden neurons are "binary", as in the paper, or "sigmoid".
+        network: The word for the network: "recurrent", the paper's, or one that was registered.
 
     Raises:
         InputError: If a number is out of its range, or a reading has no such value.
@@ -99,26 +104,25 @@ class Settings:
     trace_pre: str = default("trace_pre")
     normalise: str = default("normalise")
     neurons: str = BINARY
+    network: str = RECURRENT
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, _MAX_HIDDEN))
+        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_NEURONS))
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in {**READINGS, "neurons": NEURONS}.items():
             object.__setattr__(self, name, one_of(name, getattr(self, name), values))
+        object.__setattr__(self, "network", text("network", self.network, _LONGEST_WORD))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings by name, ready for JSON; files name the neurons only if they are not binary."""
-        settings = asdict(self)
-        if self.neurons == BINARY:
-            del settings["neurons"]
-        return settings
+        """Return the settings by name, ready for JSON; neurons and network only where not the paper's."""
+        return {name: value for name, value in asdict(self).items() if _LATER.get(name) != value}
 
     @classmethod
     def from_dict(cls, data: object) -> Settings:
         """Read what `to_dict` returns."""
         given = instance("settings", data, dict, "what Settings.to_dict returns")
         fields = set(cls.__dataclass_fields__)
-        if not fields - {"neurons"} <= set(given) <= fields:
+        if not fields - set(_LATER) <= set(given) <= fields:
             raise InputError(f"settings is {shown(data)}, expected every setting by name")
         return cls(**given)
 

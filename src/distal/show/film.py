@@ -19,10 +19,9 @@ from distal.base.colours import LIGHT
 from distal.base.files import GIF, MP4, check_target, write_bytes
 from distal.engines import Batch, Runner
 from distal.learners import KINDS
-from distal.model.network import Weights
+from distal.networks import Episode, network_for, run_episode
 from distal.show.recording import states_of
 from distal.tasks import picture as grid
-from distal.tasks.episode import Episode, run_episode
 from distal.tasks.mazes import MazeWalk
 from distal.tasks.picture import NOWHERE, Picture
 from distal.tasks.pixels import SCALE, Frame, draw, draw_grid
@@ -165,7 +164,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
         raise InputError(f"after has {len(wanted)} numbers of episodes, expected 1 to {MAX_SCENES}")
     wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
     learner, settings = batch.learners[int(batch.learner[0])], batch.settings
-    alpha_h, alpha_o = np.float32(learner.alpha_h), np.float32(learner.alpha_o)
+    network = network_for(settings, batch.task.inputs, batch.task.outputs, learner.numbers)
     longest = max(after, default=0)
     curves = {"curves": (memory.EP + memory.COLUMN) * longest}
     memory.Estimate(counted(longest, "episode"), curves, "ask for fewer of them (after)").check()
@@ -176,12 +175,12 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
         trials = run.run(learned, keep_weights=True)
         if trials.hidden is None or trials.output is None:
             raise AssertionError("an engine that was asked for weights gives them")
-        weights = Weights(trials.hidden[0], trials.output[0])
+        weights = network.weights(trials.hidden[0], trials.output[0])
         phase = learned.phase * ((episodes - 1) // learned.phase)  # the last
         number = phase + int(trials.best[0, phase:].argmin())  # the first that was its best
         goals = learned.goals[0].tolist()
         task = Aim(batch.task, goals[0], goals, learned.phase)
-        episode = run_episode(weights, alpha_h, alpha_o, task, settings, int(batch.seed[0]), number)
+        episode = run_episode(network, weights, task, int(batch.seed[0]), number)
         walk = _walk(batch, task.goal_in(number), episode)
         found.append(Scene(episodes, walk, learner.kind, since=phase + 1))
     return found

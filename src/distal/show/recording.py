@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from distal.base.checks import InputError
-from distal.tasks.episode import Episode
+from distal.networks import Episode
 from distal.tasks.table import Table
 
 MAX_BYTES = 16 * 2**20  # of a recording before it is compressed, which makes it about ten times smaller

@@ -26,7 +26,7 @@ from distal.base.frozen import Frozen
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of, checked_maze
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
-from distal.learners.rule import Rule, published_rules
+from distal.learners.shipped import Rule, published_rules
 from distal.model import draws
 from distal.model.maze import Maze
 from distal.model.maze import maze as named_maze

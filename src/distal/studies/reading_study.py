@@ -40,7 +40,7 @@ from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner
 from distal.evaluation.learning import checked_maze
 from distal.learners import Learner, chance_for, embedded, from_embedded
-from distal.learners.rule import NUMBERS, Rule, published_rules
+from distal.learners.shipped import NUMBERS, Rule, published_rules
 from distal.model import maze as mazes
 from distal.model.draws import child_seeds
 from distal.model.maze import MAZES, Maze

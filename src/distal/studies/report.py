@@ -24,7 +24,7 @@ from distal.base.files import to_csv, to_json
 from distal.base.folders import Folder, for_report
 from distal.engines import machine_of
 from distal.learners import chance_for, hill_climbing
-from distal.learners.rule import NUMBERS
+from distal.learners.shipped import NUMBERS
 from distal.model.settings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved

@@ -37,19 +37,18 @@ from distal.engines.batch import Batch, Progress, Trials, checked_call
 from distal.engines.numbers import Flat, compiled_table, flat, refusal
 from distal.engines.threads import run_in_threads
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.network import (
+from distal.model.maze import INPUTS, OUTPUTS
+from distal.model.settings import SIGMOID, Settings
+from distal.networks.recurrent import (
     FARTHEST,
-    INPUTS,
     LN_2_HIGH,
     LN_2_LOW,
     LOG2_E,
     ONE_BITS,
-    OUTPUTS,
     SERIES,
     SHIFT,
     incoming,
 )
-from distal.model.settings import SIGMOID, Settings
 from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
