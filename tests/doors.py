@@ -54,7 +54,7 @@ from distal.evaluation.rule_set import find_rules
 from distal.evaluation.usage import Usage
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
-from distal.model.settings import NEURONS, READINGS
+from distal.model.readings import NEURONS, READINGS
 from distal.networks import Recurrent, run_episode
 from distal.search.cma import CMASearch
 from distal.search.config import Config
@@ -64,6 +64,7 @@ from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
 from distal.show.inspection_page import write_figures, write_page
+from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
 from distal.studies.experiments import Reproduction, Scale
@@ -529,9 +530,9 @@ def held_out() -> dict[str, Any]:
 
 
 @cache
-def scene() -> film.Scene:
+def scene() -> Scene:
     """Return a walk of a step."""
-    return film.scenes(trials(), [1])[0]
+    return scenes(trials(), [1])[0]
 
 
 def restored(**state: object) -> None:
@@ -1170,15 +1171,15 @@ def pictures() -> list[Door]:
         Door("distal.show.watch.trials", watch.trials, WATCHING),
         Door("distal.show.watch.watch", watch.watch, page),
         Door("distal.show.watch.write_page", watch.write_page, {"out": row("page.html", new_file), **page}),
-        Door("distal.show.film.scenes", film.scenes, {
+        Door("distal.show.scenes.scenes", scenes, {
             "batch": (trials, one(Batch)), "engine": row("cpu", none_or(ENGINE[1])),
             "after": row([1, 2], some(list, tuple, range, np.ndarray)),
         }),
         Door("distal.show.film.film", film.film, {
-            "shown": (lambda: film.scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
+            "shown": (lambda: scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
         }),
         *(
-            Door(f"distal.show.film.Scene.{name}", method(scene, name), rows)
+            Door(f"distal.show.scenes.Scene.{name}", method(scene, name), rows)
             for name, rows in (
                 ("caption", {"step": row(0, whole(0, 10**5000))}),
                 ("draw", {"step": row(0, whole(0, 1)), "scale": row(16, whole(1, 100))}),
@@ -1335,6 +1336,7 @@ def machinery() -> list[Door]:
             "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
             "progress": PROGRESS,
         }),
+        Door("distal.check_task", distal.check_task, {"task": BATCH["task"], "seed": SEED}),
         Door("distal.tasks.sources.rebuilt", rebuilt, {
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),
@@ -1391,7 +1393,7 @@ NO_DOOR = {
             "distal.search.loop.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
             "distal.Champion", "distal.studies.champions.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
-            "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",
+            "distal.show.watched.Watched", "distal.show.scenes.Scene", "distal.show.scenes.GridWalk",
             "distal.networks.Weights", "distal.networks.RecurrentWeights",
             "distal.tasks.encoders.Encoder",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Mapping
 from typing import Any, cast
 
 from distal import engines
@@ -15,7 +16,8 @@ from distal.learners import DEFAULTS, Learner, find_learner
 from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
-from distal.model.settings import BINARY, NEURONS, READINGS, RECURRENT, Settings, SettingsDict, default
+from distal.model.readings import BINARY, NEURONS, READINGS, RECURRENT, default
+from distal.model.settings import Settings, SettingsDict
 from distal.networks import NETWORKS
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.mazes import MazeTask
@@ -206,7 +208,7 @@ def add_elites(command: Parser, value: str | None) -> None:
     )
 
 
-def explained(values: dict[str, str], chosen: str) -> str:
+def explained(values: Mapping[str, str], chosen: str) -> str:
     """Return the values of a reading or an option with what they mean, and the default."""
     return "; ".join(f"{value}: {text}" for value, text in values.items()) + f" ({chosen})"
 
