@@ -33,7 +33,7 @@ from distal.learners.rule import champion_record, champion_rules, find_rule
 from distal.model.draws import child_seed
 from distal.model.maze import maze, t_maze, triple_t_maze
 from distal.model.settings import NEURONS, READINGS, SettingsDict
-from distal.studies.measured import Curve
+from distal.studies.intervals import Curve
 from distal.tasks.task import Aim
 from distal.tasks.walk import MazeTask
 

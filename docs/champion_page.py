@@ -19,7 +19,7 @@ from distal.base.significance import SIGNIFICANT, holm
 from distal.evaluation.learning import KEPT
 from distal.evaluation.measures import BEST, LAST, MISSED, Measure
 from distal.learners.dsp import NUMBERS
-from distal.studies.experiments import paper_results
+from distal.studies.reproduction import paper_results
 from distal.studies.wording import listed, made_on, percent, signed, table_row
 
 BEGIN, END = "<!-- champions: written by docs/make_champions.py -->\n", "<!-- end of champions -->\n"

@@ -39,8 +39,10 @@ from distal.search.genetic import GeneticAlgorithm
 from distal.search.results import Evolved
 from distal.studies.beyond_study import BeyondStudy, study_beyond
 from distal.studies.champions import Champion, champions
-from distal.studies.experiments import Reproduction, reproduce
-from distal.studies.reading_study import ReadingStudy, study_readings
+from distal.studies.experiments import reproduce
+from distal.studies.reading_outcome import ReadingStudy
+from distal.studies.readings import study_readings
+from distal.studies.reproduction import Reproduction
 from distal.studies.task_study import TaskStudy, study_tasks
 from distal.studies.writing import write_report
 from distal.tasks import registration

@@ -53,7 +53,7 @@ from distal.studies.beyond_plan import (
     World,
 )
 from distal.studies.beyond_study import BEYOND, Beyond, Outcome
-from distal.studies.measured import Gap, Interval
+from distal.studies.intervals import Gap, Interval
 from distal.studies.stages import Event, Stage
 from distal.tasks.switching import Switch
 from distal.tasks.walk import MazeTask

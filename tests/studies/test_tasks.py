@@ -24,7 +24,7 @@ from distal.model.draws import child_seed
 from distal.search import cma, genetic
 from distal.search import evolve as evolving
 from distal.studies import experiments, reading_study, stages, task_report, task_study
-from distal.studies.measured import Curve, Gap, Interval, Measured
+from distal.studies.intervals import Curve, Gap, Interval, Measured
 from distal.studies.stages import Event
 from distal.studies.task_study import (
     CLIMBER,

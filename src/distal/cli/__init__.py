@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from distal import engines
@@ -26,21 +27,22 @@ from distal.cli import (
     inspect,
     learn,
     maze,
-    readings,
-    reproduce,
     rules,
     runs,
+    study,
     tasks,
     watch,
 )
 from distal.cli.parser import Parser
 from distal.cli.terminal import tell
 from distal.engines.spread import WorkError
+from distal.studies.registry import STUDIES
 
 # As in the help.
 _COMMANDS = (
-    *(maze, env, rules, learn, compare, inspect, watch, evolve, runs),
-    *(reproduce, readings, tasks, beyond, champions, bench),
+    *(module.add for module in (maze, env, rules, learn, compare, inspect, watch, evolve, runs)),
+    *(partial(study.add, study=one) for one in STUDIES),
+    *(module.add for module in (tasks, beyond, champions, bench)),
 )
 
 
@@ -54,7 +56,7 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"distal {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
     for command in _COMMANDS:
-        command.add(commands)
+        command(commands)
     return parser
 
 
