@@ -62,7 +62,8 @@ def breeding() -> float:
     """Measure what a generation of fifteen runs costs besides its trials, in seconds."""
     config = Config("dsp")
     runs = [config.search.begin(*config.genes, run_seed(config, k)) for k in range(config.runs)]
-    run = Runner("cpu", None, _Nothing())
+    run = Runner("cpu")
+    run.module = _Nothing()
     seconds = []
     for _ in range(12):
         began = time.perf_counter()

@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from distal import engines
 from distal.base.files import to_json, write_text
 from distal.base.significance import SIGNIFICANT, p_means
+from distal.engines import Runner
 from distal.evaluation.learning import batch_of
 from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
 from distal.learners.rule import published_fitness, published_rules
@@ -34,7 +34,7 @@ from distal.model.settings import Settings
 from distal.studies import experiments
 from distal.studies.comparison import compare
 from distal.studies.stages import Stages
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 SIDE, MIDDLE, MEAN = 29, 14, 38.5
 SEARCHES = [
@@ -122,7 +122,7 @@ def curves(
         these, seeds, trials=trials, episodes=episodes, task=MazeTask(where), settings=Settings(),
         resample=resample, record=marks,
     )  # fmt: skip
-    return engines.runner(engine, None, None).run(batch).best.reshape(len(these), -1, len(marks))
+    return Runner.of(engine).run(batch).best.reshape(len(these), -1, len(marks))
 
 
 def cheap(where: Maze, engine: str, episodes: int) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def full(job: tuple[str, Maze, dict[str, str], str, str]) -> dict[str, Any]:
     request = experiments.Experiments(
         scale=scale, rules="evolved", elites=options["elites"], seed=0, settings=Settings(), maze=where
     )
-    runner = engines.runner(engine, None, None)
+    runner = Runner.of(engine)
     result = replace(request.work(Shorter(request.plan, runner)), otherwise={})
     lines = [line for line in compare(result) if line.verdict not in ("", "not run")]
     tests = cheap(where, engine, result.scale.episodes)

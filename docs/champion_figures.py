@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 from distal.base.colours import LIGHT
 from distal.base.drawing import signed
 from distal.base.significance import SIGNIFICANT
-from distal.evaluation import drawing
+from distal.evaluation import row_figures
 from distal.evaluation.measures import MISSED, Measure
 from distal.evaluation.usage import LAYERS
 from distal.learners.dsp import ROWS
@@ -110,7 +110,7 @@ def _rows(data: dict[str, Any], name: str) -> Figure:
     found, changes = data["inside"][name], data["rules"][name]["delta_w"]
     figure = blank(7.2, 6.6)
     left, right = figure.subplots(1, 2, sharey=True)
-    drawing.usage(left, np.array(found["use_by_layer"]), LAYERS)
+    row_figures.usage(left, np.array(found["use_by_layer"]), LAYERS)
     effects = [
         (
             one["row"],
@@ -122,10 +122,10 @@ def _rows(data: dict[str, Any], name: str) -> Figure:
         )
         for one in found["knockouts"]
     ]
-    drawing.knockouts(right, effects)
+    row_figures.knockouts(right, effects)
     right.set_xlabel(f"difference of the\n{Measure.of(found['measure']).words}\n(to the right: worse)")
     right.set_ylabel("")
-    names = [f"{row}:\u00a0{drawing.row_label(row)} → {signed(changes[row])}" for row in range(ROWS)]
+    names = [f"{row}:\u00a0{row_figures.row_label(row)} → {signed(changes[row])}" for row in range(ROWS)]
     left.set_yticks(range(ROWS), names)
     left.set_ylabel("row: trace bits 00 01 10 11, m → change of the weight")
     handles, layers = left.get_legend_handles_labels()

@@ -23,7 +23,7 @@ from distal.base.machine import machine
 from distal.base.significance import holm, mean_interval, paired, share_interval
 from distal.engines import Runner
 from distal.engines.batch import EPs
-from distal.evaluation.inspecting import CHANGES, Effect, with_row
+from distal.evaluation.inspection import CHANGES, Effect, with_row
 from distal.evaluation.learning import Behaviour, batch_of, settings_in
 from distal.evaluation.measures import LAST, Measure
 from distal.evaluation.usage import count_usage
@@ -34,8 +34,8 @@ from distal.model.draws import child_seed
 from distal.model.maze import maze, t_maze, triple_t_maze
 from distal.model.settings import NEURONS, READINGS, SettingsDict
 from distal.studies.intervals import Curve
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask
 
 BY_BUDGET = Path(__file__).parents[1] / "benchmarks" / "results" / "champions_by_budget.json"
 PAPER, OURS = BEFORE = ("paper:1", "evolved:1")  # the best rules before the champions
@@ -412,7 +412,7 @@ def measure(size: Size, seed: int, engine: str | None, say: Callable[[str], None
         All numbers, ready for JSON.
     """
     started = time.perf_counter()
-    trials = Trials(child_seed(seed, 0, 0, CHAMPIONS), engines.runner(engine))
+    trials = Trials(child_seed(seed, 0, 0, CHAMPIONS), Runner.of(engine))
     rules = champion_rules()
     records = [champion_record(number) for number in range(1, len(rules) + 1)]
     shown: dict[str, Learner] = {name: find_rule(name) for name in BEFORE}

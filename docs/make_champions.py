@@ -1,12 +1,12 @@
-"""Write docs/champions.md, its figures and numbers, and the README's part about champions.
+"""Measure the champions: docs/champions.json, its figures and its page of tables.
 
     python docs/make_champions.py                                        about four minutes on two cores
     python docs/make_champions.py --main 4000 --trials 4000 --long-trials 400 --engine gpu      on a card
-    python docs/make_champions.py --page                     the page again, from the numbers that are kept
+    python docs/make_champions.py --page              tables and figures again, from the numbers that are kept
     python docs/make_champions.py --quick --out FOLDER                 a few seconds, into another folder
 
-Writes champions.md, champions.json and figures/champion*.svg into docs, or another folder. The README
-is written with docs alone.
+Writes champions.json, champions-tables.md and figures/champion*.svg into docs, or another folder.
+champions.md is written by hand, and so is the README: tests/docs/test_numbers.py compares their numbers.
 """
 
 from __future__ import annotations
@@ -20,36 +20,26 @@ from typing import Any
 
 from champion_figures import figures
 from champion_numbers import QUICK, Size, measure
-from champion_page import BEGIN, END, page, readme
+from champion_tables import page
 
 from distal.base.checks import InputError, integer
 from distal.base.files import to_json, write_text
 from distal.cli.terminal import tell
 
 DOCS = Path(__file__).parent
-README = DOCS.parent / "README.md"
 
 
 def write(data: dict[str, Any], out: Path) -> None:
-    """Write the page and its figures into a folder."""
+    """Write the tables and the figures into a folder."""
     (out / "figures").mkdir(parents=True, exist_ok=True)
-    write_text(out / "champions.md", page(data))
+    write_text(out / "champions-tables.md", page(data))
     for name, svg in figures(data).items():
         write_text(out / "figures" / f"{name}.svg", svg)
 
 
-def with_part(text: str, part: str) -> str:
-    """Return the README with another part about champions."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise InputError(f"README.md has no lines {BEGIN.strip()!r} and {END.strip()!r}, write them back")
-    return f"{before}{part}{after}"
-
-
 def main(arguments: list[str]) -> None:
-    """Measure, unless only the page is wanted, and write."""
-    parser = argparse.ArgumentParser(description="Write the page about champions.")
+    """Measure, unless only the tables are wanted, and write."""
+    parser = argparse.ArgumentParser(description="Measure the champions.")
     parser.add_argument("--main", type=int, default=Size.main, help="trials that show what learners do")
     parser.add_argument("--trials", type=int, default=Size.trials, help="trials of every other short cell")
     parser.add_argument("--long-trials", type=int, default=Size.long_trials, help="trials of long cells")
@@ -72,8 +62,6 @@ def main(arguments: list[str]) -> None:
         write_text(args.out / "champions.json", to_json(data) + "\n")
     kept: dict[str, Any] = json.loads((args.out / "champions.json").read_text(encoding="utf-8"))
     write(kept, args.out)
-    if args.out == DOCS:
-        write_text(README, with_part(README.read_text(encoding="utf-8"), readme(kept)))
 
 
 if __name__ == "__main__":

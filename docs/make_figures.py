@@ -24,8 +24,8 @@ from distal.learners import dsp
 from distal.model import traces
 from distal.model.draws import child_seed
 from distal.tasks.episode import Episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk
 
 FOLDER = Path(__file__).parent / "pictures"
 PAPER = "#ffffff"
@@ -351,7 +351,7 @@ ROOMS = (
     ("engines/", "many trials", ("reference", "cpu", "gpu", "spread, cluster")),
     ("evaluation/", "a measurement", ("learning", "measures, phases", "agents")),
     ("search/", "evolution", ("genetic", "evolve", "runs")),
-    ("analysis/", "a closer look", ("comparing", "inspecting", "rule_sets")),
+    ("analysis/", "a closer look", ("comparison", "inspection", "rule_set")),
     ("paper/", "the paper, studies", ("experiments", "three studies", "reports")),
     ("show/", "what is shown", ("watch", "film")),
     ("cli/", "what a person types", ("one file per command",)),

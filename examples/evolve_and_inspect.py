@@ -18,8 +18,8 @@ import distal
 from distal import learners
 from distal.learners.dsp import modulatory_signal, selected_rows
 from distal.model import network
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask
 
 GENERATIONS, EPISODES = 20, 20
 

@@ -10,10 +10,10 @@ from distal import Chance, HillClimbing, Maze, Rule, Settings, triple_t_maze
 from distal.engines import Batch
 from distal.learners import Learner
 from distal.model.settings import NEURONS, READINGS
+from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import BACK, NEW, Switch
-from distal.tasks.tables import Table
+from distal.tasks.table import Table
 from distal.tasks.task import Task
-from distal.tasks.walk import MazeTask
 
 
 def random_maze(rng: np.random.Generator) -> Maze:

@@ -15,7 +15,8 @@ from distal.engines.cpu import counting, kernels
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner
 from distal.model.settings import BINARY, SIGMOID
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 
 # Inputs, actions and neurons: of a maze, of another table, of one with many actions; a maze's again.
 FORMS = ((3, 4, BINARY), (1, 4, BINARY), (1, 5, BINARY), (3, 4, SIGMOID))

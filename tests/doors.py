@@ -35,11 +35,11 @@ import numpy as np
 
 import distal
 from distal import Chance, Comparison, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
-from distal.engines import Batch, cpu, gpu, reference
+from distal.engines import Batch, Runner, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.learning import Behaviour, Result, batch_of
-from distal.evaluation.rule_sets import find_rules
+from distal.evaluation.rule_set import find_rules
 from distal.evaluation.usage import Usage
 from distal.learners import dsp
 from distal.model.draws import child_seed
@@ -49,11 +49,11 @@ from distal.model.settings import NEURONS, READINGS
 from distal.search.cma import CMASearch
 from distal.search.config import Config
 from distal.search.genetic import GeneticSearch
-from distal.search.protocol import Finalists, Genotypes
+from distal.search.genotypes import Finalists, Genotypes
 from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
-from distal.show.inspected import write_figures, write_page
+from distal.show.inspection_page import write_figures, write_page
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
 from distal.studies.reading_outcome import ReadingStudy
@@ -64,13 +64,14 @@ from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.episode import run_episode
 from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import Picture
 from distal.tasks.sources import rebuilt, task_of, why_not_table
 from distal.tasks.switching import SCHEDULES, Switch
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -606,14 +607,11 @@ NUMBERS: Rows = {
 SWITCH = row(None, none_or(whole(1, 1)))  # of two episodes
 MAZE, PROGRESS = row(SMALL, none_or(one(Maze))), row(None, none_or(function))
 ENGINE = row("cpu", words("cpu", "reference", "auto"))
-CREW: Rows = {
-    "engine": row("cpu", none_or(ENGINE[1])),
-    "workers": row(1, none_or(whole(1, 1024))),
-    "executor": row(None, none_or(never)),
-}
+HOW: Rows = {"engine": row("cpu", none_or(ENGINE[1]))}
+WORKERS = row(1, none_or(whole(1, 1024)))
 LEARNER = row("paper:1", one(Rule, HillClimbing, Chance))
 EVALUATION: Rows = {
-    **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
+    **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
     "keep_weights": row(True, flag), "chance": row(True, flag), "switch": SWITCH,
 }  # fmt: skip
 NO_TASK = row(None, none_or(never))  # there is a maze already
@@ -624,12 +622,12 @@ AGENT: Rows = {
     "episode": row(0, whole(0, 2**32 - 1 - 10_000_000)),
 }  # fmt: skip
 COMPARING: Rows = {
-    **NUMBERS, **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS,
+    **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS,
     "engine": row("cpu", none_or(ENGINE[1])), "learners": row([RULE, RANDOM], never),
     "task": row(None, none_or(never)),
 }  # fmt: skip
 INSPECTION: Rows = {
-    **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "seed": SEED,
+    **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS, "seed": SEED,
     "task": row(None, none_or(never)),
     "trials": row(2, lambda count: EITHER if _number(count) == 1 else whole(2, 2**32 - 1, quick=3)(count)),
     "episodes": row(2, whole(2, 2**32 - 1, quick=3)),
@@ -685,12 +683,12 @@ EVOLUTION: Rows = {
     "switch": SWITCH,
     "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
     **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
-    **SETTINGS, **CREW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
+    **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
     "out": row(None, none_or(new_folder)),
 }  # fmt: skip
 REPORTING: Rows = {
     "scale": row("quick", words("quick", "paper")),
-    **{name: EVOLUTION[name] for name in ("force", "maze", "progress", "seed", *CREW, *SETTINGS)},
+    **{name: EVOLUTION[name] for name in ("force", "maze", "progress", "seed", *HOW, *SETTINGS)},
     "elites": row("remeasured", words("remeasured", "kept")),
     "out": row(None, none_or(any_folder)),
 }
@@ -718,9 +716,10 @@ ASKED: Rows = {
     "batch": (trials, one(Batch)),
     "keep_weights": row(False, flag),
     "keep_ep": row(False, flag),
-    "workers": CREW["workers"],
+    "workers": WORKERS,
     "progress": PROGRESS,
 }
+ASKED_OF_RUNNER: Rows = {name: ASKED[name] for name in ASKED if name != "workers"}
 BATCH: Rows = {
     "learners": row((RULE,), never),
     "learner": row(arrays(2)[0], never),
@@ -864,11 +863,11 @@ def learning() -> list[Door]:
         Door("distal.Result.plot", method(result, "plot"), AX),
         Door("distal.Rule.plot", RULE.plot, AX),
         Door("distal.Evolved.plot", method(evolved, "plot"), AX),
-        Door("distal.evaluation.rule_sets.find_rules", find_rules, {"given": row("runs", some(Rule))}),
-        Door("distal.show.inspected.write_page", write_page, {
+        Door("distal.evaluation.rule_set.find_rules", find_rules, {"given": row("runs", some(Rule))}),
+        Door("distal.show.inspection_page.write_page", write_page, {
             "found": (inspected_set, never), "out": row("page.html", new_file),
         }, quick=False),
-        Door("distal.show.inspected.write_figures", write_figures, {
+        Door("distal.show.inspection_page.write_figures", write_figures, {
             "found": (inspected_set, never), "path": row("drawn", any_folder),
         }, quick=False),
         Door("distal.tasks.gym.EnvWalk", EnvWalk, {
@@ -948,7 +947,7 @@ def learning() -> list[Door]:
 def experiments() -> list[Door]:
     """Return the doors of evolution, the paper's experiments and the study of readings."""
     test, learner = row("dsp", never), row("dsp", never)
-    going_on = {**CREW, "progress": PROGRESS, "generations": row(1, none_or(whole(1, 2**32 - 1, quick=2)))}
+    going_on = {**HOW, "progress": PROGRESS, "generations": row(1, none_or(whole(1, 2**32 - 1, quick=2)))}
     loose = dict.fromkeys(("elites", "engine", "distal", "machine", "seconds"), either)
     return [
         Door("distal.evolve", distal.evolve, {**EVOLUTION, "task": NO_TASK}),
@@ -963,7 +962,7 @@ def experiments() -> list[Door]:
             "budget": row(60, lambda given: LONG if given is None else BUDGET(given)),
         }),
         Door("distal.champions", distal.champions, {
-            **{name: REPORTING[name] for name in ("force", "progress", "seed", *CREW, *SETTINGS)},
+            **{name: REPORTING[name] for name in ("force", "progress", "seed", *HOW, *SETTINGS)},
             "prize": row("best", words("best", "last", "reached", "long")),
             "budget": row(1e9, lambda given: right_if(1e7 < (_number(given) or 0) < 2**63)),
             "runs": row(None, none_or(whole(1, 2**20, quick=0))), "held_out": row(4, whole(2, 2**32 - 1)),
@@ -979,7 +978,7 @@ def experiments() -> list[Door]:
                 "generations": row(3, whole(0, 2**32 - 1)),
             })
             for name in (
-                "distal.GeneticAlgorithm.evaluations", "distal.search.protocol.Algorithm.evaluations",
+                "distal.GeneticAlgorithm.evaluations", "distal.search.search.Algorithm.evaluations",
             )
         ),
         *(
@@ -994,14 +993,14 @@ def experiments() -> list[Door]:
                 ("begin_with", {"genotypes": (lambda: search().ask()[:2], never)}),
             )
         ),
-        Door("distal.search.protocol.Genotypes.of_genes", Genotypes.of_genes, {
+        Door("distal.search.genotypes.Genotypes.of_genes", Genotypes.of_genes, {
             "rows": row([[0, 1, 0.5], [1, 0, 1.0]], some(np.ndarray, list)), "discrete": row(2, whole(0, 2)),
         }),
-        Door("distal.search.protocol.Finalists.best", Finalists.best, {
+        Door("distal.search.genotypes.Finalists.best", Finalists.best, {
             "groups": (lambda: [told_search().finalists(2)], never), "count": row(2, whole(1, 10**6_000)),
         }),
         Door(
-            "distal.search.protocol.Finalists.distinct",
+            "distal.search.genotypes.Finalists.distinct",
             method(lambda: told_search().finalists(2), "distinct"), {"count": row(2, whole(1, 10**6_000))},
         ),
         *(
@@ -1032,12 +1031,12 @@ def experiments() -> list[Door]:
             "sigma": row(0.5, lambda given: WRONG if _number(given) == 0 else share(given)),
         }),
         Door("distal.CMA.begin", distal.CMA().begin, GENES),
-        Door("distal.search.protocol.Search", GeneticSearch, GENES),
-        Door("distal.search.protocol.Search.tell", method(search, "tell"), {
+        Door("distal.search.search.Search", GeneticSearch, GENES),
+        Door("distal.search.search.Search.tell", method(search, "tell"), {
             "genotypes": (lambda: search().ask(), never), "fitness": row(np.ones(3), never),
         }),
-        Door("distal.search.protocol.Search.restore", method(search, "restore"), {"state": (told, never)}),
-        Door("distal.search.protocol.Search.restore", restored, fields_of(
+        Door("distal.search.search.Search.restore", method(search, "restore"), {"state": (told, never)}),
+        Door("distal.search.search.Search.restore", restored, fields_of(
             told(), generation=whole(0, 2**32 - 1)
         )),
         Door("distal.search.cma.CMASearch.tell", method(asked_cma, "tell"), {
@@ -1049,7 +1048,7 @@ def experiments() -> list[Door]:
         Door("distal.search.cma.CMASearch.restore", restored_cma, fields_of(
             told_cma(), generation=whole(0, 2**32 - 1)
         )),
-        Door("distal.search.protocol.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
+        Door("distal.search.search.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
         Door("distal.search.registry.register", register, {"kind": row(distal.CMA, never)}),
         Door("distal.search.results.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
         Door("distal.search.results.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
@@ -1067,11 +1066,11 @@ def experiments() -> list[Door]:
         ),
         Door("distal.study_readings", distal.study_readings, REPORTING, quick=False),
         Door("distal.study_tasks", distal.study_tasks, {
-            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
+            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *HOW)},
             "scale": row("quick", words("quick", "full")), "engine": row("cpu", none_or(ENGINE[1])),
         }, quick=False),
         Door("distal.study_beyond", distal.study_beyond, {
-            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *CREW)},
+            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *HOW)},
             "scale": row("quick", words("quick", "paper")), "engine": row("cpu", none_or(ENGINE[1])),
         }, quick=False),
         Door("distal.write_report", distal.write_report, {
@@ -1174,7 +1173,14 @@ def machinery() -> list[Door]:
             {"batch": ASKED["batch"]},
         ),
         Door("distal.engines.load", engines.load, {"name": ENGINE}),
-        Door("distal.engines.runner", engines.runner, CREW),
+        Door("distal.Runner", Runner, {**HOW, "workers": WORKERS, "executor": row(None, none_or(never))}),
+        Door("distal.Runner.of", Runner.of, HOW),
+        Door("distal.Runner.spread_over", Runner("cpu").spread_over, {"executor": (SameThread, never)}),
+        Door("distal.Runner.suited", Runner("cpu").suited, {"batch": ASKED["batch"]}),
+        Door("distal.Runner.run", Runner("cpu").run, ASKED_OF_RUNNER),
+        Door("distal.Runner.begin", lambda **asked: Runner("cpu").begin(**asked)(), {
+            name: ASKED[name] for name in ("batch", "keep_ep")
+        }),
         Door("distal.engines.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
         Door("distal.engines.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
         Door("distal.engines.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),
@@ -1189,10 +1195,10 @@ def machinery() -> list[Door]:
         Door("distal.tasks.task.Aim.begin", Aim(TASK, 0, (0, 1), 2).begin, {
             "settings": settings, "episode": row(0, whole(0, 2**32 - 1)),
         }),
-        Door("distal.tasks.walk.MazeTask", MazeTask, {
+        Door("distal.tasks.mazes.MazeTask", MazeTask, {
             "maze": maze, "steps": row(None, none_or(SETTINGS["steps"][1])),
         }),
-        Door("distal.tasks.walk.MazeTask.scaled", MazeTask.scaled, {"maze": maze}),
+        Door("distal.tasks.mazes.MazeTask.scaled", MazeTask.scaled, {"maze": maze}),
         Door("distal.Switch", Switch, {
             "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
         }),
@@ -1241,12 +1247,12 @@ def machinery() -> list[Door]:
         Door("distal.Switch.from_dict", from_fields(Switch.from_dict), {
             "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
         }),
-        Door("distal.tasks.walk.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
-        Door("distal.tasks.walk.MazeTask.target", TASK.target, {"settings": settings}),
-        Door("distal.tasks.walk.MazeTask.table", TASK.table, {"settings": settings}),
-        Door("distal.tasks.walk.MazeWalk", MazeWalk, {"maze": maze, "goal": goal, "settings": settings}),
+        Door("distal.tasks.mazes.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
+        Door("distal.tasks.mazes.MazeTask.target", TASK.target, {"settings": settings}),
+        Door("distal.tasks.mazes.MazeTask.table", TASK.table, {"settings": settings}),
+        Door("distal.tasks.mazes.MazeWalk", MazeWalk, {"maze": maze, "goal": goal, "settings": settings}),
         Door(
-            "distal.tasks.walk.MazeWalk.act", method(lambda: TASK.begin(0, SHORT), "act"), {"action": HEADED}
+            "distal.tasks.mazes.MazeWalk.act", method(lambda: TASK.begin(0, SHORT), "act"), {"action": HEADED}
         ),
         Door("distal.Table", Table, TABLE),
         Door("distal.Table.of", Table.of, COSTS),
@@ -1335,15 +1341,15 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.Inspection", "distal.RuleSet", "distal.evaluation.usage.Usage",
-            "distal.evaluation.inspecting.Knockout", "distal.evaluation.inspecting.Effect",
-            "distal.evaluation.inspecting.Effect.of", "distal.evaluation.inspecting.Smallest",
+            "distal.evaluation.inspection.Knockout", "distal.evaluation.inspection.Effect",
+            "distal.evaluation.inspection.Effect.of", "distal.evaluation.inspection.Smallest",
             "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
             "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
-            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.protocol.Finalists",
+            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
             "distal.Champion", "distal.studies.champions.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",
@@ -1356,7 +1362,7 @@ NO_DOOR = {
         (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),
         "the doors of Search.tell and Search.restore are those of a GeneticSearch",
     ),
-    "distal.search.protocol.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
+    "distal.search.genotypes.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
     "distal.engines.cluster.Cluster.shutdown": "needs a cluster; takes what any executor's takes",

@@ -8,8 +8,8 @@ from distal.model.maze import LEFT, STRAIGHT, Maze
 from distal.model.network import Weights
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, run_episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk
 
 
 def reflex() -> Weights:

@@ -10,7 +10,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.learners.rule import Rule
 from distal.model.maze import FINALS, HEADINGS, Maze
 from distal.model.settings import READINGS, Settings
-from distal.tasks.tables import Table
+from distal.tasks.table import Table
 
 unit = st.floats(0, 1, width=32)
 

@@ -129,11 +129,12 @@ def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
     short: Any = {
         "episodes": np.int32(2),
         "trials": np.uint8(1),
-        "workers": np.int64(1),
         "steps": np.int64(3),
     }
     third, largest = np.int64(3), np.uint64(2**64 - 1)
-    result: Any = distal.learn(doors.RULE, **{**short, "seed": largest}, maze=doors.SMALL)
+    workers: Any = np.int64(1)
+    runner = distal.Runner(workers=workers)
+    result: Any = distal.learn(doors.RULE, **{**short, "seed": largest}, maze=doors.SMALL, engine=runner)
     assert json.loads(to_json(result.to_dict(curves=np.bool_(True))))["seed"] == 2**64 - 1
     trial: Any = {"seed": third, "episodes": third, "goal": np.int64(1)}
     watched = watch.watch(doors.RULE, **trial, maze=doors.SMALL)

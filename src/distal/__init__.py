@@ -15,11 +15,12 @@ check_start()
 
 from distal._version import __version__ as __version__
 from distal.base.checks import InputError
+from distal.engines import Runner
 from distal.evaluation.agents import Agent, Evaluation, evaluate
-from distal.evaluation.comparing import Comparison, PairedDifference, compare
-from distal.evaluation.inspecting import Inspection, inspect
+from distal.evaluation.comparison import Comparison, PairedDifference, compare
+from distal.evaluation.inspection import Inspection, inspect
 from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
-from distal.evaluation.rule_sets import RuleSet, inspect_set
+from distal.evaluation.rule_set import RuleSet, inspect_set
 from distal.learners import find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
@@ -49,7 +50,8 @@ from distal.tasks import registration
 from distal.tasks.gym import EnvTask
 from distal.tasks.sources import task_of
 from distal.tasks.switching import Switch
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
 
 __all__ = [
@@ -75,6 +77,7 @@ __all__ = [
     "Result",
     "Rule",
     "RuleSet",
+    "Runner",
     "Settings",
     "Switch",
     "Table",

@@ -16,7 +16,7 @@ import pytest
 from distal import engines
 from distal.base.frozen import Frozen, read_only
 from distal.engines import reference
-from distal.search.protocol import Finalists, Genotypes
+from distal.search.genotypes import Finalists, Genotypes
 from distal.show import watch
 from distal.tasks.picture import Picture
 from tests import doors
@@ -43,18 +43,18 @@ MADE: dict[str, Callable[[], Any]] = {
     "distal.Agent": doors.agent,
     "distal.Table": lambda: table().table(doors.SHORT),
     "distal.tasks.picture.Picture": lambda: Picture(["G.", "#H"], [0, 1]),
-    "distal.engines.Trials": lambda: engines.runner("cpu").run(
+    "distal.engines.Trials": lambda: engines.Runner("cpu").run(
         doors.trials(), keep_weights=True, keep_ep=True
     ),
     "distal.tasks.episode.Episode": lambda: next(reference.episodes(doors.trials(), 0)),
-    "distal.search.protocol.Genotypes": genotypes,
-    "distal.search.protocol.Finalists": lambda: Finalists(genotypes(), np.zeros(2), np.zeros(2, np.int64)),
+    "distal.search.genotypes.Genotypes": genotypes,
+    "distal.search.genotypes.Finalists": lambda: Finalists(genotypes(), np.zeros(2), np.zeros(2, np.int64)),
     "distal.show.watch.Watched": lambda: watch.watch(
         doors.RULE, maze=doors.SMALL, goal="0", episodes=3, steps=3
     ),
 }
 # What holds arrays that are no result.
-INPUTS = {"distal.engines.Batch", "distal.search.protocol.Search"}
+INPUTS = {"distal.engines.Batch", "distal.search.search.Search"}
 INPUTS |= {"distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch"}
 
 

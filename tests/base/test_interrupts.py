@@ -279,7 +279,7 @@ def test_processes_end_with_what_they_were_started_for() -> None:
         "from tests.processes import members, wait_until\n"
         "rule: dict = dict(maze=distal.Maze.from_text(sys.argv[1]), steps=4, episodes=2, trials=2)\n"
         "for _ in range(2):\n"
-        "    distal.learn('hc', engine='reference', workers=2, **rule)\n"
+        "    distal.learn('hc', engine=distal.Runner('reference', 2), **rule)\n"
         "    wait_until(lambda: len(members(os.getsid(0))) == 1, 10)\n"
         "print('gone')\n"
     )
@@ -350,7 +350,7 @@ def test_an_interrupt_that_a_finaliser_would_swallow_ends_the_command(folder: Pa
         "class Thing:\n"
         "    def __del__(self):\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "distal.cli.engines.runner = lambda *asked: (Thing(), None)[1]\n"
+        "distal.cli.Runner = lambda *asked: (Thing(), None)[1]\n"
         "sys.exit(distal.cli.main())\n"
     )
     (folder / "distal").write_text(program)

@@ -28,7 +28,7 @@ from distal.engines import reference, spread
 from distal.evaluation.learning import Behaviour, batch_of
 from distal.model.network import Weights
 from distal.show import watch
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 from tests.mazes import T
 
 MiB = 2**20
@@ -275,7 +275,7 @@ MEASURE = """
 import gc, os, re, sys, traceback
 from distal import cli
 from distal.base import memory
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 def number(field):
     return 1024 * int(re.search(rf"{field}:\\s*(\\d+)", open("/proc/self/status").read())[1])
@@ -385,7 +385,9 @@ def test_what_workers_send_back_is_not_held_twice(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("distal.engines.spread.time.perf_counter", lambda: next(seconds))
     options: dict[str, Any] = {"trials": 100, "episodes": 10_000, "chance": False, **SMALL}
     results = 4 * 200 * 10_000
-    assert peak(lambda: distal.learn(RULE, executor=OneByOne(), **options)) < 1.3 * results
+    assert (
+        peak(lambda: distal.learn(RULE, engine=distal.Runner(executor=OneByOne()), **options)) < 1.3 * results
+    )
 
 
 def test_behaviour_is_counted_without_large_arrays() -> None:
@@ -534,7 +536,9 @@ def test_a_small_address_space_is_an_exception_in_python() -> None:
 
 @linux_only
 def test_more_threads_than_the_address_space_holds_are_refused() -> None:
-    script = "import distal; distal.learn('paper:1', trials=200, episodes=1, workers=1000)"
+    script = (
+        "import distal; distal.learn('paper:1', trials=200, episodes=1, engine=distal.Runner(workers=1000))"
+    )
     done = in_process(script, limit=3000)
     assert "InputError: engine cpu with 1,000 workers needs 7.8 GiB of address space" in done.stderr
 

@@ -17,7 +17,7 @@ import distal
 from distal import InputError, bench, task_of, triple_t_maze
 from distal.bench import Row, tables
 from distal.cli import main
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 ROOT = Path(__file__).parents[2]
 

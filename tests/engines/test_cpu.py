@@ -25,15 +25,17 @@ from hypothesis import strategies as st
 from numba.core.event import Event, EventStatus
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
-from distal.engines import Batch, Trials, cpu, reference
+from distal.engines import Batch, Runner, Trials, cpu, reference
 from distal.engines.cpu import cache, counting, kernels
+from distal.engines.cpu.layout import packed
 from distal.learners import Learner, dsp
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, TURNS
 from distal.model.settings import READINGS
+from distal.tasks.mazes import PIT_PENALTY, MazeTask, maze_table
 from distal.tasks.switching import Switch
-from distal.tasks.tables import Table, TableTask, packed
-from distal.tasks.walk import PIT_PENALTY, MazeTask, maze_table
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from tests.batches import random_trials, random_wide_maze
 from tests.conftest import assert_equal_trials
 from tests.mazes import T
@@ -300,7 +302,7 @@ def test_a_stopped_run_ends_within_a_second() -> None:
 
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        learn("paper:1", episodes=3_000_000, trials=1, engine="cpu", progress=interrupt, workers=2)
+        learn("paper:1", episodes=3_000_000, trials=1, engine=Runner("cpu", 2), progress=interrupt)
     assert time.monotonic() - began < 30  # hours, had it continued
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("distal")]
 

@@ -39,9 +39,10 @@ from distal.learners import Learner, chance_for
 from distal.model import network
 from distal.model.settings import NEURONS, READINGS, SIGMOID
 from distal.studies.experiments import random_learners
+from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import BACK, Switch
-from distal.tasks.tables import MAX_STATES, TableTask
-from distal.tasks.walk import MazeTask
+from distal.tasks.table import MAX_STATES
+from distal.tasks.table_task import TableTask
 from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
 from tests.conftest import COMPARED, assert_equal_trials
 from tests.mazes import T, wide_maze

@@ -38,9 +38,9 @@ from distal.model import network
 from distal.model.settings import BINARY, NEURONS, READINGS, SIGMOID
 from distal.search.genetic import GeneticSearch
 from distal.studies.experiments import random_learners
+from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
-from distal.tasks.tables import TableTask
-from distal.tasks.walk import MazeTask
+from distal.tasks.table_task import TableTask
 from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
 from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze
@@ -687,7 +687,7 @@ def test_as_many_cards_are_used_as_there_are_workers_the_current_one_first(
     card = plug_in(cards=3, used=workers)
     batch = trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1)
     with Device(current):
-        engines.runner("gpu", workers).run(batch)
+        engines.Runner("gpu", workers).run(batch)
     assert set(card.by_card) == used
 
 
@@ -695,7 +695,7 @@ def test_more_workers_than_cards_are_refused_before_any_work(plug_in: Callable[.
     card = plug_in(cards=3, old=True)
     problem = "workers is 3, engine gpu finds 2 cards; ask for no more, or leave workers out"
     batch = trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1)
-    for refused in (lambda: engines.runner("gpu", 3), lambda: gpu.run(batch, workers=3)):
+    for refused in (lambda: engines.Runner("gpu", 3), lambda: gpu.run(batch, workers=3)):
         with pytest.raises(InputError) as refusal:
             refused()
         assert str(refusal.value) == problem
@@ -706,7 +706,7 @@ def test_with_engine_auto_workers_are_for_processors_and_all_cards_are_used(
     plug_in: Callable[..., Card],
 ) -> None:
     card = plug_in(cards=2, used=2)
-    engines.runner("auto", 7).run(trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1))
+    engines.Runner("auto", 7).run(trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1))
     assert set(card.by_card) == {0, 1}
 
 
@@ -808,11 +808,11 @@ def test_a_launch_that_is_waited_for_late_says_nothing_about_the_pace(plug_in: C
 
 def test_runs_take_turns_on_one_card_and_not_on_several(plug_in: Callable[..., Card]) -> None:
     plug_in(cards=1)
-    assert engines.runner("gpu").overlaps
+    assert engines.Runner("gpu").overlaps
     plug_in(cards=2, used=2)
-    assert not engines.runner("gpu").overlaps
-    assert engines.runner("gpu", 1).overlaps
-    assert not engines.runner("cpu").overlaps
+    assert not engines.Runner("gpu").overlaps
+    assert engines.Runner("gpu", 1).overlaps
+    assert not engines.Runner("cpu").overlaps
 
 
 @pytest.mark.parametrize("restart", [None, 2])

@@ -35,7 +35,7 @@ from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread, WorkError, run_block
 from distal.evaluation.learning import batch_of
 from distal.studies.experiments import random_learners
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, members, started, wait_until
 
@@ -120,17 +120,18 @@ def test_neither_workers_nor_order_nor_repetition_change_a_bit(
         assert getattr(together, name).tobytes() == getattr(alone, name).tobytes()
 
 
-def test_python_functions_take_an_executor() -> None:
+def test_python_functions_take_a_runner_with_an_executor() -> None:
     options: dict[str, Any] = {"maze": T, "steps": 9, "hidden": 5, "episodes": 20, "seed": 7}
     climber = HillClimbing(0.2, 0.2, 0.2)
     with ThreadPoolExecutor(2) as pool:
+        runner = distal.Runner(executor=pool)
         assert (
-            distal.learn("paper:1", executor=pool, **options).best == distal.learn("paper:1", **options).best
+            distal.learn("paper:1", engine=runner, **options).best == distal.learn("paper:1", **options).best
         ).all()
         assert (
-            distal.climb(climber, executor=pool, **options).best == distal.climb(climber, **options).best
+            distal.climb(climber, engine=runner, **options).best == distal.climb(climber, **options).best
         ).all()
-        spread_out = distal.evolve("dsp", runs=2, generations=3, executor=pool, **options)
+        spread_out = distal.evolve("dsp", runs=2, generations=3, engine=runner, **options)
     alone = distal.evolve("dsp", runs=2, generations=3, **options)
     assert [winner.to_dict() for winner in spread_out.winners] == [
         winner.to_dict() for winner in alone.winners
@@ -147,7 +148,7 @@ def test_a_process_pool_will_do_and_a_reproduction_is_the_same(tmp_path: Path) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(Experiments.SCALES, "quick", tiny)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            spread_out = distal.reproduce(executor=pool, out=tmp_path / "a", **options)
+            spread_out = distal.reproduce(engine=distal.Runner(executor=pool), out=tmp_path / "a", **options)
         alone = distal.reproduce(out=tmp_path / "b", **options)
     for test, curves in alone.curves.items():
         assert (spread_out.curves[test] == curves).all()
@@ -185,14 +186,14 @@ def test_a_worker_with_another_version_refuses_and_names_both() -> None:
 def test_what_is_no_executor_is_refused() -> None:
     wrong: Any = 3
     with pytest.raises(InputError, match=r"executor is 3, expected one that follows concurrent\.futures"):
-        distal.learn("paper:1", executor=wrong)
+        distal.learn("paper:1", engine=distal.Runner(executor=wrong))
 
 
 def test_a_pool_that_was_shut_down_is_said_to_be() -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
     with pytest.raises(WorkError, match="the executor takes no more work"):
-        distal.learn("paper:1", executor=pool, maze=T)
+        distal.learn("paper:1", engine=distal.Runner(executor=pool), maze=T)
 
 
 # ---------------------------------------------------------------- a Dask cluster of several processes
@@ -419,7 +420,7 @@ def test_a_local_cluster_has_no_pages_and_leaves_no_key_on_disk(own: tuple[Clust
 
 def test_a_worker_takes_no_more_memory_than_is_asked_for_before_it_starts(own: tuple[Cluster, Path]) -> None:
     cluster, _ = own
-    distal.learn("evolved:1", trials=40, episodes=20, executor=cluster)
+    distal.learn("evolved:1", trials=40, episodes=20, engine=distal.Runner(executor=cluster))
     (held,) = cluster.client.run(lambda: Path("/proc/self/smaps_rollup").read_text()).values()
     (line,) = [line for line in held.splitlines() if line.startswith("Pss_Anon:")]
     assert 0.25 * memory.WORKER < 1024 * int(line.split()[1]) < memory.WORKER
@@ -570,6 +571,7 @@ def test_what_progress_raises_comes_out_as_it_is(
         "executor": {"engine": "reference", "executor": threads},
         "cluster": {"engine": "reference", "executor": own[0]},
     }
+    runner = distal.Runner(**ways[path])
     with threads, pytest.raises(type(error)) as raised:
-        distal.learn("paper:1", maze=T, episodes=3, trials=2, hidden=2, steps=3, progress=stop, **ways[path])
+        distal.learn("paper:1", maze=T, episodes=3, trials=2, hidden=2, steps=3, progress=stop, engine=runner)
     assert raised.value is error

@@ -18,14 +18,14 @@ import distal
 from distal import InputError, Rule, Settings
 from distal.base.significance import holm, mean_interval
 from distal.engines import Batch
-from distal.evaluation import rule_sets
-from distal.evaluation.inspecting import Effect, points, with_row
+from distal.evaluation import rule_set
+from distal.evaluation.inspection import Effect, points, with_row
 from distal.evaluation.learning import batch_of
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.model import network
-from distal.show import inspected
-from distal.tasks.tables import TableTask
-from distal.tasks.walk import MazeTask
+from distal.show import inspection_page
+from distal.tasks.mazes import MazeTask
+from distal.tasks.table_task import TableTask
 from tests.batches import random_batch, random_settings, random_table, random_trials
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
@@ -194,7 +194,7 @@ def test_the_smallest_rule_meets_its_criterion_and_is_measured_in_fresh_trials(
 
 
 def test_the_same_seed_finds_the_same_smallest_rule(found: distal.Inspection) -> None:
-    again = distal.inspect("evolved:1", **SMALL, workers=1)
+    again = distal.inspect("evolved:1", **SMALL, engine=distal.Runner(workers=1))
     assert again.smallest == found.smallest
     assert again.to_dict() == {**found.to_dict(), "workers": 1}
 
@@ -210,7 +210,7 @@ def test_what_does_not_fit_in_one_batch_is_run_in_several(
         return run(self, batch, **options)
 
     monkeypatch.setattr(distal.engines.Runner, "run", noted)
-    monkeypatch.setattr("distal.evaluation.inspecting._AT_ONCE", 50)
+    monkeypatch.setattr("distal.evaluation.inspection._AT_ONCE", 50)
     assert distal.inspect("evolved:1", **SMALL).to_dict() == found.to_dict()
     assert max(sizes) == 48  # three rules of 16 trials
 
@@ -274,7 +274,7 @@ def test_the_consensus_weighs_rules_by_their_use() -> None:
     table[:, 5], use[:, 5] = [1, 1, -1], [0.5, 0.25, 0.25]
     table[:, 6], use[:, 6] = [1, -1, -1], [0.0, 0.0, 0.1]  # only the last one uses it
     table[:, 7] = 1  # nobody does
-    mean, agreement = rule_sets.consensus(table, use)
+    mean, agreement = rule_set.consensus(table, use)
     assert mean[[5, 6, 7]].tolist() == [0.5, -1, 0]
     assert agreement[[5, 6, 7]].tolist() == [0.75, 1, 0]
 
@@ -284,11 +284,11 @@ def test_rules_are_as_far_apart_as_the_updates_that_they_make_differently() -> N
     use = np.zeros((3, 32))
     table[:, 0], use[:, 0] = [1, -1, 0], [0.6, 0.4, 0.2]
     table[:, 1], use[:, 1] = [1, 1, 1], [0.4, 0.6, 0.8]
-    apart = rule_sets.distances(table, use)
+    apart = rule_set.distances(table, use)
     # Opposite in half of the updates of the first two; half of 0.4, and half of 0.3, with a change or none.
     assert [apart[0, 1], apart[0, 2], apart[1, 2]] == pytest.approx([0.5, 0.2, 0.15])
     assert (apart == apart.T).all()
-    clusters, order = rule_sets.clustered(apart)  # 1 and 2 join at 0.15; 0 would at 0.35, beyond 2/9
+    clusters, order = rule_set.clustered(apart)  # 1 and 2 join at 0.15; 0 would at 0.35, beyond 2/9
     assert clusters[1] == clusters[2] != clusters[0]
     assert order[1] == 2  # which is the nearest to both
 
@@ -300,7 +300,7 @@ def test_equal_rules_are_one_cluster_and_share_all_their_rows(tmp_path: Path) ->
     assert found.clusters[0] == found.clusters[1] != found.clusters[2]
     assert found.distances[0, 1] == 0
     alone = distal.inspect_set([rule, rule], **{**SMALL, "trials": 1})
-    assert set(alone.shared) == {row for row in range(32) if alone.use[row] >= rule_sets.USED}
+    assert set(alone.shared) == {row for row in range(32) if alone.use[row] >= rule_set.USED}
     assert alone.consensus[list(alone.shared)].tolist() == [rule.delta_w[row] for row in alone.shared]
     assert json.loads(json.dumps(found.to_dict()))["rules"][2]["cluster"] == found.clusters[2]
 
@@ -309,15 +309,15 @@ def test_a_set_is_named_by_a_word_a_folder_or_a_list(tmp_path: Path) -> None:
     small: Any = {"generations": 1, "population": 3, "elite_count": 1, "trials": 1, "episodes": 2}
     evolved = distal.evolve(runs=2, maze=T, steps=5, hidden=2, out=tmp_path / "runs", **small)
     winners = [winner.learner.delta_w for winner in evolved.winners]  # type: ignore[attr-defined]
-    assert [rule.delta_w for rule in rule_sets.find_rules(tmp_path / "runs")] == winners
-    assert [rule.delta_w for rule in rule_sets.find_rules(tmp_path / "runs" / "winners")] == winners
-    assert rule_sets.find_rules("paper") == distal.published_rules()
-    assert len(rule_sets.find_rules(["paper", "evolved:1", str(tmp_path / "runs")])) == 18
+    assert [rule.delta_w for rule in rule_set.find_rules(tmp_path / "runs")] == winners
+    assert [rule.delta_w for rule in rule_set.find_rules(tmp_path / "runs" / "winners")] == winners
+    assert rule_set.find_rules("paper") == distal.published_rules()
+    assert len(rule_set.find_rules(["paper", "evolved:1", str(tmp_path / "runs")])) == 18
     (tmp_path / "empty").mkdir()
     with pytest.raises(
         InputError, match="empty' holds no rules: neither winners/ of distal evolve nor rule files"
     ):
-        rule_sets.find_rules(str(tmp_path / "empty"))
+        rule_set.find_rules(str(tmp_path / "empty"))
     with pytest.raises(InputError, match="expected two rules or more; inspect takes one"):
         distal.inspect_set("paper:1")
 
@@ -339,7 +339,7 @@ def test_plots_are_drawn_on_the_axes_that_are_given(found: distal.Inspection) ->
 
 
 def test_the_page_holds_every_row_and_needs_no_network(found: distal.Inspection, tmp_path: Path) -> None:
-    inspected.write_page(found, tmp_path / "page.html")
+    inspection_page.write_page(found, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert all(f'<td class="">{row // 2:04b}</td>' in page for row in range(2, 32))
     assert not re.search(r"(?:src|href)=\"http", page)

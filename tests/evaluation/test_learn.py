@@ -13,10 +13,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from distal import HillClimbing, InputError, Maze, Rule, Settings, climb, engines, learn, published_rule
-from distal.engines import Batch, reference
+from distal.engines import Batch, Runner, reference
 from distal.evaluation.learning import Result
 from distal.model.draws import child_seed
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 from tests.mazes import T
 from tests.strategies import climbers, mazes, rules, seeds, settings_of
 
@@ -73,8 +73,8 @@ def test_results_are_equal_for_one_worker_and_for_two() -> None:
     rule, climber = published_rule(2), HillClimbing(0.1, 0.2, 0.3)
     for engine in ("cpu", "reference"):
         for one, two in (
-            [learn(rule, engine=engine, workers=workers, **options) for workers in (1, 2)],
-            [climb(climber, engine=engine, workers=workers, **options) for workers in (1, 2)],
+            [learn(rule, engine=Runner(engine, workers), **options) for workers in (1, 2)],
+            [climb(climber, engine=Runner(engine, workers), **options) for workers in (1, 2)],
         ):
             assert (one.best == two.best).all()
             assert all((one.weights(k).hidden == two.weights(k).hidden).all() for k in range(4))
@@ -149,7 +149,8 @@ def test_results_do_not_depend_on_the_order_or_number_of_trials_run_together(
         ({"resample": 0}, "resample is 0"),
         ({"seed": -1}, "seed is -1, expected a whole number from 0 to 18446744073709551615"),
         ({"seed": 2**64}, "seed is 18446744073709551616"),
-        ({"workers": 0}, "workers is 0"),
+        ({"workers": 2}, r"unknown keyword 'workers': write engine=distal.Runner\(engine, workers=…\)"),
+        ({"executor": None}, "write engine=distal.Runner"),
         ({"hidden": 0}, "hidden is 0, expected a whole number from 1 to 256"),
         ({"hidden": 257}, "hidden is 257"),
         ({"steps": 0}, "steps is 0"),

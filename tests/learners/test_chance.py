@@ -38,8 +38,8 @@ from distal.cli import main, terminal
 from distal.learners import chance
 from distal.model import network
 from distal.search.results import Fresh
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask
 from tests.mazes import T
 from tests.strategies import chances, mazes, seeds, settings_of
 

@@ -19,8 +19,8 @@ from distal.model.maze import Maze
 from distal.model.network import Weights
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode, run_episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk
 from tests.mazes import T
 from tests.reflex import reflex, walk
 from tests.strategies import mazes, rules, seeds, settings_of

@@ -16,7 +16,7 @@ from distal.evaluation.learning import batch_of
 from distal.learners import KINDS, Learner
 from distal.learners.genes import Decoded, decoded, genes_of
 from distal.search.genetic import first_population
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 from tests.mazes import T
 
 

@@ -14,8 +14,8 @@ from distal.learners import hill_climbing
 from distal.model import draws, network
 from distal.model.settings import Settings
 from distal.tasks.episode import Episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, MazeWalk
 
 CLIMBER = HillClimbing(sigma=0.2, alpha_h=0.1, alpha_o=0.3)
 

@@ -29,8 +29,8 @@ from distal.show import film, watch
 from distal.studies.experiments import Experiments
 from distal.studies.study import Scale
 from distal.tasks.episode import Episode, run_episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim, W
-from distal.tasks.walk import MazeTask, MazeWalk
 from tests.doors import SameThread, contents
 from tests.mazes import T
 
@@ -211,7 +211,7 @@ def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_
     assert reference.supports(batch) is None
     assert cpu.supports(batch) == REFUSAL
     assert gpu.supports(batch) == REFUSAL.replace("cpu", "gpu")
-    for run in (engines.runner("cpu").run, cpu.run, Spread(Idle(), "cpu").run):
+    for run in (engines.Runner("cpu").run, cpu.run, Spread(Idle(), "cpu").run):
         with pytest.raises(InputError, match=REFUSAL):
             run(batch)
     with pytest.raises(InputError, match=REFUSAL):
@@ -224,7 +224,7 @@ def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_
     with pytest.raises(InputError, match=REFUSAL):
         distal.resume(tmp_path / "runs", generations=1, engine="cpu")
     assert contents(tmp_path) == before
-    distal.resume(tmp_path / "runs", generations=1, executor=SameThread(), engine="reference")
+    distal.resume(tmp_path / "runs", generations=1, engine=engines.Runner("reference", executor=SameThread()))
     assert contents(tmp_path) != before
 
 
@@ -234,7 +234,7 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
 ) -> None:
     monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
     registry.say_instead.cache_clear()
-    run = engines.runner("auto")
+    run = engines.Runner("auto")
     assert run.engine == "gpu"
     climbing = trial(HillClimbing(0.1, 0.2, 0.3))
     long = replace(climbing, episodes=2**31, record=(1,))
@@ -248,7 +248,7 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
         "engine reference is used; engine gpu has no code for learners of kind 'jumps'",
     ]
     with pytest.raises(InputError, match="engine gpu takes at most 2147483647; use engine cpu"):
-        engines.runner("gpu").run(long)
+        engines.Runner("gpu").run(long)
 
 
 def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,14 +260,11 @@ def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: py
 
 
 def test_a_runner_stands_for_engine_workers_and_executor() -> None:
-    run = engines.runner("reference", 2, SameThread())
+    run = engines.Runner("reference", 2, SameThread())
     result = distal.learn("hc", maze=T, episodes=1, trials=1, steps=3, engine=run)
     assert (result.engine, result.workers) == ("reference", 2)
     assert isinstance(run.module, Spread)
     assert run.module.tasks > 0
-    for given in ({"workers": 2}, {"executor": SameThread()}):
-        with pytest.raises(InputError, match=r"engine is a runner, .* leave these out"):
-            distal.learn("hc", maze=T, engine=run, **given)
 
 
 @pytest.mark.usefixtures("registered")

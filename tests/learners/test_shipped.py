@@ -11,7 +11,7 @@ import pytest
 import distal
 from distal import Rule, champion_record, champion_rules, find_rule
 from distal.evaluation.measures import Measure
-from distal.evaluation.rule_sets import find_rules
+from distal.evaluation.rule_set import find_rules
 from distal.learners import find_learner
 from tests.command_line import output, output_json, refusal
 

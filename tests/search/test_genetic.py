@@ -18,7 +18,7 @@ from distal.model import draws
 from distal.search import ahead
 from distal.search import genetic as evolution
 from distal.search.genetic import GeneticAlgorithm, GeneticSearch
-from distal.search.protocol import Genotypes
+from distal.search.genotypes import Genotypes
 
 
 def genotypes(discrete: list[list[int]], continuous: list[list[float]]) -> Genotypes:

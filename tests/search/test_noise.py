@@ -20,9 +20,10 @@ from distal.search import racing
 from distal.search.config import Config
 from distal.search.evolve import Step, run_seed, summary
 from distal.search.genetic import GeneticSearch
+from distal.search.genotypes import Finalists, Genotypes
 from distal.search.islands import Islands
-from distal.search.protocol import Finalists, Genotypes, Search
 from distal.search.restarts import Restarts
+from distal.search.search import Search
 
 ROOT = Path(__file__).parents[2]
 MAZE = Maze.from_text("#####\n#0S1#\n#####")

@@ -35,10 +35,11 @@ from distal import (
     triple_t_maze,
 )
 from distal.cli import main
+from distal.engines import Runner
 from distal.model.draws import child_seed
 from distal.search.evolve import Step, run_seed, summary
 from distal.search.runs import gene_columns
-from distal.tasks.walk import maze_of
+from distal.tasks.mazes import maze_of
 from tests.command_line import output, refusal
 from tests.mazes import T
 from tests.processes import DISTAL, started
@@ -124,10 +125,10 @@ def test_the_winner_is_the_best_of_the_last_generation_with_an_honest_fitness_an
 
 def test_runs_do_not_depend_on_each_other_or_on_the_number_of_workers(finished: Path, tmp_path: Path) -> None:
     whole = resume(finished)
-    alone = evolve("dsp", **{**SMALL, "runs": 1}, workers=2)
+    alone = evolve("dsp", **{**SMALL, "runs": 1}, engine=Runner(workers=2))
     assert alone.best[0].tolist() == whole.best[0].tolist()
     assert alone.winners[0] == whole.winners[0]
-    evolve("dsp", **SMALL, out=tmp_path / "two", workers=2)
+    evolve("dsp", **SMALL, out=tmp_path / "two", engine=Runner(workers=2))
     assert contents(tmp_path / "two") == contents(finished)
 
 

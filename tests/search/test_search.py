@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 import distal
 from distal import CMA, GeneticAlgorithm, InputError, Maze, evolve, resume
 from distal.cli import main
+from distal.engines import Runner
 from distal.model.draws import child_seed
 from distal.search import cma, registry
 from distal.search.evolve import Step, summary
-from distal.search.protocol import Algorithm, Genotypes, Search, ask_all
-from distal.tasks.walk import MazeTask
+from distal.search.genotypes import Genotypes
+from distal.search.search import Algorithm, Search, ask_all
+from distal.tasks.mazes import MazeTask
 
 # ------------------------------------------------------------------ a new search: this is all of it
 
@@ -92,7 +94,7 @@ def test_a_run_that_stops_in_any_generation_resumes_to_the_same_bytes(
         folder = tmp_path / str(generation)
         with pytest.raises(Stop):
             evolve(learner, **TINY, search=search, out=folder, progress=stop_after(generation))
-        assert resume(folder, workers=2).config.search == search
+        assert resume(folder, engine=Runner(workers=2)).config.search == search
         assert contents(folder) == contents(tmp_path / "whole")
     evolve(learner, **{**TINY, "generations": 1}, search=search, out=tmp_path / "short")
     resume(tmp_path / "short", generations=3)

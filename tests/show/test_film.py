@@ -22,12 +22,13 @@ from distal.model.draws import child_seed
 from distal.model.maze import LEFT, STOP, STRAIGHT
 from distal.show import film, watch
 from distal.show.film import GridWalk, Scene
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import Picture
 from distal.tasks.pixels import SCALE
 from distal.tasks.sources import task_of
 from distal.tasks.switching import Switch
-from distal.tasks.tables import Table, TableTask
-from distal.tasks.walk import MazeTask, MazeWalk
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from tests.mazes import T
 
 

@@ -38,11 +38,12 @@ from distal.model.settings import NEURONS, READINGS, Settings
 from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.show.watch import Watched
+from distal.tasks.mazes import MazeTask
 from distal.tasks.picture import Picture
 from distal.tasks.sources import task_of
 from distal.tasks.switching import Switch
-from distal.tasks.tables import Table, TableTask
-from distal.tasks.walk import MazeTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from tests.command_line import output, output_json, refusal
 from tests.learners.test_learners import Jumps
 from tests.mazes import T
@@ -202,7 +203,7 @@ def cases() -> list[tuple[Watched, Trials]]:
             learner, goal=None if listed else draw.choice(maze.symbols), episodes=6, maze=maze,
             seed=draw.getrandbits(64), resample=resample, switch=switch, **asdict(settings),
         )  # fmt: skip
-        kept = engines.runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
+        kept = engines.Runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
         assert kept.ep is not None
         run.append((Watched(("",), batches, 0, kept.ep, np.zeros(6), (None,), (None,)), kept))
     return run
@@ -401,7 +402,7 @@ def test_where_the_goal_moves_chance_has_the_goals_of_the_trial_and_begins_anew_
     goals = watched.batches[0].goals[0].tolist()
     assert len(goals) == 3
     assert batch.goals.tolist() == [goals] * 200
-    eps = engines.runner("cpu").run(batch, keep_ep=True).ep
+    eps = engines.Runner("cpu").run(batch, keep_ep=True).ep
     assert eps is not None
     best = [np.minimum.accumulate(eps[:, first : first + 4], axis=1) for first in (0, 4, 8)]
     assert watched.chance.tolist() == np.hstack(best).mean(axis=0).tolist()

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from distal import BeyondStudy, InputError, Result, engines, evolve, learn, study_beyond, write_report
+from distal import BeyondStudy, InputError, Result, evolve, learn, study_beyond, write_report
 from distal.base.colours import LIGHT
 from distal.base.significance import difference_interval
 from distal.cli import main
@@ -35,7 +35,7 @@ from distal.studies import (
     beyond_report,
     beyond_study,
     experiments,
-    reading_study,
+    readings,
     stages,
     task_study,
 )
@@ -55,8 +55,8 @@ from distal.studies.beyond_plan import (
 from distal.studies.beyond_study import BEYOND, Beyond, Outcome
 from distal.studies.intervals import Gap, Interval
 from distal.studies.stages import Event, Stage
+from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
-from distal.tasks.walk import MazeTask
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
@@ -77,7 +77,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[BeyondStudy, Path]:
     folder = tmp_path_factory.mktemp("beyond") / "a study"
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SCALES, "quick", TINY)
-        study = study_beyond("quick", seed=SEED, out=folder, workers=1)
+        study = study_beyond("quick", seed=SEED, out=folder, engine=Runner(workers=1))
     write_report(study, folder)
     return study, folder
 
@@ -147,7 +147,7 @@ def test_the_stages_of_the_whole_study_have_names_of_their_own() -> None:
 def test_no_other_work_has_the_seeds_of_the_tests() -> None:
     others = {
         0, evolving._RUN, evolving._EVALUATION, evolving._REMEASUREMENT, experiments.TEST,
-        reading_study.STUDY, task_study.TASKS, genetic._FIRST, genetic._PARENTS, genetic._REDRAW,
+        readings.STUDY, task_study.TASKS, genetic._FIRST, genetic._PARENTS, genetic._REDRAW,
         genetic._DEVIATE, cma._SAMPLE,
     }  # fmt: skip
     assert BEYOND not in others
@@ -361,7 +361,8 @@ class Narrow:
 
 
 def test_what_an_engine_cannot_run_goes_to_the_next() -> None:
-    narrow = Runner("gpu", None, Narrow())  # type: ignore[arg-type]
+    narrow = Runner("cpu")
+    narrow.engine, narrow.module = "gpu", Narrow()  # type: ignore[assignment]
     batches = {
         hidden: batch_of(
             [DEFAULT_CHANCE], np.zeros(1, np.uint64), trials=1, episodes=1, task=Place().task,
@@ -371,11 +372,11 @@ def test_what_an_engine_cannot_run_goes_to_the_next() -> None:
     }  # fmt: skip
     with pytest.raises(InputError, match="hidden is too large"):
         narrow.suited(batches[160])
-    runner = beyond_study.falling_back(narrow)
+    runner = narrow.falling_back()
     assert runner.suited(batches[40]).engine == "gpu"
     assert runner.suited(batches[160]).engine == "cpu"
-    auto = engines.runner(None)
-    assert beyond_study.falling_back(auto) is auto
+    auto = Runner(None)
+    assert auto.falling_back() is auto
 
 
 # ------------------------------------------------------------------ stages and folders
@@ -392,9 +393,9 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study_beyond("quick", seed=SEED, out=out, workers=1, progress=stop)
+        study_beyond("quick", seed=SEED, out=out, engine=Runner(workers=1), progress=stop)
     assert (out / "neurons_sigmoid_dsp.npz").exists()
-    again = study_beyond("quick", seed=SEED, out=out, workers=1)
+    again = study_beyond("quick", seed=SEED, out=out, engine=Runner(workers=1))
     assert without_times(again) == without_times(tiny[0])
     run: list[int] = []
 
@@ -405,10 +406,12 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
     monkeypatch.setattr(stages, "batch_of", counted)
     (out / "change_back_hc.npz").unlink()
     (out / "maze_levels_2_chance.npz").write_bytes(b"damaged")
-    assert without_times(study_beyond("quick", seed=SEED, out=out, workers=1)) == without_times(tiny[0])
+    assert without_times(
+        study_beyond("quick", seed=SEED, out=out, engine=Runner(workers=1))
+    ) == without_times(tiny[0])
     assert run == [4, 8]  # the maze of two levels, then that of three
     with pytest.raises(InputError, match="holds a study beyond the paper with other options"):
-        study_beyond("quick", seed=SEED + 1, out=out, workers=1)
+        study_beyond("quick", seed=SEED + 1, out=out, engine=Runner(workers=1))
 
 
 def without_times(study: BeyondStudy) -> dict[str, Any]:
@@ -422,11 +425,11 @@ def test_a_damaged_folder_is_refused(tiny: tuple[BeyondStudy, Path], tmp_path: P
     config = out / "evolve-dsp-sigmoid" / "config.json"
     config.write_text(config.read_text().replace('"sigmoid"', '"sigmoidal"'))
     with pytest.raises(InputError, match=r"config\.json"):
-        study_beyond("quick", seed=SEED, out=out, workers=1)
+        study_beyond("quick", seed=SEED, out=out, engine=Runner(workers=1))
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "beyond-study.json").write_text("[]")
     with pytest.raises(InputError, match="damaged"):
-        study_beyond("quick", seed=SEED, out=tmp_path / "foreign", workers=1)
+        study_beyond("quick", seed=SEED, out=tmp_path / "foreign", engine=Runner(workers=1))
 
 
 def test_a_study_is_read_back_as_it_was_written(tiny: tuple[BeyondStudy, Path]) -> None:
@@ -750,7 +753,7 @@ def test_the_time_of_a_question_is_that_of_its_stages_and_every_place_is_measure
     measured: list[tuple[int, int, str]],
 ) -> None:
     planned = Beyond(scale="paper", seed=0).planned
-    seconds = beyond_study.estimated_seconds(planned, engines.runner("cpu"))
+    seconds = beyond_study.estimated_seconds(planned, Runner("cpu"))
     assert len(measured) == len(set(measured)) == 10
     for one in planned:
         assert seconds[one.question.name] == pytest.approx(one.outline.episodes / 1_000)
@@ -808,7 +811,7 @@ def test_the_document_is_what_the_kept_numbers_say() -> None:
         for name in ("beyond.json", "beyond_seed_0.json")
     )
     page = beyond_report.to_markdown(study, beside)
-    assert (ROOT / "docs" / "beyond.md").read_text(encoding="utf-8") == page
+    assert (ROOT / "docs" / "beyond-tables.md").read_text(encoding="utf-8") == page
     assert (study.seed, beside.seed) == (1, 0)
     for outcome in beside.outcomes:
         assert beyond_answers.answer(outcome, beside.scale) in page.split("## The same, once more")[1]

@@ -26,7 +26,7 @@ from distal.search.genetic import GeneticAlgorithm
 from distal.search.runs import read_run
 from distal.studies.champions import FINALISTS, PRIZES, Prize, Request, written
 from distal.studies.stages import Event
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 MAZE = Maze.from_text("#####\n#0S1#\n#####")
 SMALL: dict[str, Any] = {

@@ -17,13 +17,14 @@ import distal
 from distal import InputError, TaskStudy, evolve, learn, study_tasks, write_report
 from distal.base.colours import LIGHT
 from distal.cli import main
+from distal.engines import Runner
 from distal.evaluation import learning as evaluation
 from distal.evaluation.learning import settings_in
 from distal.learners import find_learner
 from distal.model.draws import child_seed
 from distal.search import cma, genetic
 from distal.search import evolve as evolving
-from distal.studies import experiments, reading_study, stages, task_report, task_study
+from distal.studies import experiments, readings, stages, task_report, task_study
 from distal.studies.intervals import Curve, Gap, Interval, Measured
 from distal.studies.stages import Event
 from distal.studies.task_study import (
@@ -73,7 +74,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[TaskStudy, Path]:
     folder = tmp_path_factory.mktemp("tasks") / "a study"
     with pytest.MonkeyPatch.context() as patch:
         small(patch)
-        study = study_tasks("quick", seed=3, out=folder, workers=1)
+        study = study_tasks("quick", seed=3, out=folder, engine=Runner(workers=1))
     write_report(study, folder)
     return study, folder
 
@@ -154,7 +155,7 @@ def test_every_task_has_a_name_of_its_own_and_every_mark_is_tested() -> None:
 def test_no_other_work_has_the_seeds_of_the_tests() -> None:
     others = {
         0, evolving._RUN, evolving._EVALUATION, evolving._REMEASUREMENT, experiments.TEST,
-        reading_study.STUDY, genetic._FIRST, genetic._PARENTS, genetic._REDRAW, genetic._DEVIATE, cma._SAMPLE,
+        readings.STUDY, genetic._FIRST, genetic._PARENTS, genetic._REDRAW, genetic._DEVIATE, cma._SAMPLE,
     }  # fmt: skip
     assert task_study.TASKS not in others
 
@@ -250,7 +251,7 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study_tasks("quick", seed=3, out=out, workers=1, progress=stop)
+        study_tasks("quick", seed=3, out=out, engine=Runner(workers=1), progress=stop)
     assert (out / "test_rule_frozen_lake_4x4.npz").exists()
     tested: list[str] = []
     batch_of = evaluation.batch_of
@@ -260,14 +261,14 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
         return batch_of(learners, *rest, **options)
 
     monkeypatch.setattr(stages, "batch_of", counted)
-    assert study_tasks("quick", seed=3, out=out, workers=1).outcomes == tiny[0].outcomes
+    assert study_tasks("quick", seed=3, out=out, engine=Runner(workers=1)).outcomes == tiny[0].outcomes
     assert tested == ["FrozenLake-v1"] * 8  # the slow task alone
     tested.clear()
     (out / "chance_rule_t_maze_1.npz").unlink()
-    assert study_tasks("quick", seed=3, out=out, workers=1).outcomes == tiny[0].outcomes
+    assert study_tasks("quick", seed=3, out=out, engine=Runner(workers=1)).outcomes == tiny[0].outcomes
     assert tested == ["maze"]
     with pytest.raises(InputError, match="holds a study of tasks with other options"):
-        study_tasks("quick", seed=4, out=out, workers=1)
+        study_tasks("quick", seed=4, out=out, engine=Runner(workers=1))
 
 
 # ------------------------------------------------------------------ what the page says
@@ -443,7 +444,7 @@ def test_bad_options_are_refused_in_one_line_before_any_work(
 
 def test_the_document_is_what_the_kept_numbers_say() -> None:
     study = TaskStudy.from_dict(json.loads((ROOT / "docs" / "tasks.json").read_text(encoding="utf-8")))
-    assert (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8") == task_report.to_markdown(study)
+    assert (ROOT / "docs" / "tasks-tables.md").read_text(encoding="utf-8") == task_report.to_markdown(study)
     assert study.seed == 0
     scale = SCALES[study.scale]
     for outcome in study.outcomes:  # what it says was run is what the command runs

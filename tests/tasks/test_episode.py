@@ -12,8 +12,8 @@ from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT, Maze
 from distal.model.network import Weights
 from distal.model.settings import Settings
 from distal.tasks.episode import choose, run_episode
+from distal.tasks.mazes import MazeTask, episodic_performance
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, episodic_performance
 from tests.mazes import T
 from tests.reflex import reflex, walk
 from tests.strategies import mazes, seeds, settings_of, unit

@@ -21,8 +21,8 @@ from distal.learners import Learner, dsp
 from distal.model import draws, network
 from distal.model.draws import child_seed
 from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import own_steps, target_of, task_name, whole_eps
-from distal.tasks.walk import MazeTask
 from tests.strategies import climbers, mazes, rules, settings_of
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")

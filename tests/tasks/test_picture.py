@@ -11,7 +11,8 @@ import pytest
 
 from distal import InputError, Settings
 from distal.tasks.picture import Picture, Spot
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
 from distal.tasks.task import action_names
 from tests.tasks.test_tabulation import Errand, dear_lake, gymnasium, lake, newest

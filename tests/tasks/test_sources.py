@@ -13,10 +13,11 @@ import pytest
 from distal import InputError, Maze, Settings
 from distal.tasks import gym
 from distal.tasks.gym import EnvTask
+from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AT_ONCE, rebuilt, task_of, why_not_table
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from distal.tasks.task import recipe, task_name
-from distal.tasks.walk import MazeTask
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from distal import Behaviour, InputError, Maze, evolve, find_learner, find_rule, learn, triple_t_maze
-from distal.engines import Batch, runner
+from distal.engines import Batch, Runner
 from distal.evaluation.measures import Measure
 from distal.evaluation.phases import Phases
 from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, episodes
 from distal.learners.hill_climbing import perturbed
 from distal.model.network import fresh_weights
 from distal.model.settings import Settings
+from distal.tasks.mazes import MazeTask, scaled_steps
 from distal.tasks.switching import Switch
 from distal.tasks.task import Aim
-from distal.tasks.walk import MazeTask, scaled_steps
 
 SEEDS = np.arange(2000, dtype=np.uint64) * 977 + 5
 FIRST = (np.arange(2000) % 8).astype(np.int32)
@@ -109,13 +109,13 @@ def _batch(
 @pytest.mark.parametrize("word", ["evolved:1", "hc", "chance"])
 def test_engines_agree_where_goals_move(word: str, how: str | tuple[int, ...], resample: int | None) -> None:
     batch = _batch(find_learner(word), Switch(4, how), resample=resample)
-    one, other = (runner(name).run(batch, keep_ep=True, keep_weights=True) for name in ("reference", "cpu"))
+    one, other = (Runner(name).run(batch, keep_ep=True, keep_weights=True) for name in ("reference", "cpu"))
     for name in ("best", "ep", "hidden", "output"):
         assert (getattr(one, name) == getattr(other, name)).all()
 
 
 def test_the_best_ep_is_that_of_the_phase() -> None:
-    outcome = runner("cpu").run(_batch(DEFAULT_CHANCE, Switch(5)), keep_ep=True)
+    outcome = Runner("cpu").run(_batch(DEFAULT_CHANCE, Switch(5)), keep_ep=True)
     assert outcome.ep is not None
     for first in (0, 5, 10):
         phase = slice(first, first + 5)
@@ -124,7 +124,7 @@ def test_the_best_ep_is_that_of_the_phase() -> None:
 
 def test_where_goals_do_not_move_yet_nothing_changes() -> None:
     rule = find_rule("evolved:1")
-    still, moved = (runner("cpu").run(_batch(rule, switch), keep_ep=True) for switch in (None, Switch(7)))
+    still, moved = (Runner("cpu").run(_batch(rule, switch), keep_ep=True) for switch in (None, Switch(7)))
     assert still.ep is not None
     assert moved.ep is not None
     assert (still.ep[:, :7] == moved.ep[:, :7]).all()
@@ -186,7 +186,7 @@ def test_what_a_trial_is_judged_by(word: str, expected: list[float]) -> None:
     measure = Measure.of(word)
     assert measure.record(6, Switch(2)) == (2, 4, 6)
     best = np.array([[6, 4, 5], [4, 4, 7]], np.int32)
-    outcome = runner("cpu").run(batch, keep_ep=True)
+    outcome = Runner("cpu").run(batch, keep_ep=True)
     given = type(outcome)(best=best, ep=ep, hidden=None, output=None)
     assert measure.scores(batch, given).tolist() == pytest.approx(expected)
 

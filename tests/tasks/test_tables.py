@@ -21,10 +21,11 @@ from distal.engines.cpu import kernels
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner
 from distal.model.maze import FINALS, MAX_SIDE
+from distal.tasks.mazes import MazeTask, maze_table
 from distal.tasks.switching import Switch
-from distal.tasks.tables import MAX_COST, Table, TableTask
+from distal.tasks.table import MAX_COST, Table
+from distal.tasks.table_task import TableTask
 from distal.tasks.task import Task, own_steps, target_of, task_name, whole_eps
-from distal.tasks.walk import MazeTask, maze_table
 from tests.conftest import assert_equal_trials
 from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of, tables
 

@@ -17,7 +17,7 @@ from distal import HillClimbing, InputError, Settings, learners, published_rules
 from distal.engines import reference
 from distal.evaluation.learning import batch_of
 from distal.tasks.gym import EnvTask
-from distal.tasks.tables import TableTask
+from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
 from distal.tasks.task import Aim
 

@@ -24,12 +24,12 @@ import distal
 from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume, task_of
 from distal.base import memory
 from distal.cli import main
-from distal.engines import registry
+from distal.engines import Runner, registry
 from distal.search.evolve import Step, summary
 from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
+from distal.tasks.mazes import MazeTask
 from distal.tasks.stored import StoredTask
-from distal.tasks.walk import MazeTask
 from tests.base.test_folders import resealed, snapshot
 from tests.command_line import output
 from tests.mazes import T
@@ -152,10 +152,9 @@ def test_an_environment_is_learned_and_evolved_with_the_same_bits(
     tabulated, how, pool = WAYS[way]
     task = task_of(Mill, tabulated=tabulated)
     with pool() as executor:
-        found = learn(
-            "evolved:1", task=task, **SHORT, **how, executor=executor, keep_ep=True, keep_weights=True
-        )
-        evolved = evolve(task=task, **EVOLVED, **how, executor=executor)
+        runner = Runner(**how, executor=executor)
+        found = learn("evolved:1", task=task, **SHORT, engine=runner, keep_ep=True, keep_weights=True)
+        evolved = evolve(task=task, **EVOLVED, engine=runner)
     learned, right = walked
     one: Any
     other: Any
@@ -176,9 +175,12 @@ def test_a_dask_cluster_gives_the_same_bits() -> None:
 
     with Cluster("local:1") as cluster:
         found = learn(
-            "evolved:1", task=EnvTask("CliffWalking-v1"), **SHORT, engine="reference", executor=cluster
+            "evolved:1",
+            task=EnvTask("CliffWalking-v1"),
+            **SHORT,
+            engine=Runner("reference", executor=cluster),
         )
-        again = learn("evolved:1", task="CliffWalking-v1", **SHORT, executor=cluster)
+        again = learn("evolved:1", task="CliffWalking-v1", **SHORT, engine=Runner(executor=cluster))
     right = learn("evolved:1", task="CliffWalking-v1", **SHORT)
     assert found.best.tolist() == again.best.tolist() == right.best.tolist()
 
@@ -186,7 +188,7 @@ def test_a_dask_cluster_gives_the_same_bits() -> None:
 @pytest.mark.parametrize("workers", [2, 3])
 def test_chance_in_an_environment_does_not_depend_on_the_number_of_processes(workers: int) -> None:
     alone, together = (
-        learn("hc", task=Drift, **SHORT, keep_ep=True, workers=count) for count in (1, workers)
+        learn("hc", task=Drift, **SHORT, keep_ep=True, engine=Runner(workers=count)) for count in (1, workers)
     )
     assert alone.ep is not None
     assert together.ep is not None
@@ -195,7 +197,7 @@ def test_chance_in_an_environment_does_not_depend_on_the_number_of_processes(wor
 
 
 def test_processes_share_the_first_batch_and_are_no_more_than_its_trials() -> None:
-    runner = distal.engines.runner("reference", workers=500)
+    runner = Runner("reference", workers=500)
     learn("hc", task=Drift, **{**SHORT, "episodes": 60}, chance=False, engine=runner)
     (pool,) = runner._pools
     assert (pool.workers, pool.tasks) == (3, 3)
@@ -211,7 +213,7 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
         return fork()
 
     monkeypatch.setattr(os, "fork", warning)
-    assert learn("hc", task=Drift, **SHORT, workers=2).best.shape == (3, 6)
+    assert learn("hc", task=Drift, **SHORT, engine=Runner(workers=2)).best.shape == (3, 6)
 
 
 def test_without_an_engine_reference_runs_what_cpu_cannot_and_says_so_once(
@@ -306,7 +308,7 @@ def test_resumed_runs_rebuild_their_environment_and_end_with_the_same_bytes(
     name: str, after: int, tmp_path: Path
 ) -> None:
     whole = evolve(task=name, **EVOLVED, out=tmp_path / "whole")
-    again = resume(interrupted(tmp_path / "parts", name, after), workers=2)
+    again = resume(interrupted(tmp_path / "parts", name, after), engine=Runner(workers=2))
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
     assert again.best.tolist() == whole.best.tolist()
     assert again.winners == whole.winners
@@ -520,7 +522,7 @@ def test_an_environment_that_breaks_in_a_process_is_told_alike(drifting: str) ->
         task = EnvTask(drifting)
         Drift.broken_after = 0  # from here on
         with pytest.raises(InputError) as refused:
-            learn("hc", task=task, **SHORT, workers=workers)
+            learn("hc", task=task, **SHORT, engine=Runner(workers=workers))
         told.append(str(refused.value))
     assert told[0] == told[1]
     assert told[0].endswith("OSError: the line is broken")

@@ -36,7 +36,7 @@ from distal.learners.rule import evolved_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.maze import maze as named
 from distal.model.settings import Settings
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 _FORMAT, _VERSION = "distal-bench", 1
 NARROW_MAZE = "narrow-t"  # where targets were set, before the default maze had corridors of three cells

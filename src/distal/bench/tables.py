@@ -17,9 +17,9 @@ from distal.learners.rule import published_rules
 from distal.model import network
 from distal.model.maze import triple_t_maze
 from distal.model.settings import Settings
+from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task
-from distal.tasks.walk import MazeTask
 
 _TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "cliff": ("CliffWalking-v1", {}),

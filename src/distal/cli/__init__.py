@@ -13,7 +13,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from distal import engines
 from distal._version import __version__
 from distal.base import interrupts
 from distal.base.checks import InputError, brief
@@ -35,6 +34,7 @@ from distal.cli import (
 )
 from distal.cli.parser import Parser
 from distal.cli.terminal import tell
+from distal.engines import Runner
 from distal.engines.spread import WorkError
 from distal.studies.registry import STUDIES
 
@@ -96,7 +96,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             return 0
         if hasattr(args, "engine"):
             # Refused at once, if it cannot run here; the one runner that the whole command has.
-            args.runner = engines.runner(args.engine, getattr(args, "workers", None))
+            args.runner = Runner(args.engine, getattr(args, "workers", None))
         args.run(args)
         sys.stdout.flush()
     except InputError as error:

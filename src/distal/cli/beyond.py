@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     beside = None if args.beside is None else read_study(args.beside)
     request.claim.check(out, args.force)
     with work.resumable(work.AGAIN), work.runner_of(args) as given:
-        runner = beyond_study.falling_back(given)
+        runner = given.falling_back()
         seconds = beyond_study.estimated_seconds(request.planned, runner)
         work.show_plan([one.outline for one in request.planned], seconds, out)
         with work.stage_progress(runner.executor) as progress:

@@ -15,7 +15,7 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
 from distal.cli.work import runner_of
-from distal.evaluation.comparing import (
+from distal.evaluation.comparison import (
     FEWEST_PAIRS,
     MOST_TRIALS,
     Comparison,
@@ -28,8 +28,8 @@ from distal.evaluation.comparing import (
 )
 from distal.evaluation.learning import checked_numbers, settings_in
 from distal.studies.figures import blank, own_style, render, standalone
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import task_name, whole_eps
-from distal.tasks.walk import MazeTask
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines
 _FORMS = {".png": PNG, ".svg": SVG}  # of a figure, with what such a file begins with

@@ -17,7 +17,7 @@ from distal.evaluation.learning import Result, checked_numbers, learn
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import why_not_table
 from distal.tasks.stored import stored
-from distal.tasks.tables import TableTask
+from distal.tasks.table_task import TableTask
 from distal.tasks.task import Task, own_steps, task_name, whole_eps
 
 

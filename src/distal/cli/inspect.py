@@ -16,15 +16,15 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
-from distal.evaluation.inspecting import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
+from distal.evaluation.inspection import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
 from distal.evaluation.learning import checked_numbers, settings_in
-from distal.evaluation.rule_sets import RANDOM, RuleSet, find_rules, inspect_set
+from distal.evaluation.rule_set import RANDOM, RuleSet, find_rules, inspect_set
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.rule import SHIPPED, shipped_names
 from distal.model.settings import Settings
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import task_name
-from distal.tasks.walk import MazeTask
 
 _TRIALS = 50
 
@@ -62,7 +62,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Look into a rule, or into several."""
-    from distal.show import inspected  # noqa: PLC0415 - imports the figures, which no other command needs
+    from distal.show import inspection_page  # noqa: PLC0415 - imports the figures, which no other command needs
 
     rules = find_rules(args.rules)
     if args.html is not None:
@@ -85,10 +85,10 @@ def run(args: argparse.Namespace) -> None:
         found = inspect(rules[0], **asked) if len(rules) == 1 else inspect_set(rules, **asked)
     files = []
     if args.html is not None:
-        inspected.write_page(found, args.html)
+        inspection_page.write_page(found, args.html)
         files.append(f"page: {args.html}")
     if args.figures is not None:
-        files += [f"figure: {path}" for path in inspected.write_figures(found, args.figures)]
+        files += [f"figure: {path}" for path in inspection_page.write_figures(found, args.figures)]
     if args.json:
         print_json({"version": __version__, **found.to_dict()})
         return
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> None:
         _show_set(found)
     else:
         _show(found)
-        for line in inspected.findings(found):
+        for line in inspection_page.findings(found):
             console().print(f"- {line}")
     for line in files:
         console().print(line, soft_wrap=True)

@@ -32,8 +32,8 @@ from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import BINARY, READINGS, Settings
+from distal.tasks.mazes import MazeTask, maze_of
 from distal.tasks.task import task_name, whole_eps
-from distal.tasks.walk import MazeTask, maze_of
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold

@@ -17,10 +17,10 @@ from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
 from distal.model.settings import BINARY, NEURONS, READINGS, Settings, SettingsDict, default
 from distal.search.genetic import ELITES, GeneticAlgorithm
+from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
 from distal.tasks.switching import NEW, SCHEDULES, Switch
 from distal.tasks.task import Task
-from distal.tasks.walk import MazeTask
 
 
 def learner_help() -> str:

@@ -19,7 +19,7 @@ from distal.studies.stages import outline
 from distal.studies.study import Based, Scaled, Study
 
 _WIDTH = 98  # columns of text
-_NAMES = 37  # columns of the names of rows
+_NAMES = 30  # columns of the names of rows
 
 
 def add(commands: Commands, study: type[Scaled[Any]]) -> None:

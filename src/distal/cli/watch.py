@@ -16,8 +16,8 @@ from distal.base.files import GIF, MP4, PAGE, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import task_name
-from distal.tasks.walk import MazeTask
 
 if TYPE_CHECKING:
     from distal.show.film import Scene

@@ -2,7 +2,7 @@
 
 from distal.engines.batch import MAX_WORKERS, Batch, Engine, Progress, Trials, checked_workers
 from distal.engines.registry import AUTO, DEFAULT, ENGINES, load, machine_of, resolve
-from distal.engines.runner import Runner, runner
+from distal.engines.runner import Runner
 
 __all__ = [
     "AUTO",
@@ -18,5 +18,4 @@ __all__ = [
     "load",
     "machine_of",
     "resolve",
-    "runner",
 ]

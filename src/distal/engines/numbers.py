@@ -16,8 +16,10 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
-from distal.tasks.tables import COMPILED_INPUTS, COMPILED_OUTPUTS, Table
+from distal.tasks.table import Table
 from distal.tasks.task import task_name
+
+COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
 
 
 class Flat(NamedTuple):

@@ -1,11 +1,11 @@
-"""An engine and who uses it: this process, or the workers of an executor."""
+"""How trials are run: by an engine, with a number of workers, in this process or on an executor's workers."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from copy import copy
 
 from distal.base.checks import InputError
 from distal.engines import gpu
@@ -15,35 +15,77 @@ from distal.engines.registry import AUTO, CHOICES, DEFAULT, imported, resolve, s
 from distal.engines.spread import Spread
 
 
-@dataclass(frozen=True, eq=False)
 class Runner:
-    """An engine and how it is to be used: by a number of workers, or by those of an executor.
+    """How trials are run: the engine, its workers, and the executor whose workers do the work.
 
-    With `auto`, a batch that the engine does not support goes to the next one that does. The
-    reference engine has no threads; its workers are processes.
+    `learn`, `evolve` and all others take it as their engine. An engine that cannot run here is
+    refused at once. One runner may serve for many calls: the reference engine's processes and
+    what is known of an executor's pace stay with it.
+
+    Args:
+        engine: "cpu", "gpu", "reference" or "auto", which takes the first of gpu, cpu and reference
+            that can run a batch; if left out, cpu, or reference for a batch that cpu cannot run.
+        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu engine,
+            or the executor's workers if it does not say how many it has.
+        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+
+    Raises:
+        InputError: If the engine cannot run here, or an argument is wrong.
     """
 
-    engine: str
-    workers: int | None
-    module: Engine
-    executor: Executor | None = None
-    auto: bool = False
-    _others: dict[str, Runner] = field(default_factory=dict)  # those that batches went to instead
-    _pools: list[Spread] = field(default_factory=list)  # the reference engine's processes, once there are any
+    def __init__(
+        self, engine: str | None = None, workers: int | None = None, executor: Executor | None = None
+    ) -> None:
+        self.engine = resolve(DEFAULT if engine is None else engine)
+        self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
+        self.workers = checked_workers(workers)
+        self.executor = executor
+        if engine == "gpu" and executor is None:
+            gpu.check(self.workers)
+        own = imported(self.engine)
+        self.module: Engine = own if executor is None else Spread(executor, self.engine)
+        self._others: dict[str, Runner] = {}  # what batches went to instead
+        self._pools: list[Spread] = []  # the reference engine's processes, once there are any
+
+    @classmethod
+    def of(cls, engine: str | Runner | None) -> Runner:
+        """Return the runner that an argument called `engine` is, or stands for."""
+        return engine if isinstance(engine, Runner) else cls(engine)
+
+    def __repr__(self) -> str:
+        given = {"workers": self.workers, "executor": self.executor}
+        options = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
+        return f"Runner({self.engine!r}{options})"
 
     def spread_over(self, executor: Executor) -> Runner:
         """Return a runner that lets the workers of an executor use the engine."""
-        return replace(self, module=Spread(executor, self.engine), executor=executor, _others={}, _pools=[])
+        runner = self._copy()
+        runner.module, runner.executor = Spread(executor, self.engine), executor
+        return runner
+
+    def falling_back(self) -> Runner:
+        """Return a runner that hands a batch that its engine cannot run to the next engine that can."""
+        if self.auto:
+            return self
+        runner = self._copy()
+        runner.auto = True
+        return runner
+
+    def _copy(self) -> Runner:
+        runner = copy(self)
+        runner._others, runner._pools = {}, []
+        return runner
 
     def suited(self, batch: Batch) -> Runner:
-        """Return what runs a batch: this runner, or for engine auto another one; refuse it if none does."""
+        """Return the runner for a batch: this one, or for engine auto another; refuse it if none is."""
         reason = self.module.supports(batch)
         if reason is None:
             return self
         for name in CHOICES[CHOICES.index(self.engine) + 1 :] if self.auto else ():
-            other = self._others.get(name) or runner(name, self.workers, self.executor)
+            if name not in self._others:
+                self._others[name] = Runner(name, self.workers, self.executor)
+            other = self._others[name]
             if other.module.supports(batch) is None:
-                self._others[name] = other
                 say_instead(name, reason)
                 return other
         raise InputError(reason)
@@ -56,7 +98,20 @@ class Runner:
         keep_ep: bool = False,
         progress: Progress | None = None,
     ) -> Trials:
-        """Run all trials of a batch."""
+        """Run all trials of a batch.
+
+        Args:
+            batch: The trials.
+            keep_weights: Whether to return the weights of the first episode that had the best EP.
+            keep_ep: Whether to return the EP of every episode.
+            progress: Called with the number of episodes run since its last call.
+
+        Returns:
+            The best EP so far of every trial, and what was asked for.
+
+        Raises:
+            InputError: If an argument is wrong, or the engine cannot run the batch.
+        """
         suited = self.suited(batch)
         return suited._module_or_processes(len(batch)).run(
             batch,
@@ -67,16 +122,15 @@ class Runner:
         )
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
-        """Start a batch where the engine can; return what waits for its trials."""
+        """Return a function that waits for the trials of a batch; start them now if the engine can."""
         suited = self.suited(batch)
         if not suited.overlaps:
-            trials = self.run(batch, keep_ep=keep_ep)
-            return lambda: trials
+            return lambda: self.run(batch, keep_ep=keep_ep)
         return gpu.begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
 
     @property
     def overlaps(self) -> bool:
-        """Whether `begin` returns before the trials have ended, so that batches can overlap."""
+        """Whether `begin` starts a batch before it is waited for, so that batches can overlap."""
         return self.module is gpu and gpu.overlaps(self._workers_of(self))
 
     def _workers_of(self, suited: Runner) -> int | None:
@@ -96,33 +150,3 @@ class Runner:
             weakref.finalize(self, stop, pool)
             self._pools.append(Spread(pool, self.engine))
         return self._pools[-1]
-
-
-def runner(
-    engine: str | Runner | None, workers: int | None = None, executor: Executor | None = None
-) -> Runner:
-    """Return what runs batches; refuse an engine or a number of workers before any work is done.
-
-    Args:
-        engine: "cpu", "gpu", "reference" or "auto"; None is cpu, or reference for what cpu cannot run;
-            a runner is returned as it is.
-        workers: threads of the cpu engine, processes of the reference engine, cards of the gpu engine,
-            or the executor's workers if it does not say how many it has.
-        executor: anything that follows `concurrent.futures.Executor`; its workers do the work.
-
-    Returns:
-        The runner. `learn`, `evolve` and the others take it as their engine, so that one serves for all.
-
-    Raises:
-        InputError: if the engine cannot run here, or an argument is not what it should be.
-    """
-    if isinstance(engine, Runner):
-        if workers is not None or executor is not None:
-            raise InputError("engine is a runner, which has workers and executor of its own; leave these out")
-        return engine
-    name = resolve(DEFAULT if engine is None else engine)
-    workers = checked_workers(workers)
-    if engine == "gpu" and executor is None:
-        gpu.check(workers)
-    made = Runner(name, workers, imported(name), auto=engine in (None, AUTO))
-    return made if executor is None else made.spread_over(executor)

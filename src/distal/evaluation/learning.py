@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal.base import memory
 from distal.base.checks import (
     MOST,
@@ -62,11 +60,11 @@ from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.network import Weights, incoming
 from distal.model.settings import Settings, SettingsDict
+from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, stored
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, checked_task, own_steps, target_of, whole_eps
-from distal.tasks.walk import MazeTask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -630,8 +628,6 @@ def learn(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     keep_ep: bool = False,
     keep_weights: bool = False,
     chance: bool = True,
@@ -653,11 +649,7 @@ def learn(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: "cpu", "gpu", "reference" or "auto"; all give identical results. If left out, cpu,
-            or reference for what cpu cannot run. Or a runner that `distal.engines.runner` made of
-            an engine, workers and an executor.
-        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
-            engine, or the executor's workers if it does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+            or reference for what cpu cannot run. Or a `Runner`, with workers or an executor.
         keep_ep: Keep the EP of every episode, as `Result.ep`.
         keep_weights: Keep the weights of the first episode that had the best EP.
         chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
@@ -680,7 +672,7 @@ def learn(
     moving = switch_of(switch, episodes)
     chosen = chosen_task(task, maze)
     in_force = settings_in(chosen, settings)
-    run = engines.runner(engine, workers, executor)
+    run = Runner.of(engine)
     _check_memory(trials, episodes, chosen, in_force, keep_ep, keep_weights, chance)
 
     def evaluate(one: Learner, keep_weights: bool = False) -> Result:

@@ -138,6 +138,8 @@ class Settings:
         words = [text("others", word) for word in sequence("others", others, "a list of words")]
         known = cls.__dataclass_fields__
         for name in options:
+            if name in ("workers", "executor"):  # they had parameters of their own until 0.4
+                raise InputError(f"unknown keyword {name!r}: write engine=distal.Runner(engine, {name}=…)")
             if name not in known:
                 names = ", ".join(known)
                 near = suggestion(name, [*known, *words])

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer, number, unit_interval
 from distal.model.draws import child_seed
-from distal.search.protocol import Algorithm, Genotypes, Search, entry, listed
+from distal.search.genotypes import Genotypes
+from distal.search.search import Algorithm, Search, entry, listed
 
 _SAMPLE = 20  # the part of a run's seed that seeds a generation's samples
 SMALLEST = 4  # a population that the update of the distribution needs

@@ -29,11 +29,12 @@ from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.search import racing
 from distal.search.genetic import GeneticAlgorithm
+from distal.search.genotypes import Genotypes
 from distal.search.islands import MOST as MOST_ISLANDS
 from distal.search.islands import Islands
-from distal.search.protocol import Algorithm, Genotypes, Search
 from distal.search.registry import ALGORITHMS, algorithm, options_of
 from distal.search.restarts import Restarts
+from distal.search.search import Algorithm, Search
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +20,6 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal.base import memory
 from distal.base.checks import (
     InputError,
@@ -46,14 +44,15 @@ from distal.model.settings import Settings, SettingsDict
 from distal.search import ahead, racing
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm, first_population
-from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, ask_all
+from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Evolved, Fresh, Winner, check_winners
 from distal.search.runs import RunFolder, damaged, read_run
+from distal.search.search import Algorithm, Search, ask_all
+from distal.tasks.mazes import MazeTask, maze_of
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import StoredTask, restored
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, task_name
-from distal.tasks.walk import MazeTask, maze_of
 
 GENERATIONS = 300  # after the first population, unless something else is said
 # Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.
@@ -121,8 +120,6 @@ def evolve(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Evolved:
@@ -171,9 +168,6 @@ def evolve(
             already holds an evolution is refused.
         force: Start over in a folder that already holds an evolution.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
-            engine, or the executor's workers if it does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with a `Step` after every generation, once for all runs, from the first
             population on; the winners are re-measured after the last call. It is called in the
             thread that called `evolve`, which waits for it. What it raises ends the evolution; the
@@ -216,7 +210,7 @@ def evolve(
         begin_with=genes_given(learner, begin_with),
     )
     config = within(config, budget, generations)
-    run = engines.runner(engine, workers, executor)
+    run = Runner.of(engine)
     return start(config, run, out, flag("force", force), progress)
 
 
@@ -277,8 +271,6 @@ def resume(
     generations: int | None = None,
     budget: float | None = None,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Evolved:
     """Continue the runs in a folder; runs that are finished are only read, without their environment.
@@ -290,9 +282,6 @@ def resume(
         generations: Run up to this generation instead of the number that the folder names.
         budget: Or as far as so many episodes of each run allow, those of earlier generations included.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
-            engine, or the executor's workers if it does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with a `Step` after every generation that the folder does not hold yet, as
             in `evolve`; never for runs that are finished.
 
@@ -303,7 +292,7 @@ def resume(
         InputError: If an argument is wrong, the folder is damaged, or it already has more
             generations.
     """
-    run = engines.runner(engine, workers, executor)
+    run = Runner.of(engine)
     function("progress", progress)
     if generations is not None:
         generations = integer("generations", generations, 0, MAX_COUNT)

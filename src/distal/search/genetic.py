@@ -19,7 +19,8 @@ from distal.base.checks import InputError, integer, number, one_of, unit_interva
 from distal.model import draws
 from distal.model.draws import MAX_COUNT
 from distal.search import ahead
-from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, entry, listed
+from distal.search.genotypes import Finalists, Genotypes
+from distal.search.search import Algorithm, Search, entry, listed
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19

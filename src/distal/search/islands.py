@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer
 from distal.model.draws import MAX_COUNT, child_seed
-from distal.search.protocol import Algorithm, Finalists, Genotypes, Search, entry
+from distal.search.genotypes import Finalists, Genotypes
+from distal.search.search import Algorithm, Search, entry
 
 MOST = 2**10
 _ISLAND = 22  # the part of a run's seed that seeds an island

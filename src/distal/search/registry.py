@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from distal.base.checks import InputError, one_of, shown
 from distal.search.cma import CMA
 from distal.search.genetic import GeneticAlgorithm
-from distal.search.protocol import Algorithm
+from distal.search.search import Algorithm
 
 ALGORITHMS: dict[str, type[Algorithm]] = {kind.name: kind for kind in (GeneticAlgorithm, CMA)}
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer, number
 from distal.model.draws import MAX_COUNT, child_seed
-from distal.search.protocol import Finalists, Genotypes, Search, entry, listed
+from distal.search.genotypes import Finalists, Genotypes
+from distal.search.search import Search, entry, listed
 
 _START = 23  # the part of a run's seed that seeds a start
 

@@ -13,21 +13,20 @@ from typing import Any, TypeAlias
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from distal import engines
 from distal.base import checks, memory
 from distal.base.checks import InputError, counted, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
 from distal.base.files import GIF, MP4, check_target, write_bytes
-from distal.engines import Batch
+from distal.engines import Batch, Runner
 from distal.learners import KINDS
 from distal.model.network import Weights
 from distal.show.recording import states_of
 from distal.tasks import picture as grid
 from distal.tasks.episode import Episode, run_episode
+from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import NOWHERE, Picture
 from distal.tasks.pixels import SCALE, Frame, draw, draw_grid
 from distal.tasks.task import Aim, target_of, task_name
-from distal.tasks.walk import MazeTask, MazeWalk
 
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
@@ -171,9 +170,7 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     curves = {"curves": (memory.EP + memory.COLUMN) * longest}
     memory.Estimate(counted(longest, "episode"), curves, "ask for fewer of them (after)").check()
     found = []
-    run = engines.runner(engines.DEFAULT if engine is None else engine, workers=1)
-    if engine is None and run.module.supports(batch) is not None:
-        run = engines.runner("reference")
+    run = Runner(engine, workers=1)
     for episodes in wanted:
         learned = replace(batch, episodes=episodes, record=None)
         trials = run.run(learned, keep_weights=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from distal.base.checks import InputError
 from distal.tasks.episode import Episode
-from distal.tasks.tables import Table
+from distal.tasks.table import Table
 
 MAX_BYTES = 16 * 2**20  # of a recording before it is compressed, which makes it about ten times smaller
 STATE, ACTION = np.dtype("<u4"), np.dtype("u1")

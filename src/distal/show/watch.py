@@ -24,14 +24,14 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal.base import memory
 from distal.base.checks import InputError, counted, function, integer, path, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import PAGE, check_target, write_text
 from distal.base.frozen import Frozen
-from distal.engines import Batch, Progress, reference
+from distal.engines import Batch, Progress, Runner, reference
 from distal.engines.batch import best_so_far, named_in_errors
+from distal.engines.numbers import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
 from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
@@ -42,12 +42,12 @@ from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
+from distal.tasks.mazes import MazeTask
 from distal.tasks.picture import Picture
 from distal.tasks.sources import AnyTask, why_not_table
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.tables import COMPILED_INPUTS, COMPILED_OUTPUTS, Table
+from distal.tasks.table import Table
 from distal.tasks.task import Task, action_names, target_of, task_name
-from distal.tasks.walk import MazeTask
 
 _DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
@@ -367,7 +367,7 @@ def watch(
     chance = by_chance(batches[0], seed)
     eps = np.empty((len(batches), batches[0].episodes), np.int32)
     report = _shared(progress, eps.size, eps.size + _CHANCE_COST * len(chance) * chance.episodes)
-    random = engines.runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
+    random = Runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
     recordings = tuple(None if _is_computed(batch) else Recording(_layers(batch)) for batch in batches)
     tallies = tuple(map(_tally, batches))
     for curve, batch, recording, tally in zip(eps, batches, recordings, tallies, strict=True):

@@ -13,8 +13,8 @@ from functools import cached_property
 from distal.evaluation.measures import BEST, LAST, MEAN
 from distal.model.settings import BINARY, SIGMOID, Settings
 from distal.search.config import Config
+from distal.tasks.mazes import MazeTask, levels_task, scaled_steps
 from distal.tasks.switching import BACK, NEW, Switch
-from distal.tasks.walk import MazeTask, levels_task, scaled_steps
 
 RULE, CLIMBER = "dsp", "hc"
 KINDS = {RULE: "rule", CLIMBER: "hill climbing"}

@@ -9,8 +9,7 @@ trials that no search has seen, beside hill climbing and chance. It runs in stag
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -283,11 +282,6 @@ def plan(scale: Scale) -> list[_Plan]:
     return planned
 
 
-def falling_back(runner: Runner) -> Runner:
-    """Return a runner that hands on what its engine cannot run: a card takes no network of 80 or 160."""
-    return runner if runner.auto else replace(runner, auto=True, _others={}, _pools=[])
-
-
 def estimated_seconds(planned: list[_Plan], runner: Runner) -> dict[str, float]:
     """Measure all learners for a moment in every place and say how long each question may take."""
     found: dict[Place, list[Stage]] = {}
@@ -346,8 +340,6 @@ def study_beyond(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
 ) -> BeyondStudy:
     """Ask what the paper leaves open: other neurons, networks and mazes, rules that keep, goals that move.
@@ -362,9 +354,6 @@ def study_beyond(
         force: Start over in a folder made with other options.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`. What the engine
             cannot run goes to the next that can: a card takes no network of 80 hidden neurons.
-        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
-            engine, or the executor's workers if it does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the questions proceed.
 
     Returns:
@@ -376,7 +365,7 @@ def study_beyond(
     out, force = None if out is None else folder("out", out), flag("force", force)
     function("progress", progress)
     request = Beyond(scale=scale, seed=seed)
-    return run(request, engines.runner(engine, workers, executor), out, force, progress)
+    return run(request, Runner.of(engine), out, force, progress)
 
 
 def run(
@@ -390,7 +379,7 @@ def run(
     groups = ((one.outline, one.stages) for one in request.planned)
     told = None if progress is None else Grouped(groups, progress)
     with request.claim.taken(out, force) as kept:
-        stages = Stages(request.stages, falling_back(runner), told, kept)
+        stages = Stages(request.stages, runner.falling_back(), told, kept)
         work = _Work(request, stages)
         outcomes = tuple(work.run(number, one) for number, one in enumerate(request.planned))
         found = {name: Evolution.of(evolved) for name, evolved in work.evolved.items()}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +18,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import (
@@ -54,12 +52,12 @@ from distal.search import racing
 from distal.search.config import Config
 from distal.search.evolve import estimate, finalists_in, measure
 from distal.search.genetic import GeneticAlgorithm
-from distal.search.protocol import Finalists, Genotypes
+from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Fresh
 from distal.studies.stages import SECONDS, Claim, Event, Stage, Stages
+from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask
 from distal.tasks.task import target_of, task_name
-from distal.tasks.walk import MazeTask
 
 HOLDS = "a search for a champion"
 CLAIM, RULE, RECORD = "request.json", "champion.json", "record.json"
@@ -298,8 +296,6 @@ def champions(
     force: bool = False,
     command: str | None = None,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Champion:
@@ -319,8 +315,6 @@ def champions(
         force: Start over in a folder that already holds a search.
         command: How it was asked for, for the record.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: As in `learn`.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the work advances.
         **settings: As in `Settings`.
 
@@ -338,7 +332,7 @@ def champions(
         Config(learner=learner, seed=seed, task=chosen, settings=settings_in(chosen, settings)), command,
     )  # fmt: skip
     function("progress", progress)
-    runner = engines.runner(engine, workers, executor)
+    runner = Runner.of(engine)
     return find(request, runner, folder("out", out), flag("force", force), progress)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,8 +36,8 @@ from distal.studies.reproduction import CHANCE, RESAMPLE, TESTS, TRIALS, Reprodu
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event, Stage, Stages
 from distal.studies.study import Based, Option, Scale
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Task
-from distal.tasks.walk import MazeTask
 
 PAPER = GeneticAlgorithm()  # the paper's genetic algorithm
 RULES = ("evolved", "published")
@@ -270,8 +269,6 @@ def reproduce(
     force: bool = False,
     maze: Maze | None = None,
     engine: str | Runner = engines.DEFAULT,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Reproduction:
@@ -287,9 +284,6 @@ def reproduce(
         force: Start over in a folder made with other options.
         maze: The maze; the triple T-maze if left out.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, cards of the gpu engine, or the executor's workers if it
-            does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the stages proceed.
         **settings: As in `Settings`.
 
@@ -304,8 +298,7 @@ def reproduce(
         scale=scale, rules=rules, elites=elites, seed=seed, maze=checked_maze(maze),
         settings=Settings.of(settings, tuple(inspect.signature(reproduce).parameters)),
     )  # fmt: skip
-    runner = engines.runner(engine, workers, executor)
-    return asked.run(runner, out=out, force=force, progress=progress)
+    return asked.run(engine, out=out, force=force, progress=progress)
 
 
 def estimated_seconds(

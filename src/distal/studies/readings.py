@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -49,7 +48,7 @@ from distal.studies.reading_tests import Appendix, Pairing, pairs, papers_fitnes
 from distal.studies.reproduction import TRIALS
 from distal.studies.stages import Event, Stage, Stages
 from distal.studies.study import Based, Scale
-from distal.tasks.walk import MazeTask
+from distal.tasks.mazes import MazeTask
 
 # The last number of the part that seeds of the study come from; the second is the test.
 STUDY = 8
@@ -231,8 +230,6 @@ def study_readings(
     force: bool = False,
     maze: Maze | None = None,
     engine: str | Runner = engines.DEFAULT,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
     **settings: Unpack[SettingsDict],
 ) -> ReadingStudy:
@@ -249,9 +246,6 @@ def study_readings(
         force: Start over in a folder made with other options.
         maze: The maze of the base; the triple T-maze if left out.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
-        workers: Threads of the cpu engine, cards of the gpu engine, or the executor's workers if it
-            does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the variants proceed.
         **settings: As in `Settings`, for the base.
 
@@ -266,5 +260,4 @@ def study_readings(
         scale=scale, elites=elites, seed=seed, maze=checked_maze(maze),
         settings=Settings.of(settings, tuple(inspect.signature(study_readings).parameters)),
     )  # fmt: skip
-    runner = engines.runner(engine, workers, executor)
-    return asked.run(runner, out=out, force=force, progress=progress)
+    return asked.run(engine, out=out, force=force, progress=progress)

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal._version import __version__
 from distal.base import checks
 from distal.base.checks import InputError
@@ -37,9 +36,9 @@ from distal.search.evolve import Step, resume, start, summary
 from distal.search.genetic import ELITES
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
+from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, whole_eps
-from distal.tasks.walk import MazeTask
 
 SECONDS = "seconds.json"  # how long each stage took
 _WHOLE: np.dtype[Any] = np.dtype(np.int32)  # of EPs that are whole numbers
@@ -125,7 +124,7 @@ def runner_for(stage: Stage, runner: Runner) -> Runner:
     if stage.engine is None:
         return runner
     workers = runner.workers or (available_cores() if runner.executor is None else None)
-    return engines.runner(stage.engine, workers, runner.executor)
+    return Runner(stage.engine, workers, runner.executor)
 
 
 class Groups:

@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from distal import engines
 from distal.base import checks
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json
@@ -190,7 +189,7 @@ class Study(ABC, Generic[Outcome]):
         folder = None if out is None else checks.folder("out", out)
         checks.flag("force", force)
         checks.function("progress", progress)
-        runner = engines.runner(engine)
+        runner = Runner.of(engine)
         with self.opened(folder, force) as kept:
             return self.do(runner, kept, progress)
 

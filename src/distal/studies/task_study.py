@@ -10,7 +10,6 @@ numbers into pages.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -46,9 +45,9 @@ from distal.studies import experiments
 from distal.studies.intervals import Curve, Gap, Measured, optional_number
 from distal.studies.stages import SECONDS, Claim, Event, Grouped, Stage, Stages
 from distal.studies.study import made_by, read_as
+from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task
-from distal.tasks.walk import levels_task
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
@@ -364,7 +363,7 @@ class Crew:
         """Let the reference engine do what is slow: on the runner's executor, or in a process per core."""
         alone = runner.executor is None
         workers = runner.workers or (available_cores() if alone else None)
-        return cls(runner, engines.runner("reference", workers, runner.executor))
+        return cls(runner, Runner("reference", workers, runner.executor))
 
     def runner(self, one: _Plan) -> Runner:
         """Return who runs a task."""
@@ -424,8 +423,6 @@ def study_tasks(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Callable[[Event], None] | None = None,
 ) -> TaskStudy:
     """Ask in nine tasks whether rules learn there: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
@@ -440,9 +437,6 @@ def study_tasks(
         force: Start over in a folder made with other options.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`. CartPole has no
             table; the reference engine runs it, in one process for each core.
-        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu
-            engine, or the executor's workers if it does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
         progress: Called with an `Event` as the tasks proceed.
 
     Returns:
@@ -454,7 +448,7 @@ def study_tasks(
     out, force = None if out is None else folder("out", out), flag("force", force)
     function("progress", progress)
     request = Tasks(scale=scale, seed=seed)
-    return run(request, Crew.of(engines.runner(engine, workers, executor)), out, force, progress)
+    return run(request, Crew.of(Runner.of(engine)), out, force, progress)
 
 
 def run(

@@ -25,8 +25,7 @@ from distal.base.checks import InputError, array, instance, integer, one_of, sho
 from distal.model.maze import ACTIONS, HEADINGS, MAZES, Maze
 from distal.model.maze import maze as named_maze
 from distal.model.settings import MAX_STEPS, READINGS, Settings, default
-from distal.tasks.tables import EVENTS, packed
-from distal.tasks.walk import PIT_PENALTY, MazeWalk, maze_table
+from distal.tasks.mazes import PIT_PENALTY, MazeWalk, maze_table
 
 REWARDS = ("episode", "step")
 _RENDER_MODES = ("ansi", "rgb_array")
@@ -197,14 +196,9 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        table = packed(maze_table(self.maze, one.blocked))
-        self._moves = table.moves.reshape(-1, len(ACTIONS))
-        self._outcomes = table.outcomes.reshape(-1, EVENTS)
-        self._left = table.left.reshape(-1, table.states)
-        self._start = int(table.start[0])  # the same for all
+        self._table = maze_table(self.maze, one.blocked)
         self._drawers = [np.random.default_rng() for _ in range(num_envs)]
-        self._spot = np.zeros(num_envs, np.int64)
-        self._steps, self._extra, self._goals = (np.zeros(num_envs, np.int64) for _ in range(3))
+        self._state, self._steps, self._extra, self._goals = (np.zeros(num_envs, np.int64) for _ in range(4))
         self._over = np.ones(num_envs, np.bool_)
         self._began = False
 
@@ -252,23 +246,24 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         if not whole or not ((chosen >= 0) & (chosen < len(ACTIONS))).all():
             raise InputError(f"actions are {shown(actions)}, expected {self.num_envs} numbers from 0 to 3")
         anew, acts = self._over.copy(), ~self._over
-        self._spot = np.where(acts, self._moves[self._spot >> 9, chosen], self._spot)
-        outcome = np.where(acts, self._outcomes[self._goals, self._spot >> 3 & EVENTS - 1], 0)
+        table, here = self._table, self._state
+        event = np.where(acts, table.events[here, chosen], 0)
+        self._state = np.where(acts, table.following[here, chosen], here)
+        cost, terminated = table.costs[self._goals, event], table.ends[self._goals, event]
         self._steps += acts
-        self._extra += outcome >> 1
-        terminated = (outcome & 1).astype(np.bool_)
+        self._extra += cost
         truncated = acts & ~terminated & (self._steps == self.max_steps)
         if self.reward == "episode":
             reward = np.where(terminated | truncated, -self._ep(terminated), 0)
         else:
-            reward = -1 - (outcome >> 1) - np.where(truncated, self._distance(), 0)
+            reward = -1 - cost - np.where(truncated, self._distance(), 0)
             reward = np.where(acts, reward, 0)
         self._over = terminated | truncated
         self._begin(anew, [self.goal] * self.num_envs)
         return self._observations(), reward.astype(np.float64), terminated, truncated, self._infos()
 
     def _begin(self, which: NDArray[np.bool_], goals: list[int | None]) -> None:
-        self._spot[which] = self._start
+        self._state[which] = self._table.starts[0]  # the same for all goals
         self._steps[which] = self._extra[which] = 0
         self._over[which] = False
         for k in np.flatnonzero(which):
@@ -276,11 +271,10 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
             self._goals[k] = self._drawers[k].integers(len(self.maze.finals)) if goal is None else goal
 
     def _observations(self) -> NDArray[np.int8]:
-        return (self._spot[:, None] >> np.arange(3) & 1).astype(np.int8)
+        return self._table.observations[self._state].astype(np.int8)
 
     def _distance(self) -> NDArray[np.int64]:
-        distance: NDArray[np.int64] = self._left[self._goals, self._spot >> 9].astype(np.int64)
-        return distance
+        return self._table.left[self._goals, self._state].astype(np.int64)
 
     def _ep(self, reached: NDArray[np.bool_]) -> NDArray[np.int64]:
         base: NDArray[np.int64] = np.where(reached, self._steps, self.max_steps + self._distance())
@@ -289,8 +283,8 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
     def _infos(self) -> dict[str, Any]:
         distance = self._distance()
         return {
-            "cell": np.stack(np.divmod(self._spot >> 11, self.maze.shape[1]), axis=1),
-            "heading": np.array(HEADINGS)[self._spot >> 9 & 3],
+            "cell": np.stack(np.divmod(self._state // 4, self.maze.shape[1]), axis=1),
+            "heading": np.array(HEADINGS)[self._state % 4],
             "distance": distance,
             "pits": self._extra // PIT_PENALTY,
             "ep": self._ep(distance == 0),

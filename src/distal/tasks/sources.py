@@ -10,10 +10,11 @@ from typing import Any, TypeAlias
 from distal.base.checks import InputError, flag, function, instance, shown
 from distal.model.maze import Maze
 from distal.tasks.gym import EnvError, EnvTask, Measure, package_of
-from distal.tasks.tables import Table, TableTask
+from distal.tasks.mazes import MazeTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import LIMIT, Key, NoTable, Progress, table_task
 from distal.tasks.task import Task, checked_task
-from distal.tasks.walk import MazeTask
 
 # A Maze, a Table, a task, an environment, a function that makes one, its id, or the file of a saved table.
 AnyTask: TypeAlias = Any

@@ -23,7 +23,8 @@ from distal.base.checks import InputError, function, instance, integer, shown
 from distal.model.settings import Settings
 from distal.tasks.gym import EnvTask, called, said, wrappers
 from distal.tasks.picture import actions_of, picture_of, position
-from distal.tasks.tables import MAX_COST, MAX_NAME, MAX_STATES, Table, TableTask
+from distal.tasks.table import MAX_COST, MAX_STATES, Table
+from distal.tasks.table_task import MAX_NAME, TableTask
 
 LIMIT = 100_000
 _RESETS = 10  # with other seeds, which must all begin in the same state

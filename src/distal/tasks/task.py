@@ -10,7 +10,7 @@ from distal.base.checks import InputError, integer, sequence, shown
 from distal.model.draws import MAX_COUNT
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import Settings
-from distal.tasks.tables import Table
+from distal.tasks.table import Table
 
 
 class Walk(Protocol):

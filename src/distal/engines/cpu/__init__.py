@@ -30,11 +30,12 @@ from distal.engines.batch import (
 )
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
+from distal.engines.cpu.layout import packed
 from distal.engines.numbers import compiled_table, flat, packed_changes, refusal
 from distal.engines.threads import run_in_threads
 from distal.model.network import incoming
 from distal.model.settings import BINARY
-from distal.tasks.tables import Table, packed
+from distal.tasks.table import Table
 
 _log = logging.getLogger("distal")
 

@@ -30,7 +30,8 @@ PACKAGE = Path(__file__).parents[2]
 SOURCES = (
     "engines/cpu/kernels.py",
     "engines/cpu/lanes.py",
-    "tasks/tables.py",
+    "engines/cpu/layout.py",
+    "tasks/table.py",
     "model/draws.py",
     "model/network.py",
 )

@@ -56,6 +56,7 @@ from distal.engines.cpu.lanes import (
     splat_like,
     store,
 )
+from distal.engines.cpu.layout import EVENT_AT, NARROW, NUMBER_AT, STATE_AT, Packed
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.network import (
     FARTHEST,
@@ -68,7 +69,7 @@ from distal.model.network import (
     SERIES,
     SHIFT,
 )
-from distal.tasks.tables import EVENT_AT, EVENT_BITS, EVENTS, NARROW, NUMBER_AT, STATE_AT, Packed
+from distal.tasks.table import EVENT_BITS, EVENTS
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
 F0, F1 = np.float32(0), np.float32(1)

@@ -50,7 +50,7 @@ from distal.model.network import (
     incoming,
 )
 from distal.model.settings import SIGMOID, Settings
-from distal.tasks.tables import EVENT_BITS, EVENTS, Table
+from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
 

@@ -7,7 +7,6 @@ every difference is paired. `inspect` asks them all and returns an `Inspection`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields, replace
 from inspect import signature
 from pathlib import Path
@@ -36,7 +35,7 @@ from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
 from distal.engines import Progress, Runner
-from distal.evaluation import drawing
+from distal.evaluation import row_figures
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.learners import Learner, chance_for, checked_learner, name_of
@@ -342,9 +341,9 @@ class Inspection(Frozen):
         what = one_of("what", what, ("usage", "knockouts", *NUMBERS))
         on = axes_or_new(ax, 5, 6)
         if what == "usage":
-            drawing.usage(on, self.usage.counts.sum(axis=0), LAYERS)
+            row_figures.usage(on, self.usage.counts.sum(axis=0), LAYERS)
         elif what == "knockouts":
-            drawing.knockouts(
+            row_figures.knockouts(
                 on,
                 [(one.row, one.change, one.effect.difference, one.effect.low, one.effect.high, one.matters)
                  for one in self.knockouts if one.row not in self.usage.unused],
@@ -352,7 +351,7 @@ class Inspection(Frozen):
         else:
             points = self.sensitivity[what]
             chance = None if self.result.chance is None else self.result.chance.fitness
-            drawing.sensitivity(
+            row_figures.sensitivity(
                 on, what, getattr(self.rule, what), self.fitness,
                 [(value, one.difference, one.low, one.high) for value, one in points.items()], chance,
             )  # fmt: skip
@@ -445,8 +444,6 @@ def inspect(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Inspection:
@@ -465,8 +462,6 @@ def inspect(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: As in `learn`.
-        workers: As in `learn`.
-        executor: As in `learn`.
         progress: Called with the number of episodes run since its last call.
         **settings: As in `Settings`.
 
@@ -482,7 +477,7 @@ def inspect(
     chosen = chosen_task(task, maze)
     if integer("trials", trials, 1, MAX_COUNT) * len(chosen.goals) < 2:
         raise InputError("trials is 1 in a task of one goal, expected 2 or more: differences need pairs")
-    runner = engines.runner(engine, workers, executor)
+    runner = Runner.of(engine)
     result = learn(
         rule, task=chosen, episodes=episodes, trials=trials, resample=resample, seed=seed, engine=runner,
         progress=progress, **settings,

@@ -8,7 +8,6 @@ that they would make differently.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal.base.checks import InputError, one_of, sequence, shown
 from distal.base.display import html_table, or_dash
 from distal.base.drawing import axes_or_new
@@ -24,8 +22,8 @@ from distal.base.folders import inside
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.engines import Progress, Runner
-from distal.evaluation import drawing
-from distal.evaluation.inspecting import CHANGES, check_updates, checked_rule, listed
+from distal.evaluation import row_figures
+from distal.evaluation.inspection import CHANGES, check_updates, checked_rule, listed
 from distal.evaluation.learning import Result, batch_of, chosen_task, learn
 from distal.evaluation.usage import Usage, count_usage
 from distal.learners.dsp import Rule
@@ -191,7 +189,7 @@ class RuleSet(Frozen):
         on = axes_or_new(ax, 5, 6)
         table = np.array([self.rules[k].delta_w for k in self.order]).T
         use = np.array([self.usages[k].rows for k in self.order]).T
-        drawing.rule_set(on, table, use, [self.names[k] for k in self.order], self.consensus, self.use)
+        row_figures.rule_set(on, table, use, [self.names[k] for k in self.order], self.consensus, self.use)
         return on
 
 
@@ -245,8 +243,6 @@ def inspect_set(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> RuleSet:
@@ -262,8 +258,6 @@ def inspect_set(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: As in `learn`.
-        workers: As in `learn`.
-        executor: As in `learn`.
         progress: Called with the number of episodes run since its last call.
         **settings: As in `Settings`.
 
@@ -278,7 +272,7 @@ def inspect_set(
         raise InputError(f"rules is {shown(rules)}, expected two rules or more; inspect takes one")
     check_updates(episodes, resample)
     chosen = chosen_task(task, maze)
-    runner = engines.runner(engine, workers, executor)
+    runner = Runner.of(engine)
     results, usages = [], []
     for rule in found:
         result = learn(

@@ -11,7 +11,7 @@ import numpy as np
 from distal.base.checks import instance, integer
 from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze, t_maze, triple_t_maze
 from distal.model.settings import MAX_STEPS, Settings
-from distal.tasks.tables import Table
+from distal.tasks.table import Table
 
 PIT_PENALTY = 5
 

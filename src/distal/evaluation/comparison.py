@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, cycle
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal.base import memory
 from distal.base.checks import (
     InputError,
@@ -490,8 +488,6 @@ def compare(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    workers: int | None = None,
-    executor: Executor | None = None,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Comparison:
@@ -512,8 +508,6 @@ def compare(
         seed: The seed of all random numbers; a trial's own does not depend on how many there are.
         maze: Short for `task=maze`.
         engine: As in `learn`.
-        workers: As in `learn`.
-        executor: As in `learn`.
         progress: Called with the number of episodes run since its last call.
         **settings: As in `learn`.
 
@@ -532,7 +526,7 @@ def compare(
     until_decided = flag("until_decided", until_decided)
     first, most = limits(trials, goals, until_decided, most_trials)
     in_force = settings_in(what, settings)
-    run = engines.runner(engine, workers, executor)
+    run = Runner.of(engine)
     beside = chances_beside(chosen)
     measured = [*chosen, *beside.values()]
     check_memory(most * goals, episodes, len(measured), whole_eps(what))

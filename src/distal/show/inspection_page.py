@@ -13,15 +13,15 @@ from distal.base.checks import InputError, counted, folder, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.drawing import signed
 from distal.base.files import PAGE, SVG, check_target, write_text
-from distal.evaluation.drawing import row_label
-from distal.evaluation.inspecting import CHANGES, CRITERION, Inspection, listed, spoken
-from distal.evaluation.rule_sets import RANDOM, RuleSet
+from distal.evaluation.inspection import CHANGES, CRITERION, Inspection, listed, spoken
+from distal.evaluation.row_figures import row_label
+from distal.evaluation.rule_set import RANDOM, RuleSet
 from distal.evaluation.usage import LAYERS
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.studies.figures import GROUND, blank, own_style, render_svg, standalone, themed
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import task_name
-from distal.tasks.walk import MazeTask
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,70 @@
+"""How a table lies in memory for the compiled code of engine cpu."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distal.engines.numbers import COMPILED_OUTPUTS
+from distal.model.network import INPUTS, OUTPUTS
+from distal.tasks.table import EVENT_BITS, EVENTS, Table
+
+# Where the parts of a spot begin: see `Packed`.
+EVENT_AT = INPUTS
+STATE_AT = EVENT_AT + EVENT_BITS
+NUMBER_AT = 32
+NARROW, WIDE = 1, 2
+
+
+class Packed(NamedTuple):
+    """A table as compiled code reads it.
+
+    A narrow one, of three inputs and four actions, has spots of 31 bits: state << STATE_AT |
+    event << EVENT_AT | observation. Those of a wide one have 53: number << NUMBER_AT | state
+    << EVENT_BITS | event; the number is that of the observation, whose bits are in `codes`.
+    """
+
+    moves: Any  # int32, of a wide table int64 (states · actions): the spot after each action
+    outcomes: Any  # int32 (goals · 64): what each event costs << 1 | whether it ends the episode
+    left: Any  # int32 (goals · states)
+    start: Any  # like moves (goals): spots
+    states: int
+    step_cost: int
+    codes: Any  # uint64 (things to sense): the bits of each; of a narrow table unused
+    inputs: int
+    outputs: int
+    row: tuple[int, ...]  # its length, which the compiler knows, is that of a row of output weights
+    form: tuple[int, ...]  # its length says whether the table is NARROW or WIDE
+
+
+@lru_cache(maxsize=4)
+def packed(table: Table) -> Packed:
+    """Pack a table of up to 64 inputs and 16 actions (see `numbers.table_of`)."""
+    bits = np.uint64(1) << np.arange(table.inputs, dtype=np.uint64)
+    sensed = (table.observations * bits).sum(axis=1, dtype=np.uint64)
+    if (table.inputs, table.outputs) == (INPUTS, OUTPUTS):
+        codes, number, row = sensed[:0], sensed.astype(np.int32), OUTPUTS
+        spots = np.arange(len(sensed), dtype=np.int32) << STATE_AT | number
+        moves = spots[table.following] | table.events.astype(np.int32) << EVENT_AT
+    else:
+        codes, inverse = np.unique(sensed, return_inverse=True)
+        row = OUTPUTS if table.outputs <= OUTPUTS else COMPILED_OUTPUTS
+        spots = inverse.astype(np.int64) << NUMBER_AT | np.arange(len(sensed), dtype=np.int64) << EVENT_BITS
+        moves = spots[table.following] | table.events
+    outcomes = np.zeros((table.goals, EVENTS), np.int32)
+    outcomes[:, : table.costs.shape[1]] = table.costs << 1 | table.ends
+    return Packed(
+        moves=moves.ravel(),
+        outcomes=outcomes.ravel(),
+        left=table.left.ravel(),
+        start=spots[table.starts],
+        states=len(table.following),
+        step_cost=table.step_cost,
+        codes=codes,
+        inputs=table.inputs,
+        outputs=table.outputs,
+        row=(0,) * row,
+        form=(0,) * (WIDE if len(codes) else NARROW),
+    )

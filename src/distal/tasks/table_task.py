@@ -1,0 +1,218 @@
+"""A table as a task: its walks, its names and its file."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base import checks, files, memory
+from distal.base.checks import InputError, fields, instance, integer, number, sequence, shown, text
+from distal.base.display import short
+from distal.model.settings import MAX_STEPS, Settings
+from distal.tasks.encoders import AnyEncoder
+from distal.tasks.picture import Picture
+from distal.tasks.table import ARRAYS, Table
+
+MAX_NAME = 100
+FORMAT = "distal-table"
+VERSION = 1
+
+
+class TableTask:
+    """The task that a table describes.
+
+    Args:
+        table: What can happen.
+        goals: What the goals are called; "0", "1", … if left out.
+        name: What the task is called.
+        steps: The steps of an episode, if nobody says otherwise.
+        target: The EP at or below which the goal counts as reached.
+        limit: The most steps of an episode, where something other than the table ends it
+            then; more are refused.
+        actions: What the actions are called, where they have names.
+        picture: Where the states lie, for pages and films; a file does not keep it, nor names of
+            actions.
+
+    Raises:
+        InputError: If it is no table, or there are not as many names as goals or actions, or the
+            picture is of another number of states.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        goals: Sequence[str] | None = None,
+        *,
+        name: str = "table",
+        steps: int | None = None,
+        target: float | None = None,
+        limit: int | None = None,
+        actions: Sequence[str] | None = None,
+        picture: Picture | None = None,
+    ) -> None:
+        self._table = instance("table", table, Table, "a Table")
+        numbered = tuple(map(str, range(table.goals)))
+        self.goals = numbered if goals is None else _names("goals", goals, table.goals)
+        self.inputs, self.outputs = table.inputs, table.outputs
+        self.name = text("name", name, MAX_NAME)
+        self.limit = None if limit is None else integer("limit", limit, 1, MAX_STEPS)
+        self.steps = self.limit if steps is None else integer("steps", steps, 1, self.limit or MAX_STEPS)
+        self._target = None if target is None else number("target", target)
+        self.actions = None if actions is None else _names("actions", actions, table.outputs)
+        self.picture = None if picture is None else instance("picture", picture, Picture, "a Picture")
+        if picture is not None and picture.states != self.states:
+            raise InputError(f"picture has {picture.states} states, the table has {self.states} states")
+        self.source: Mapping[str, Any] | None = None  # what it was made from, if it can be made again
+        self.encoder: AnyEncoder | None = None  # of an environment: how it is sensed, and
+        self.first_action = 0  # the number of its first action
+
+    def __repr__(self) -> str:
+        return f"TableTask({short(self.name)}: {self._table.sizes})"
+
+    def begin(self, goal: int, settings: Settings) -> TableWalk:
+        """Begin an episode in the start state."""
+        return TableWalk(self.table(settings), goal, settings)
+
+    def table(self, settings: Settings) -> Table:
+        """Return the table; the settings may ask for too many steps, and have no other effect."""
+        steps = instance("settings", settings, Settings, "a Settings").steps
+        if self.limit is not None and steps > self.limit:
+            raise InputError(
+                f"steps is {steps}, but {self.name} ends an episode after {self.limit}; ask for no more"
+            )
+        return self._table
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self._table.following)
+
+    def target(self, settings: Settings) -> float | None:
+        """Return the EP at or below which the goal counts as reached, if there is one."""
+        return self._target
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the task is, ready for JSON: its sizes and digest, and what it was made from."""
+        table = self._table
+        return {
+            "kind": "table",
+            "name": self.name,
+            "states": len(table.following),
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "goals": list(self.goals),
+            "digest": table.digest,
+            "source": None if self.source is None else dict(self.source),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the task to an NPZ file, which `load` reads; its name ends in .npz."""
+        given = checks.path("the name of a file", path)
+        if given.suffix != ".npz":
+            raise InputError(f"cannot write {str(given)!r}: expected a name that ends in .npz")
+        files.check_target(given, files.NPZ)
+        about = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.name,
+            "goals": list(self.goals),
+            "steps": self.steps,
+            "target": self._target,
+            "limit": self.limit,
+            "step_cost": self._table.step_cost,
+        }
+        arrays = {name: getattr(self._table, name) for name in ARRAYS}
+        files.write_bytes(given, files.to_npz(about=np.array(json.dumps(about)), **arrays))
+
+    @classmethod
+    def load(cls, path: str | Path) -> TableTask:
+        """Read a task that `save` wrote.
+
+        Raises:
+            InputError: if the file cannot be read, or does not hold a table.
+        """
+        given = checks.path("table", path)
+        data = files.read_bytes(given, "table", files.MOST_OF_RUNS)
+        try:
+            about, arrays = _stored(data)
+            needed = ("name", "goals", "steps", "target", "limit", "step_cost")
+            kept = fields(about, FORMAT, VERSION, needed)
+            table = Table(**arrays, step_cost=kept.pop("step_cost"))
+            task = cls(table, kept.pop("goals"), **kept)
+        except InputError as error:
+            raise InputError(f"cannot read table {str(given)!r}: {error}") from None
+        task.source = {"file": str(given.resolve())}
+        return task
+
+
+def _names(what: str, given: object, count: int) -> tuple[str, ...]:
+    """Return the names of goals or actions, if there are as many as the table has."""
+    names = sequence(what, given, "a list of names")
+    if len(names) != count:
+        raise InputError(f"{what} has {len(names)} names, the table has {count} {what}")
+    return tuple(text(what, name, MAX_NAME) for name in names)
+
+
+def _stored(data: bytes) -> tuple[object, dict[str, NDArray[Any]]]:
+    """Return what an NPZ file holds: what is said of the table, and its arrays."""
+    names = ("about", *ARRAYS)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = {entry.filename: entry.file_size for entry in archive.infolist()}
+    except Exception:  # a zip file can be damaged in many ways
+        raise InputError("it is not an NPZ file, or is damaged") from None
+    if sorted(entries) != sorted(f"{name}.npy" for name in names):
+        raise InputError(f"it holds {shown(sorted(entries))}, expected {', '.join(names)}")
+    memory.Estimate("the numbers of the table", entries, "end other work").check()
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in names}
+        return json.loads(str(arrays.pop("about"))), arrays
+    except Exception:  # and so can what it holds
+        raise InputError("it is damaged") from None
+
+
+class TableWalk:
+    """A walk through the states of a table, under way or over."""
+
+    def __init__(self, table: Table, goal: int, settings: Settings) -> None:
+        self._table = instance("table", table, Table, "a Table")
+        self._goal = integer("goal", goal, 0, table.goals - 1)
+        self._most = instance("settings", settings, Settings, "a Settings").steps
+        self.state = int(table.starts[self._goal])
+        self.steps = 0
+        self.extra = 0  # what events have cost
+        self.ended = False  # by an event
+
+    @property
+    def over(self) -> bool:
+        """Whether the walk has ended, by an event or after the last step."""
+        return self.ended or self.steps == self._most
+
+    @property
+    def ep(self) -> int:
+        """The EP if the walk ends here."""
+        if self.ended:
+            return self.steps * self._table.step_cost + self.extra
+        left = int(self._table.left[self._goal, self.state])
+        return self._most * self._table.step_cost + self.extra + left
+
+    def sense(self) -> tuple[int, ...]:
+        """Return the bits that are sensed in this state."""
+        return tuple(self._table.observations[self.state].tolist())
+
+    def act(self, action: int) -> None:
+        """Take one step."""
+        action = integer("action", action, 0, self._table.outputs - 1)
+        event = self._table.events[self.state, action]
+        self.state = int(self._table.following[self.state, action])
+        self.steps += 1
+        self.extra += int(self._table.costs[self._goal, event])
+        self.ended = bool(self._table.ends[self._goal, event])
