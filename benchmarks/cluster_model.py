@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from distal.base.colours import LIGHT
 from distal.engines import Batch, Runner, Trials
 from distal.search.config import Config
-from distal.search.evolve import next_generation, run_seed
+from distal.search.loop import Group
+from distal.search.restored import new_runs
 from distal.studies import figures
 
 ROOT = Path(__file__).parent.parent
@@ -61,13 +62,14 @@ class _Nothing:
 def breeding() -> float:
     """Measure what a generation of fifteen runs costs besides its trials, in seconds."""
     config = Config("dsp")
-    runs = [config.search.begin(*config.genes, run_seed(config, k)) for k in range(config.runs)]
-    run = Runner("cpu")
-    run.module = _Nothing()
+    runner = Runner("cpu")
+    runner.module = _Nothing()
+    runs = Group(config, new_runs(config), runner)
     seconds = []
     for _ in range(12):
         began = time.perf_counter()
-        next_generation(config, runs, run)
+        runs.ask()
+        runs.tell(runs.evaluate())
         seconds.append(time.perf_counter() - began)
     return float(np.median(seconds[2:]))
 

@@ -66,7 +66,7 @@ from distal.tasks.episode import run_episode
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import Picture
-from distal.tasks.sources import rebuilt, task_of, why_not_table
+from distal.tasks.sources import rebuilt, task_of
 from distal.tasks.switching import SCHEDULES, Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
@@ -87,8 +87,8 @@ RULE = Rule([0, 1, -1, 0] * 8, 0.1, 0.2, 0.3, 0.4)
 CLIMBER, RANDOM = HillClimbing(0.1, 0.2, 0.3), Chance(0.1, 0.2)
 SHORT = Settings(hidden=2, steps=3)
 SMALLEST: Any = {
-    "runs": 1, "generations": 1, "population": 3, "elite_count": 1, "trials": 1, "episodes": 2, "hidden": 2,
-    "steps": 3,
+    "runs": 1, "generations": 1, "search": distal.GeneticAlgorithm(population=3, elite_count=1), "trials": 1,
+    "episodes": 2, "hidden": 2, "steps": 3,
 }  # fmt: skip
 
 
@@ -643,11 +643,7 @@ GENETIC: Rows = {
     "wheel": row("inverted", words("inverted", "proportional")),
     "bounds": row("clip", words("clip", "reflect")),
 }
-# More elites than the population of 3 are one thing that None may mean.
-SHORT_FORM: Rows = {
-    name: (make, lambda given, says=says: EITHER if given is None else says(given))  # type: ignore[misc]
-    for name, (make, says) in GENETIC.items()
-}
+ALGORITHM = row(distal.GeneticAlgorithm(), never)
 GENES: Rows = {
     "discrete": row(2, whole(0, 2**20, quick=10)), "continuous": row(1, whole(0, 2**20, quick=10)),
     "seed": SEED,
@@ -671,14 +667,9 @@ EVOLUTION: Rows = {
     "runs": row(1, whole(1, 2**20, quick=3)),
     "generations": row(1, lambda given: EITHER if given is None else whole(0, 2**32 - 1, quick=3)(given)),
     "budget": row(None, none_or(never)),  # beside generations
-    "race": row(0, whole(0, 20, quick=2)),
     "finalists": row(0, whole(0, 2**20, quick=3)),
-    "islands": row(1, whole(1, 2**10, quick=3)),
-    "exchange": row(2, whole(1, 2**32 - 1)),
-    "restart": row(None, none_or(whole(1, 2**32 - 1))),
     "begin_with": row((), no_learners),
-    **SHORT_FORM,
-    "search": row(None, none_or(never)),
+    "search": row(distal.GeneticAlgorithm(population=3, elite_count=1), none_or(never)),
     "fitness": row("best", words("best", "mean", "missed")),
     "switch": SWITCH,
     "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
@@ -973,6 +964,19 @@ def experiments() -> list[Door]:
         Door("distal.Champion.from_dict", distal.Champion.from_dict, {"data": row({}, never)}, quick=False),
         Door("distal.GeneticAlgorithm", distal.GeneticAlgorithm, GENETIC),
         Door("distal.GeneticAlgorithm.begin", distal.GeneticAlgorithm().begin, GENES),
+        Door("distal.Islands", distal.Islands, {
+            "search": ALGORITHM, "count": row(2, whole(2, 2**10)), "exchange": row(2, whole(1, 2**32 - 1)),
+        }),
+        Door("distal.Restarts", distal.Restarts, {"search": ALGORITHM, "every": row(2, whole(1, 2**32 - 1))}),
+        Door("distal.Race", distal.Race, {"search": ALGORITHM, "heats": row(1, whole(1, 20))}),
+        *(
+            Door(f"distal.{name}.begin", wrapped.begin, GENES)
+            for name, wrapped in (
+                ("Islands", distal.Islands(distal.GeneticAlgorithm(), 2)),
+                ("Restarts", distal.Restarts(distal.GeneticAlgorithm(), 2)),
+                ("Race", distal.Race(distal.GeneticAlgorithm())),
+            )
+        ),
         *(
             Door(name, distal.GeneticAlgorithm().evaluations, {
                 "generations": row(3, whole(0, 2**32 - 1)),
@@ -983,7 +987,7 @@ def experiments() -> list[Door]:
         ),
         *(
             Door(f"distal.search.{kind}.{name}", method(begun, name), rows)
-            for kind, begun in (("protocol.Search", told_search), ("genetic.GeneticSearch", told_search))
+            for kind, begun in (("search.Search", told_search), ("genetic.GeneticSearch", told_search))
             for name, rows in (
                 ("finalists", {"count": row(2, whole(1, 10**6_000))}),
                 ("immigrate", {
@@ -1285,7 +1289,6 @@ def machinery() -> list[Door]:
             "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
             "progress": PROGRESS,
         }),
-        Door("distal.tasks.sources.why_not_table", why_not_table, {"task": row(TASK, one(MazeTask))}),
         Door("distal.tasks.sources.rebuilt", rebuilt, {
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),
@@ -1305,7 +1308,6 @@ def machinery() -> list[Door]:
             "goal": row(0, whole(0, 0)), "settings": settings,
         }),
         Door("distal.EnvTask.for_trial", method(task, "for_trial"), {"seed": SEED}),
-        Door("distal.EnvTask.table", method(task, "table"), {"settings": row(SHORT, either)}),
         Door("distal.EnvTask.target", method(task, "target"), {"settings": row(SHORT, either)}),
         Door("distal.tasks.encoders.Encoder.from_dict", Encoder.from_dict, {
             "data": row({"word": "bits", "bits": 3, "edges": []}, never),
@@ -1349,7 +1351,7 @@ NO_DOOR = {
             "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
-            "distal.search.evolve.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
+            "distal.search.loop.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
             "distal.Champion", "distal.studies.champions.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
             "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",
@@ -1361,6 +1363,13 @@ NO_DOOR = {
     **dict.fromkeys(
         (f"distal.search.genetic.GeneticSearch.{name}" for name in ("tell", "restore")),
         "the doors of Search.tell and Search.restore are those of a GeneticSearch",
+    ),
+    **dict.fromkeys(
+        (
+            *(f"distal.Task.{name}" for name in ("begin", "table", "target", "for_trial", "lesson")),
+            "distal.tasks.mazes.MazeTask.lesson", "distal.tasks.task.Walk.act",
+        ),
+        "abstract, or takes anything; what refuses something has a door in the class of the task",
     ),
     "distal.search.genotypes.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",

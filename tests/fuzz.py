@@ -32,7 +32,8 @@ from distal import InputError, Maze, evolve, reproduce, resume
 from distal.base.files import to_json, write_text
 from distal.base.folders import fingerprint
 from distal.cli import main
-from distal.search.evolve import Step, summary
+from distal.search.loop import Step
+from distal.search.restored import summary
 from distal.studies.experiments import Experiments
 from distal.studies.study import Scale
 from tests import doors
@@ -43,7 +44,7 @@ BEGIN, END = "<!-- written by make fuzz -->\n", "<!-- end of what make fuzz wrot
 MAZE = Maze.from_text("#######\n#0...1#\n###.###\n###S###\n#######")
 SMALL: Any = {
     "runs": 2, "generations": 3, "trials": 1, "episodes": 4, "steps": 8, "hidden": 4, "maze": MAZE,
-    "population": 4, "elite_count": 1,
+    "search": distal.GeneticAlgorithm(population=4, elite_count=1),
 }  # fmt: skip
 TINY = Scale("quick", runs=2, generations=1, episodes=120)
 OTHER = ("seconds.csv", "seconds.json", "manifest.json", "thesis.tex")  # files that are no results

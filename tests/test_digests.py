@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import distal
-from distal import Chance, HillClimbing, Maze, Rule
+from distal import Chance, GeneticAlgorithm, HillClimbing, Maze, Rule
 from distal.base.files import to_json
 from distal.model.settings import READINGS
 from distal.studies.experiments import Experiments
@@ -84,12 +84,12 @@ def learned(learner: Any, **options: Any) -> str:
     return of_arrays(result.best, result.ep, result.hidden, result.output)
 
 
-def evolved(learner: str, **options: Any) -> str:
+def evolved(learner: str, elites: str) -> str:
     """Digest an evolution on disk."""
     with tempfile.TemporaryDirectory() as folder:
         distal.evolve(
             learner, runs=2, generations=5, trials=1, episodes=20, steps=25, hidden=6, maze=MAZE,
-            out=Path(folder) / "runs", **options,
+            search=GeneticAlgorithm(elites=elites), out=Path(folder) / "runs",
         )  # fmt: skip
         return of_files(Path(folder) / "runs")
 
@@ -132,7 +132,7 @@ def cases() -> Iterator[tuple[str, Callable[[], str]]]:
         for name in (f"paper:{number}", f"evolved:{number}"):
             yield name, partial(learned, name)
     for kind, elites in product(("dsp", "hc"), ("remeasured", "kept")):
-        yield f"evolve {kind} {elites}", partial(evolved, kind, elites=elites)
+        yield f"evolve {kind} {elites}", partial(evolved, kind, elites)
     yield "reproduce", reproduced
     yield "reproduce published", partial(reproduced, rules="published", elites="kept", seed=3)
     yield "reproduce appendix", partial(reproduced, appendix=True)

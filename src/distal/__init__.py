@@ -37,6 +37,9 @@ from distal.model.settings import Settings
 from distal.search.cma import CMA
 from distal.search.evolve import evolve, resume
 from distal.search.genetic import GeneticAlgorithm
+from distal.search.islands import Islands
+from distal.search.racing import Race
+from distal.search.restarts import Restarts
 from distal.search.results import Evolved
 from distal.studies.beyond_study import BeyondStudy, study_beyond
 from distal.studies.champions import Champion, champions
@@ -53,6 +56,7 @@ from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
+from distal.tasks.task import Task
 
 __all__ = [
     "CMA",
@@ -70,10 +74,13 @@ __all__ = [
     "HillClimbing",
     "InputError",
     "Inspection",
+    "Islands",
     "Maze",
     "PairedDifference",
+    "Race",
     "ReadingStudy",
     "Reproduction",
+    "Restarts",
     "Result",
     "Rule",
     "RuleSet",
@@ -82,6 +89,7 @@ __all__ = [
     "Switch",
     "Table",
     "TableTask",
+    "Task",
     "TaskStudy",
     "champion_record",
     "champion_rules",

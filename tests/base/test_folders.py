@@ -23,7 +23,8 @@ from distal.base import folders
 from distal.base.folders import Folder, Manifest, fingerprint, read_manifest
 from distal.cli import main
 from distal.search import runs
-from distal.search.evolve import Step, summary
+from distal.search.loop import Step
+from distal.search.restored import summary
 from distal.studies.experiments import Experiments
 from distal.studies.readings import Readings
 from distal.studies.stages import Event, _stored_curves

@@ -197,7 +197,11 @@ DOORS: dict[str, tuple[str, Callable[[Path], object], str]] = {
         ),
         "most of it for weights, .* pass keep_weights=False",
     ),
-    "evolve": ("30K", lambda out: distal.evolve(runs=1, population=20, out=out), "smaller population"),
+    "evolve": (
+        "30K",
+        lambda out: distal.evolve(runs=1, search=distal.GeneticAlgorithm(20), out=out),
+        "smaller population",
+    ),
     "runs": ("1M", lambda out: distal.evolve(runs=20, generations=0, out=out, **SMALL), "fewer runs"),
     "generations": (
         "1M",
@@ -280,13 +284,16 @@ from distal.tasks.mazes import MazeTask
 def number(field):
     return 1024 * int(re.search(rf"{field}:\\s*(\\d+)", open("/proc/self/status").read())[1])
 
+def individuals(count):
+    return distal.GeneticAlgorithm(population=count)
+
 estimates = []
 memory.Estimate.check = lambda estimate: estimates.append(estimate.total)
 sys.argv[0] = "distal"
 
 def begin():
     distal.learn("paper:1", trials=1, episodes=1, keep_ep=True, **SMALL)
-    distal.evolve(runs=1, generations=1, population=5, trials=1, episodes=1, **SMALL)
+    distal.evolve(runs=1, generations=1, search=individuals(5), trials=1, episodes=1, **SMALL)
     estimates.clear()
     gc.collect()
 
@@ -318,11 +325,11 @@ WORK = {
     "**SMALL | {'hidden': 20})",
     "JSON": "cli.main('learn paper:1 --maze ../maze.txt --steps 2 --hidden 1 --trials 150 --episodes 1000 "
     "--json --curves'.split())",
-    "rules": "distal.evolve(runs=1, generations=1, population=10_000, trials=1, episodes=1, "
+    "rules": "distal.evolve(runs=1, generations=1, search=individuals(10_000), trials=1, episodes=1, "
     "out='out', **SMALL)",
-    "climbers": "distal.evolve('hc', runs=1, generations=1, population=24_000, trials=1, episodes=1, "
-    "out='out', **SMALL)",
-    "runs": "distal.evolve(runs=600, generations=1, population=5, trials=1, episodes=1, **SMALL)",
+    "climbers": "distal.evolve('hc', runs=1, generations=1, search=individuals(24_000), trials=1, "
+    "episodes=1, out='out', **SMALL)",
+    "runs": "distal.evolve(runs=600, generations=1, search=individuals(5), trials=1, episodes=1, **SMALL)",
 }
 
 
@@ -435,8 +442,8 @@ def note(step):
         marks[step.generation] = tracemalloc.get_traced_memory()[0]
 
 tracemalloc.start()
-distal.evolve(runs=100, generations=120, population=2, elite_count=1, trials=1, episodes=1, progress=note,
-              out="out", **SMALL)
+few = distal.GeneticAlgorithm(population=2, elite_count=1)
+distal.evolve(runs=100, generations=120, search=few, trials=1, episodes=1, progress=note, out="out", **SMALL)
 print(marks[120] - marks[30])
 """
 

@@ -30,13 +30,26 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from distal import Chance, InputError, Rule, Settings, engines, evolve, published_rules, triple_t_maze
+from distal import (
+    Chance,
+    GeneticAlgorithm,
+    InputError,
+    Race,
+    Restarts,
+    Rule,
+    Settings,
+    engines,
+    evolve,
+    published_rules,
+    triple_t_maze,
+)
 from distal.base.files import write_bytes
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
 from distal.model import network
 from distal.model.settings import BINARY, NEURONS, READINGS, SIGMOID
 from distal.search.genetic import GeneticSearch
+from distal.search.search import Algorithm
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
@@ -815,32 +828,30 @@ def test_runs_take_turns_on_one_card_and_not_on_several(plug_in: Callable[..., C
     assert not engines.Runner("cpu").overlaps
 
 
-@pytest.mark.parametrize("restart", [None, 2])
+@pytest.mark.parametrize("restarted", [False, True])
 def test_runs_that_take_turns_on_a_card_give_the_same_files(
-    plug_in: Callable[..., Card], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, restart: int | None
+    plug_in: Callable[..., Card], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, restarted: bool
 ) -> None:
     card = plug_in(warps=2)
     behind: list[int] = []
-    ask = GeneticSearch._ask_together.__func__  # type: ignore[attr-defined]
+    ask = GeneticSearch.ask_together.__func__  # type: ignore[attr-defined]
 
     def noted(cls: Any, searches: list[Any]) -> Any:
         behind.append(card.launches)
         return ask(cls, searches)
 
+    few: Algorithm = GeneticAlgorithm(population=4, elite_count=1)
     asked: dict[str, Any] = {
-        "runs": 3, "generations": 3, "population": 4, "elite_count": 1, "trials": 1, "episodes": 4,
-        "race": 1, "hidden": 4, "steps": 20, "fresh": 8, "restart": restart, "seed": 3,
+        "runs": 3, "generations": 3, "search": Race(Restarts(few, every=2) if restarted else few, heats=1),
+        "trials": 1, "episodes": 4, "hidden": 4, "steps": 20, "fresh": 8, "seed": 3,
     }  # fmt: skip
     evolve(**asked, engine="cpu", out=tmp_path / "cpu")
-    monkeypatch.setattr(GeneticSearch, "_ask_together", classmethod(noted))
+    monkeypatch.setattr(GeneticSearch, "ask_together", classmethod(noted))
     evolve(**asked, engine="gpu", out=tmp_path / "gpu")
     for name in ("config.json", "generations.csv", "state.json", "winners.csv"):
         assert (tmp_path / "gpu" / name).read_bytes() == (tmp_path / "cpu" / name).read_bytes()
-    if restart is None:  # two groups: both are begun before the second heat of either
-        assert behind == [0, 1, 3, 5, 7, 9, 11, 13][: len(behind)]
-        assert len(behind) == 8
-    else:
-        assert behind == [0, 2, 4, 6]
+    # Two groups of runs: both are begun before the second heat of either.
+    assert behind == [0, 1, 3, 5, 7, 9, 11, 13]
 
 
 # ------------------------------------------------------------------ machine code that is kept

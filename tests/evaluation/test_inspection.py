@@ -306,7 +306,8 @@ def test_equal_rules_are_one_cluster_and_share_all_their_rows(tmp_path: Path) ->
 
 
 def test_a_set_is_named_by_a_word_a_folder_or_a_list(tmp_path: Path) -> None:
-    small: Any = {"generations": 1, "population": 3, "elite_count": 1, "trials": 1, "episodes": 2}
+    few = distal.GeneticAlgorithm(population=3, elite_count=1)
+    small: Any = {"generations": 1, "search": few, "trials": 1, "episodes": 2}
     evolved = distal.evolve(runs=2, maze=T, steps=5, hidden=2, out=tmp_path / "runs", **small)
     winners = [winner.learner.delta_w for winner in evolved.winners]  # type: ignore[attr-defined]
     assert [rule.delta_w for rule in rule_set.find_rules(tmp_path / "runs")] == winners

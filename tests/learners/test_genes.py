@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distal import Chance, HillClimbing, InputError, Rule, Settings, evolve, find_rule
+from distal import Chance, GeneticAlgorithm, HillClimbing, InputError, Rule, Settings, evolve, find_rule
 from distal.engines import Batch, cpu
 from distal.engines.numbers import flat
 from distal.evaluation.learning import batch_of
@@ -59,7 +59,8 @@ def test_an_evolution_makes_no_object_but_the_winners(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Rule, "from_genes", counted)
     options: Any = {"trials": 1, "episodes": 2, "hidden": 3, "steps": 5, "fresh": 8}
-    evolved = evolve("dsp", runs=2, generations=4, population=5, elite_count=2, engine="cpu", **options)
+    few = GeneticAlgorithm(population=5, elite_count=2)
+    evolved = evolve("dsp", runs=2, generations=4, search=few, engine="cpu", **options)
     assert [winner.learner.named("") for winner in evolved.winners] == made
 
 

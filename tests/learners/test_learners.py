@@ -24,7 +24,7 @@ from distal.evaluation.learning import batch_of
 from distal.learners import Learner, Parameters
 from distal.model import draws, network
 from distal.search.config import Config
-from distal.search.evolve import run_seed
+from distal.search.restored import run_seed
 from distal.show import film, watch
 from distal.studies.experiments import Experiments
 from distal.studies.study import Scale
@@ -89,7 +89,10 @@ class Idle(SameThread):
 MAZE = Maze.from_text("#######\n#0...1#\n###.###\n###S###\n#######")
 JUMPS = Jumps(0.3, 0.2, 0.4)
 SHORT: Any = {"maze": MAZE, "hidden": 3, "steps": 8, "episodes": 6, "trials": 2}
-EVOLUTION: Any = {**SHORT, "runs": 2, "population": 4, "elite_count": 2, "episodes": 2, "trials": 1}
+EVOLUTION: Any = {
+    **SHORT, "runs": 2, "search": distal.GeneticAlgorithm(population=4, elite_count=2), "episodes": 2,
+    "trials": 1,
+}  # fmt: skip
 REFUSAL = "engine cpu has no code for learners of kind 'jumps'; use engine reference"
 
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from distal import InputError
 from distal.model import draws
-from distal.search import ahead
+from distal.search import blocks
 from distal.search import genetic as evolution
 from distal.search.genetic import GeneticAlgorithm, GeneticSearch
 from distal.search.genotypes import Genotypes
+from tests.evolutions import told, toy
 
 
 def genotypes(discrete: list[list[int]], continuous: list[list[float]]) -> Genotypes:
@@ -129,7 +129,7 @@ def test_runs_that_draw_together_draw_what_each_would_draw_alone() -> None:
 
 def test_drawing_ahead_changes_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     in_blocks = [evolution.chances([3, 4], generation, 5, 6, 3, True) for generation in range(40)]
-    monkeypatch.setattr(ahead, "MOST", 1)
+    monkeypatch.setattr(blocks, "MOST", 1)
     for generation, own in enumerate(in_blocks):
         alone = evolution.chances([3, 4], generation, 5, 6, 3, True)
         for name in ("parents", "redraw", "value", "deviate", "side"):
@@ -162,7 +162,7 @@ def test_a_snapshot_is_the_state_of_its_moment() -> None:
         states.append(search.state())
         snapshots.append(search.snapshot())
     search.immigrate(search.told()[2], -1.0, 0)
-    assert [snapshot() for snapshot in snapshots] == states
+    assert [snapshot.state() for snapshot in snapshots] == states
 
 
 def test_offspring_mutate_at_the_papers_rates() -> None:
@@ -187,14 +187,6 @@ def test_half_of_the_children_come_from_crossover() -> None:
     # crossover 1/2, different parents 1/2, and a cut between continuous genes: 3 of 35
     p = 0.25 * 3 / 35
     assert mixed.mean() == pytest.approx(p, abs=4.5 * math.sqrt(p / 20_000))
-
-
-def toy(genes: Genotypes) -> NDArray[np.float64]:
-    """Count discrete genes that are not 1, and add the distance of continuous ones from 0.3: optimum 0."""
-    distance: NDArray[np.float64] = (genes.discrete != 1).sum(axis=1) + np.abs(genes.continuous - 0.3).sum(
-        axis=1
-    )
-    return distance
 
 
 def test_a_toy_problem_is_solved_to_its_known_optimum() -> None:
@@ -291,3 +283,65 @@ def test_a_genotype_may_have_no_discrete_part() -> None:
 def test_bad_options_are_refused(options: dict[str, float], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         GeneticAlgorithm(**options)  # type: ignore[arg-type]
+
+
+def test_the_fitness_of_an_averaged_elite_is_the_mean_of_its_measurements() -> None:
+    search = GeneticAlgorithm(population=4, elite_count=2, elites="averaged").begin(3, 1, 5)
+    first, second = told(search, [5.0, 1.0, 9.0, 3.0], [4.0, 6.0, 2.0, 8.0])
+    assert second.continuous[:2].tolist() == first.continuous[[1, 3]].tolist()
+    # Elites had 1 and 3 and now got 4 and 6; the children's 2 and 8 stand alone.
+    assert search.fitness is not None
+    assert search.fitness.tolist() == [2.5, 4.5, 2.0, 8.0]
+    assert search.measured.tolist() == [2, 2, 1, 1]
+    assert search.best_fitness == 2.5  # the child's 2 was measured only once
+    assert search.best_generation == 0
+    (third,) = told(search, [5.0, 5.5, 7.0, 7.0])
+    # The elites are now the child (2, then 5) and the first elite (2.5 twice, then 5.5).
+    assert third.continuous[0].tolist() == second.continuous[2].tolist()
+    assert search.fitness is not None
+    assert search.fitness[:2].tolist() == [3.5, (2.5 * 2 + 5.5) / 3]
+    finalists = search.finalists(3)
+    # Those that have a mean come first, then one that was measured once.
+    assert (finalists.fitness.tolist(), finalists.born.tolist()) == ([3.5, 3.5, 7.0], [1, 0, 2])
+
+
+def test_parents_can_be_the_elites_alone() -> None:
+    options: dict[str, Any] = {
+        "population": 40,
+        "elite_count": 3,
+        "mutation": 0,
+        "deviation": 0,
+        "crossover": 0,
+    }
+    for parents, within in (("elites", True), ("roulette", False)):
+        search = GeneticAlgorithm(**options, parents=parents).begin(4, 2, 1)
+        fitness = np.arange(40.0)[::-1].tolist()
+        first, second = told(search, fitness, fitness)
+        elites = {tuple(row) for row in first.continuous[[39, 38, 37]].tolist()}
+        children = {tuple(row) for row in second.continuous[3:].tolist()}
+        assert (children <= elites) is within
+
+
+def test_uniform_mixing_takes_each_gene_from_either_parent() -> None:
+    options: dict[str, Any] = {
+        "population": 60,
+        "elite_count": 2,
+        "mutation": 0,
+        "deviation": 0,
+        "crossover": 1,
+    }
+    search = GeneticAlgorithm(**options, parents="elites", mixing="uniform").begin(0, 12, 3)
+    first, second = told(search, list(range(60)), list(range(60)))
+    one, other = first.continuous[:2]
+    children = second.continuous[2:]
+    from_one, from_other = children == one, children == other
+    assert (from_one | from_other).all()
+    mixed = children[~from_one.all(axis=1) & ~from_other.all(axis=1)]
+    assert len(mixed) > 10
+    switches = (np.diff((mixed == one).astype(int), axis=1) != 0).sum(axis=1)
+    assert switches.max() > 2  # one cut would give at most one
+
+
+def test_elites_that_are_none_cannot_be_parents() -> None:
+    with pytest.raises(InputError, match="parents is 'elites', but elite_count is 0; give at least 1"):
+        GeneticAlgorithm(elite_count=0, parents="elites")

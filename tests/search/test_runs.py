@@ -37,10 +37,11 @@ from distal import (
 from distal.cli import main
 from distal.engines import Runner
 from distal.model.draws import child_seed
-from distal.search.evolve import Step, run_seed, summary
+from distal.search.loop import Step
+from distal.search.restored import run_seed, summary
 from distal.search.runs import gene_columns
-from distal.tasks.mazes import maze_of
 from tests.command_line import output, refusal
+from tests.evolutions import Stop, stop_after
 from tests.mazes import T
 from tests.processes import DISTAL, started
 
@@ -146,20 +147,12 @@ def test_an_extended_run_equals_one_that_was_longer_from_the_start(finished: Pat
         resume(tmp_path / "short", generations=2)
 
 
-class Stop(Exception):  # noqa: N818
-    """Ends an evolution from outside."""
-
-
 @pytest.mark.parametrize("after", range(5))
 def test_an_interruption_between_generations_changes_nothing(
     after: int, finished: Path, tmp_path: Path
 ) -> None:
-    def stop(step: Step) -> None:
-        if step.generation == after:
-            raise Stop
-
     with pytest.raises(Stop):
-        evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop)
+        evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop_after(after))
     resume(tmp_path / "run")
     assert contents(tmp_path / "run") == contents(finished)
 
@@ -172,7 +165,8 @@ def test_progress_is_told_once_for_every_generation_of_all_runs(elites: str, tmp
         assert threading.current_thread() is threading.main_thread()
         told.append(step)
 
-    options = {**SMALL, "elites": elites, "population": 6, "elite_count": 2, "fresh": 2}
+    search = GeneticAlgorithm(population=6, elite_count=2, elites=elites)
+    options = {**SMALL, "search": search, "fresh": 2}
     short = evolve("dsp", **{**options, "generations": 2}, out=tmp_path, progress=progress)
     assert [(step.generation, step.generations) for step in told] == [(0, 2), (1, 2), (2, 2)]
     resume(tmp_path, progress=progress)
@@ -228,13 +222,8 @@ def test_kill_9_at_random_moments_and_resume_gives_the_same_bytes(tmp_path: Path
 
 def test_no_file_of_the_folder_can_be_damaged_unnoticed(finished: Path, tmp_path: Path) -> None:
     """Cut or flip each file of a half-finished run at many places: refused, or finished correctly."""
-
-    def stop(step: Step) -> None:
-        if step.generation == 2:
-            raise Stop
-
     with pytest.raises(Stop):
-        evolve("dsp", **SMALL, out=tmp_path / "half", progress=stop)
+        evolve("dsp", **SMALL, out=tmp_path / "half", progress=stop_after(2))
     generator = random.Random(1)  # noqa: S311
     outcomes = {"refused": 0, "correct": 0}
     for name in ("config.json", "generations.csv", "state.json", "seconds.csv"):
@@ -266,13 +255,8 @@ def test_no_file_of_the_folder_can_be_damaged_unnoticed(finished: Path, tmp_path
 
 def test_rows_beyond_the_state_are_cut_off(finished: Path, tmp_path: Path) -> None:
     """A loss of power after the rows and before the state leaves rows that the state does not know of."""
-
-    def stop(step: Step) -> None:
-        if step.generation == 1:
-            raise Stop
-
     with pytest.raises(Stop):
-        evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop)
+        evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop_after(1))
     with (tmp_path / "run" / "generations.csv").open("ab") as file:
         file.write(b"1,2,99.0,99")
     resume(tmp_path / "run")
@@ -396,7 +380,8 @@ def test_a_folder_that_was_stopped_before_its_first_generation_keeps_its_form_to
 
 
 def test_the_same_evolution_has_the_same_genes_in_both_forms(old: Path, tmp_path: Path) -> None:
-    small = {**SMALL, "generations": 2, "population": 4, "elite_count": 1, "fresh": 20}
+    search = GeneticAlgorithm(population=4, elite_count=1)
+    small = {**SMALL, "generations": 2, "search": search, "fresh": 20}
     evolve("dsp", **small, out=tmp_path / "new")
     joined = [
         {**dict(list(row.items())[:5]), "genotype": " ".join(list(row.values())[5:])}
@@ -413,7 +398,7 @@ def test_a_folder_of_version_0_3_resumes_in_the_maze_that_was_the_default_then(
     for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
         shutil.copy(folder / name, tmp_path)
     assert "learner dsp, task narrow triple T-maze, elites" in output(capsys, "runs", str(tmp_path))
-    assert maze_of(resume(tmp_path, generations=4).config.task) == distal.maze("narrow-t")
+    assert resume(tmp_path, generations=4).config.task.maze == distal.maze("narrow-t")
     assert (tmp_path / "generations.csv").read_bytes() == (folder / "longer.csv").read_bytes()
     assert (tmp_path / "winners.csv").read_bytes() == in_six_digits(folder / "winners_longer.csv")
 
@@ -424,7 +409,7 @@ def test_folders_of_old_versions_keep_their_own_maze(tmp_path: Path) -> None:
         copy = shutil.copytree(Path(__file__).parents[1].joinpath(folder), tmp_path / folder)
         for name in ("longer.csv", "winners_longer.csv"):
             (copy / name).unlink()
-        assert list(maze_of(resume(copy).config.task).picture) == kept["maze"]
+        assert resume(copy).config.task.fields()["maze"] == kept["maze"]
 
 
 def test_a_gene_that_is_called_like_another_column_gets_a_longer_name() -> None:
@@ -440,7 +425,7 @@ def test_two_processes_cannot_work_in_one_folder(tmp_path: Path) -> None:
 
 
 def test_hill_climbing_evolves_with_the_same_code(tmp_path: Path) -> None:
-    evolved = evolve("hc", **SMALL, elites="kept", out=tmp_path / "hc")
+    evolved = evolve("hc", **SMALL, search=GeneticAlgorithm(elites="kept"), out=tmp_path / "hc")
     assert evolved.best.shape == (2, 5)
     assert (np.diff(evolved.best) <= 0).all()  # kept elites keep their fitness
     assert [winner.selected for winner in evolved.winners] == evolved.best.min(axis=1).tolist()
@@ -546,14 +531,14 @@ def test_a_winner_is_measured_on_as_many_fresh_trials_as_are_asked_for(tmp_path:
 def test_the_table_of_runs_holds_every_run_with_its_winner_chance_and_genes(
     finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stop(step: Step) -> None:
-        if step.generation == 1:
-            raise Stop
-
     shutil.copytree(finished, tmp_path / "many" / "rules")
     with pytest.raises(Stop):
         evolve(
-            "hc", **{**SMALL, "maze": None, "runs": 1}, seed=7, out=tmp_path / "many" / "climb", progress=stop
+            "hc",
+            **{**SMALL, "maze": None, "runs": 1},
+            seed=7,
+            out=tmp_path / "many" / "climb",
+            progress=stop_after(1),
         )
     table = tmp_path / "many" / "table.csv"
     shown = output(capsys, "runs", str(tmp_path / "many"))

@@ -44,6 +44,7 @@ from distal.tasks.sources import task_of
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
+from distal.tasks.task import Task
 from tests.command_line import output, output_json, refusal
 from tests.learners.test_learners import Jumps
 from tests.mazes import T
@@ -1440,7 +1441,7 @@ def test_the_trial_in_a_table_is_the_one_that_learn_reports() -> None:
     result = distal.learn("evolved:1", task=task, episodes=12, trials=1, seed=4, hidden=5)
     assert np.minimum.accumulate(watched.eps[0]).tolist() == result.best[2].tolist()
     assert watched.batches[0].settings.steps == 200  # as Taxi itself
-    assert watched.title == "evolved:1 in Taxi-v4, goal 2"
+    assert watched.title == "evolved:1, learning Taxi-v4, goal 2"
     assert watched.to_dict()["task"]["name"] == "Taxi-v4"
 
 
@@ -1449,7 +1450,7 @@ def test_in_a_table_whose_goal_moves_every_episode_begins_where_its_goal_does(op
     watched = watch.watch("chance", task=task, episodes=6, hidden=4, steps=20, switch=Switch(2, (1, 0, 2)))
     starts = task.table(watched.batches[0].settings).starts
     page, grids = opened(watched), []
-    assert page.title() == "chance in Taxi-v4, a goal that moves"
+    assert page.title() == "chance, learning Taxi-v4, a goal that moves"
     for number in range(6):
         page.evaluate(f"distal.goto({number + 1}, 0)")
         goal = (1, 0, 2)[number // 2]
@@ -1537,7 +1538,7 @@ def test_the_page_says_what_the_task_is_and_whether_its_goal_is_reached(opened: 
     best = int(watched.eps[0].argmin()) + 1
     assert watched.eps[0].min() == -1  # the target is −0.7
     page = opened(watched, place=f"#{best}")
-    assert page.inner_text("h1") == page.title() == "chance in FrozenLake-v1"
+    assert page.inner_text("h1") == page.title() == "chance, learning FrozenLake-v1"
     assert "16 states · 16 bits sensed (one-hot)" in page.inner_text("#subtitle")
     assert page.inner_text(".inputs h3") == "16 bits sensed: one-hot"
     assert page.locator(".inputs .cells span").count() == 17
@@ -1631,16 +1632,13 @@ def test_the_line_of_chance_is_seen_where_eps_differ_by_one() -> None:
     assert off.max() <= 1 / 200 + 0.0001
 
 
-class Endless:
+class Endless(Task[Any]):
     """A task that is no table, and does not say why."""
 
     name, inputs, outputs, goals = "endless", 3, 4, ("0",)
 
     def begin(self, goal: int, settings: Settings) -> Any:
         """Begin."""
-
-    def table(self, settings: Settings) -> None:
-        """Return None."""
 
 
 @pytest.mark.parametrize(

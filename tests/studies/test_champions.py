@@ -21,8 +21,8 @@ from distal.engines import Batch, Runner
 from distal.evaluation.learning import batch_of
 from distal.model.draws import held_out_seed
 from distal.search.config import Config
-from distal.search.evolve import finalists_in
 from distal.search.genetic import GeneticAlgorithm
+from distal.search.restored import finalists_in
 from distal.search.runs import read_run
 from distal.studies.champions import FINALISTS, PRIZES, Prize, Request, written
 from distal.studies.stages import Event

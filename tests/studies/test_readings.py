@@ -20,7 +20,8 @@ from distal.evaluation import learning as evaluation
 from distal.learners import chance_for
 from distal.learners.rule import published_fitness
 from distal.model.draws import child_seed
-from distal.search import evolve as evolving
+from distal.search import loop
+from distal.search import search as searching
 from distal.search.genetic import GeneticAlgorithm
 from distal.studies import stages
 from distal.studies.reading_outcome import SEARCH_READINGS, Mean, readings, short_name, variants
@@ -126,7 +127,7 @@ def test_numbers_are_those_of_plain_evaluations_and_evolutions(studied: tuple[Re
             assert found.difference_standard_error == pytest.approx(plain.difference.standard_error)
         for kind, search in (("dsp", outcome.dsp), ("hc", outcome.hc)):
             evolved = distal.evolve(
-                kind, runs=2, generations=1, seed=3, elites=outcome.variant.search.elites, **settings
+                kind, runs=2, generations=1, seed=3, search=outcome.variant.search, **settings
             )
             assert search.first == tuple(evolved.best[:, 0])
             assert search.last == tuple(evolved.best[:, 1])
@@ -180,22 +181,22 @@ def test_a_second_call_only_does_what_is_missing(
     (folder / "pairing_outputs_binary.npz").unlink()
     shutil.rmtree(folder / "evolve-hc-blocked-stay")
     tested: list[int] = []
-    evolved: list[str] = []
-    batch_of, next_generation = evaluation.batch_of, evolving.next_generation
+    evolved: list[tuple[int, int]] = []
+    batch_of, ask_all = evaluation.batch_of, searching.ask_all
 
     def test(learners: Any, *rest: Any, **options: Any) -> Any:
         tested.append(len(learners))
         return batch_of(learners, *rest, **options)
 
-    def evolve(config: Any, *rest: Any) -> Any:
-        evolved.append(config.learner)
-        return next_generation(config, *rest)
+    def ask(searches: Any) -> Any:
+        evolved.append((len(searches), searches[0].discrete))
+        return ask_all(searches)
 
     monkeypatch.setattr(stages, "batch_of", test)
-    monkeypatch.setattr(evolving, "next_generation", evolve)
+    monkeypatch.setattr(loop, "ask_all", ask)
     study = run()
     assert tested == [225]
-    assert evolved == ["hc", "hc"]  # generation 0 and generation 1
+    assert evolved == [(2, 0)] * 2  # hill climbing, generation 0 and generation 1
     assert study.outcomes == studied[0].outcomes
 
 

@@ -22,8 +22,7 @@ from distal.evaluation import learning as evaluation
 from distal.evaluation.learning import settings_in
 from distal.learners import find_learner
 from distal.model.draws import child_seed
-from distal.search import cma, genetic
-from distal.search import evolve as evolving
+from distal.search import cma, fitness, genetic, restored
 from distal.studies import experiments, readings, stages, task_report, task_study
 from distal.studies.intervals import Curve, Gap, Interval, Measured
 from distal.studies.stages import Event
@@ -140,7 +139,7 @@ def test_a_taxi_that_delivers_succeeds_and_one_that_drives_about_does_not() -> N
 def test_the_pole_stands_for_475_steps() -> None:
     world = BY_NAME["cart_pole"]
     task = world.make()
-    assert task.target(settings_in(task, {})) == world.target == -475  # type: ignore[attr-defined]
+    assert task.target(settings_in(task, {})) == world.target == -475
     assert task.table(settings_in(task, {})) is None
 
 
@@ -154,7 +153,7 @@ def test_every_task_has_a_name_of_its_own_and_every_mark_is_tested() -> None:
 
 def test_no_other_work_has_the_seeds_of_the_tests() -> None:
     others = {
-        0, evolving._RUN, evolving._EVALUATION, evolving._REMEASUREMENT, experiments.TEST,
+        0, restored.RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST,
         readings.STUDY, genetic._FIRST, genetic._PARENTS, genetic._REDRAW, genetic._DEVIATE, cma._SAMPLE,
     }  # fmt: skip
     assert task_study.TASKS not in others

@@ -22,7 +22,6 @@ from distal.model import draws, network
 from distal.model.draws import child_seed
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask
-from distal.tasks.task import own_steps, target_of, task_name, whole_eps
 from tests.strategies import climbers, mazes, rules, settings_of
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -273,7 +272,7 @@ def test_episodes_that_are_cut_off_are_counted_over_all_trials() -> None:
 
 def test_steps_and_target_are_the_environments_own() -> None:
     task = EnvTask("MountainCar-v0")
-    assert (task_name(task), own_steps(task), target_of(task, Settings()), whole_eps(task)) == (
+    assert (task.name, task.steps, task.target(Settings()), task.whole) == (
         "MountainCar-v0", 200, 110.0, False,
     )  # fmt: skip
     assert EnvTask("MountainCar-v0", args={"max_episode_steps": 30}).steps == 30

@@ -14,10 +14,9 @@ from distal import InputError, Maze, Settings
 from distal.tasks import gym
 from distal.tasks.gym import EnvTask
 from distal.tasks.mazes import MazeTask
-from distal.tasks.sources import AT_ONCE, rebuilt, task_of, why_not_table
+from distal.tasks.sources import AT_ONCE, rebuilt, task_of
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
-from distal.tasks.task import recipe, task_name
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 
@@ -66,7 +65,7 @@ def test_a_task_is_what_it_is_given_as(tmp_path: Path) -> None:
     maze = MazeTask(MAZE)
     assert task_of(maze) is maze
     for path in (tmp_path / "two.npz", str(tmp_path / "two.npz")):
-        assert task_name(task_of(path)) == "two"
+        assert task_of(path).name == "two"
     for given in (Ring(), Ring, partial(Ring, 5)):
         task = task_of(given)
         assert isinstance(task, TableTask)
@@ -93,9 +92,9 @@ def test_a_task_is_what_it_is_given_as(tmp_path: Path) -> None:
 def test_an_environment_that_is_no_table_stays_one_and_says_why(given: Any, reason: str | None) -> None:
     task = task_of(**given)
     assert isinstance(task, EnvTask)
-    why = why_not_table(task)
+    why = task.no_table
     assert why is None if reason is None else why is not None and why.startswith(reason)
-    assert why_not_table(task_of(Ring)) is None
+    assert task_of(Ring).no_table is None
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,7 @@ def test_a_table_that_must_be_may_have_more_states() -> None:
 
 def kept(task: Any) -> Any:
     """Return what a task is made again from, as a file holds it."""
-    return json.loads(json.dumps(recipe(task)))
+    return json.loads(json.dumps(task.to_dict()))
 
 
 def test_a_task_is_made_again(tmp_path: Path) -> None:

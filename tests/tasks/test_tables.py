@@ -25,7 +25,7 @@ from distal.tasks.mazes import MazeTask, maze_table
 from distal.tasks.switching import Switch
 from distal.tasks.table import MAX_COST, Table
 from distal.tasks.table_task import TableTask
-from distal.tasks.task import Task, own_steps, target_of, task_name, whole_eps
+from distal.tasks.task import Task, Walk
 from tests.conftest import assert_equal_trials
 from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of, tables
 
@@ -194,15 +194,15 @@ def test_costs_and_ends_that_make_no_table_are_refused(change: dict[str, Any], p
 def test_a_table_has_a_name_steps_and_a_target() -> None:
     table = Table(**ROOMS)
     task = TableTask(table, name="rooms", steps=30, target=12)
-    assert (task_name(task), own_steps(task), target_of(task, Settings()), whole_eps(task)) == (
+    assert (task.name, task.steps, task.target(Settings()), task.whole) == (
         "rooms", 30, 12, True,
     )  # fmt: skip
-    assert (own_steps(TableTask(table)), target_of(TableTask(table), Settings())) == (None, None)
+    assert (TableTask(table).steps, TableTask(table).target(Settings())) == (None, None)
 
 
 def test_a_limit_is_the_most_steps() -> None:
     task = TableTask(Table(**ROOMS), name="rooms", limit=30)
-    assert own_steps(task) == 30
+    assert task.steps == 30
     task.begin(0, Settings(steps=30))
     for ask in (lambda: task.begin(0, Settings(steps=31)), lambda: task.table(Settings(steps=31))):
         with pytest.raises(
@@ -362,15 +362,14 @@ def test_the_largest_maze_with_all_final_positions_runs_compiled() -> None:
     assert maze_table(maze, "turn").left.shape == (len(FINALS), 4 * MAX_SIDE**2)
 
 
-class Endless:
+class Endless(Task[Any], Walk):
     """A task without a table, and with an EP that is given."""
 
     inputs, outputs, goals = 3, 4, ("only",)
+    over, ep = False, 7
 
     def __init__(self, ep: Any = 7, table: Any = None) -> None:
         self.ep, self._table = ep, table
-
-    over = False
 
     def begin(self, goal: int, settings: Settings) -> Endless:
         return self

@@ -25,22 +25,23 @@ from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume
 from distal.base import memory
 from distal.cli import main
 from distal.engines import Runner, registry
-from distal.search.evolve import Step, summary
+from distal.search.loop import Step
+from distal.search.restored import summary
 from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
 from distal.tasks.mazes import MazeTask
 from distal.tasks.stored import StoredTask
 from tests.base.test_folders import resealed, snapshot
 from tests.command_line import output
+from tests.evolutions import Stop
 from tests.mazes import T
-from tests.search.test_runs import Stop
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 
 SHORT: Any = {"trials": 3, "episodes": 6, "steps": 25, "hidden": 4, "seed": 2}
 EVOLVED: Any = {
-    "runs": 2, "generations": 2, "population": 4, "elite_count": 1, "trials": 2, "episodes": 3, "steps": 12,
-    "hidden": 3,
+    "runs": 2, "generations": 2, "search": distal.GeneticAlgorithm(population=4, elite_count=1),
+    "trials": 2, "episodes": 3, "steps": 12, "hidden": 3,
 }  # fmt: skip
 
 
@@ -499,7 +500,8 @@ def test_a_forged_task_is_refused_in_one_line_and_nothing_changes(
 def test_an_environment_that_breaks_ends_an_evolution_in_one_line_and_keeps_what_was_evolved(
     drifting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = [f"--{name.replace('_', '-')}={value}" for name, value in EVOLVED.items()]
+    numbers = {**EVOLVED, **EVOLVED["search"].to_dict()}
+    small = [f"--{name.replace('_', '-')}={value}" for name, value in numbers.items() if name != "search"]
     evolve(task=task_of(drifting, encode="bins:4"), **EVOLVED, out=tmp_path / "whole")
     Drift.resets, Drift.broken_after = 0, 110  # a generation has 2 · 4 · 2 trials of 3 episodes: 48
     code = main(["evolve", "--env", drifting, "--encode", "bins:4", *small, "--out", str(tmp_path / "parts")])

@@ -28,8 +28,6 @@ from distal.evaluation.comparison import (
 )
 from distal.evaluation.learning import checked_numbers, settings_in
 from distal.studies.figures import blank, own_style, render, standalone
-from distal.tasks.mazes import MazeTask
-from distal.tasks.task import task_name, whole_eps
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines
 _FORMS = {".png": PNG, ".svg": SVG}  # of a figure, with what such a file begins with
@@ -102,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
     settings_in(task, settings)
     goals, measured = len(task.goals), len(learners) + len(chances_beside(learners))
     _, most = limits(trials, goals, args.until_decided, args.most_trials)
-    check_memory(most * goals, episodes, measured, whole_eps(task))
+    check_memory(most * goals, episodes, measured, task.whole)
     with runner_of(args) as runner, progress("comparing", most * goals * episodes * measured) as advance:
         comparison = compare(
             learners, task=task, episodes=episodes, trials=trials, until_decided=args.until_decided,
@@ -138,10 +136,8 @@ def _show(comparison: Comparison) -> None:
     """Print a comparison in 80 columns: learners beside chance, pairs, and what is decided."""
     out = console()
     first = comparison.results[0]
-    goals = len(first.task.goals)
-    what = "final position" if isinstance(first.task, MazeTask) else "goal"
-    each = f" ({first.trials} for each of {counted(goals, what)})" if goals > 1 else ""
-    place = "" if isinstance(first.task, MazeTask) else f" in {visible(task_name(first.task))}"
+    goals, place = len(first.task.goals), visible(first.task.place)
+    each = f" ({first.trials} for each of {counted(goals, first.task.goal_label)})" if goals > 1 else ""
     resampled = f", resampled every {first.resample:,}" if first.resample else ""
     out.print(
         f"{counted(len(first.best), 'trial')} each{each}{place}, {counted(first.episodes, 'episode')}"

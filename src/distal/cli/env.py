@@ -15,10 +15,10 @@ from distal.cli.terminal import console, new_table, print_json, progress, spread
 from distal.cli.work import runner_of
 from distal.evaluation.learning import Result, checked_numbers, learn
 from distal.model.settings import Settings, SettingsDict
-from distal.tasks.sources import why_not_table
-from distal.tasks.stored import stored
+from distal.tasks.encoders import Encoder
+from distal.tasks.gym import EnvTask
 from distal.tasks.table_task import TableTask
-from distal.tasks.task import Task, own_steps, task_name, whole_eps
+from distal.tasks.task import Task
 
 
 def add(commands: Commands) -> None:
@@ -54,10 +54,10 @@ def run(args: argparse.Namespace) -> None:
             raise InputError(f"--save is {args.save!r}, expected a name that ends in .npz")
     task = options.environment(args.env, args)
     if args.save is not None and not isinstance(task, TableTask):
-        raise InputError(f"--save needs a table: {why_not_table(task) or 'this is none'}")
+        raise InputError(f"--save needs a table: {task.no_table or 'this is none'}")
     trials = args.trials * len(task.goals)
     memory.evaluation(
-        trials, args.episodes, curves=4 * (1 if whole_eps(task) else 2),
+        trials, args.episodes, curves=4 * (1 if task.whole else 2),
         instead="ask for fewer trials or episodes",
     ).check()  # fmt: skip
     total = args.episodes * trials
@@ -78,18 +78,18 @@ def run(args: argparse.Namespace) -> None:
 
 def described(task: Task[Any]) -> dict[str, Any]:
     """Return what is known of a task, ready for JSON."""
-    world = getattr(task, "env", None)
-    encoder = getattr(task, "encoder", None)
-    table = isinstance(task, TableTask)
+    encoder = task.encoder
+    space = str(encoder.space) if isinstance(encoder, Encoder) else ""
+    states = task.states if isinstance(task, TableTask) else None
     return {
-        **stored(task),
-        "observations": None if encoder is None else str(getattr(encoder, "space", "")),
+        **task.about(),
+        "observations": None if encoder is None else space,
         "encoder": None if encoder is None else encoder.word,
-        "actions": None if world is None else str(world.action_space),
-        "steps": own_steps(task),
-        "states": task.states if isinstance(task, TableTask) else None,
-        "table": table,
-        "why_no_table": None if table else why_not_table(task),
+        "actions": str(task.env.action_space) if isinstance(task, EnvTask) else None,
+        "steps": task.steps,
+        "states": states,
+        "table": states is not None,
+        "why_no_table": task.no_table,
     }
 
 
@@ -106,7 +106,7 @@ def _show(task: Task[Any], chance: Result) -> None:
         "table": _table_line(about),
         "reached": None if chance.target is None else f"at an EP of {chance.target:g} or less",
     }
-    out.print(visible(task_name(task)), style="bold", soft_wrap=True)
+    out.print(visible(task.name), style="bold", soft_wrap=True)
     for name, line in lines.items():
         if line is not None:
             out.print(f"{name:13} {visible(line)}", soft_wrap=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -19,24 +19,26 @@ from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.runs import SINCE, search_used, winners_table
 from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable, runner_of
-from distal.evaluation.learning import chosen_task, settings_in
 from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS, find_learner
 from distal.model.settings import Settings, SettingsDict
-from distal.search.config import UNNAMED, Config
-from distal.search.evolve import Step, estimate, evolve, genes_given, resume, within
+from distal.search.config import UNNAMED, WRAPPING, Config
+from distal.search.evolve import configured, estimate, resume, start
 from distal.search.genetic import WORDS
-from distal.search.registry import ALGORITHMS, algorithm, options_of
+from distal.search.loop import Step
+from distal.search.registry import ALGORITHMS, algorithm, options_of, wrapped
 from distal.search.results import Evolved
 from distal.search.runs import check_new, read_run
 
-_SEARCH_OPTIONS = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
-_TASK = ("maze", "levels", "heading", "env", "env_arg", "encode", "starts")
-# What decides the result of an evolution, and so cannot change when it is resumed.
+_SEARCH = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
+_NUMBERS = (
+    "learner", "runs", "generations", "budget", "finalists", "trials", "episodes", "fresh", "seed", "fitness",
+)  # fmt: skip
+_TASK = ("maze", "levels", "width", "heading", "env", "env_arg", "encode", "starts")
+_SETTINGS = tuple(Settings.__dataclass_fields__)
+# The options that decide the result of an evolution, and so cannot change when it is resumed.
 _DECIDING = (
-    "learner", "runs", "generations", "budget", "search", *_SEARCH_OPTIONS, "race", "finalists", "islands",
-    "exchange", "restart", "begin_with", "trials", "episodes", "fresh", "seed", "fitness",
-    *_TASK, "switch", "switch_to", *Settings.__dataclass_fields__,
+    *_NUMBERS, "search", *_SEARCH, *WRAPPING, "begin_with", *_TASK, "switch", "switch_to", *_SETTINGS,
 )  # fmt: skip
 
 
@@ -99,71 +101,61 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Evolve rules or the parameters of hill climbing."""
-    given = {name: value for name, value in vars(args).items() if value is not None and name in _DECIDING}
-    if args.resume is not None:
-        given.update(out=args.out, force=args.force or None)
-        for name, value in given.items():
-            if name not in ("generations", "budget") and value is not None:
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(
-                    f"{option} cannot be given with --resume; only --generations and --budget can"
-                )
-    elif args.out is None:
-        raise InputError("no folder for the runs; name one with --out DIR (or continue with --resume DIR)")
-    else:
-        folder("--out", args.out)
-        if args.exchange is not None and args.islands in (None, 1):
-            raise InputError("--exchange is for several islands; give --islands as well, or leave it out")
-        given = {name: value for name, value in given.items() if name not in _TASK}
-        if args.begin_with is not None:
-            given["begin_with"] = list(map(find_learner, args.begin_with))
-        given["task"] = options.task(args)
-        given.pop("switch_to", None)
-        given["switch"] = options.switch(args, given["task"])
-        asked = {name: given.pop(name) for name in _SEARCH_OPTIONS if name in given}
-        given["search"] = algorithm(given.pop("search", UNNAMED), asked)
-    _check_evolution(args, given)
-    out = args.resume if args.resume is not None else args.out
+    # Whatever is wrong is refused before a cluster is started for it.
+    out, config = (args.resume, None) if args.resume is not None else (args.out, _configured(args))
+    if config is None:
+        _refuse_with_resume(args)
+        read_run(out)
     hint = f"continue with: distal evolve --resume {shlex.quote(f'./{out}' if out.startswith('-') else out)}"
     with (
         resumable(hint, Path(out) / "config.json"),
         runner_of(args) as runner,
         _progress(runner.executor) as progress,
     ):
-        if args.resume is not None:
-            evolved = resume(
-                args.resume,
-                generations=args.generations,
-                budget=args.budget,
-                engine=runner,
-                progress=progress,
-            )
+        if config is None:
+            numbers = {"generations": args.generations, "budget": args.budget}
+            evolved = resume(out, **numbers, engine=runner, progress=progress)
         else:
-            evolved = evolve(**given, out=args.out, force=args.force, engine=runner, progress=progress)
+            evolved = start(config, runner, out, args.force, progress)
     if args.json:
         winners = [winner.to_dict() for winner in evolved.winners]
-        config = evolved.config.to_dict()
-        print_json({"version": __version__, "out": out, "config": config, "winners": winners})
+        described = evolved.config.to_dict()
+        print_json({"version": __version__, "out": out, "config": described, "winners": winners})
     else:
         _show_evolved(evolved, out)
 
 
-def _check_evolution(args: argparse.Namespace, given: dict[str, Any]) -> None:
-    """Refuse what cannot be evolved, before a cluster is started for it."""
-    if args.resume is not None:
-        read_run(args.resume)
-    parts = {
-        kind: {name: given[name] for name in kind.__dataclass_fields__ if name in given}
-        for kind in (Config, Settings)
-    }
-    if "begin_with" in given:
-        parts[Config]["begin_with"] = genes_given(given.get("learner", Config.learner), given["begin_with"])
-    task = given.get("task", chosen_task(None))
-    config = Config(**parts[Config], settings=settings_in(task, cast(SettingsDict, parts[Settings])))
-    if args.resume is None:
-        config = within(config, args.budget, args.generations)
-        estimate(config).check()
-        check_new(args.out, config.runs, args.force)
+def _refuse_with_resume(args: argparse.Namespace) -> None:
+    """Refuse the options that decide a result, where one is only continued."""
+    for name in (*_DECIDING, "out", "force"):
+        if getattr(args, name) not in (None, False) and name not in ("generations", "budget"):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} cannot be given with --resume; only --generations and --budget can")
+
+
+def _configured(args: argparse.Namespace) -> Config:
+    """Return the configuration that the options ask for; refuse a folder where it cannot begin."""
+    if args.out is None:
+        raise InputError("no folder for the runs; name one with --out DIR (or continue with --resume DIR)")
+    folder("--out", args.out)
+    if args.exchange is not None and args.islands in (None, 1):
+        raise InputError("--exchange is for several islands; give --islands as well, or leave it out")
+    given = {name: getattr(args, name) for name in _DECIDING if getattr(args, name) is not None}
+    task = options.task(args)
+    config = configured(
+        task=task,
+        search=wrapped(
+            algorithm(given.get("search", UNNAMED), {name: given[name] for name in _SEARCH if name in given}),
+            **{name: given[name] for name in WRAPPING if name in given},
+        ),
+        begin_with=list(map(find_learner, given.get("begin_with", ()))),
+        switch=options.switch(args, task),
+        settings=cast(SettingsDict, {name: given[name] for name in _SETTINGS if name in given}),
+        **{name: given[name] for name in _NUMBERS if name in given},
+    )
+    estimate(config).check()
+    check_new(args.out, config.runs, args.force)
+    return config
 
 
 @contextmanager
@@ -204,11 +196,12 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
     """Print the winners of an evolution, beside chance."""
     to = console()
     config = evolved.config
+    core = config.search.core
     ours = {"dsp": "DSP rules", "hc": "hill climbing parameters"}
     name = ours.get(config.learner, f"{KINDS[config.learner].label} parameters")
     to.print(
         f"{name}: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}, "
-        f"{search_used(config.search.name, getattr(config.search, 'elites', None), config.options)}, "
+        f"{search_used(core.name, getattr(core, 'elites', None), config.options)}, "
         f"seed {config.seed}"
     )
     if config.fitness != BEST or config.switch is not None:

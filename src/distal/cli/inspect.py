@@ -23,8 +23,6 @@ from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.rule import SHIPPED, shipped_names
 from distal.model.settings import Settings
-from distal.tasks.mazes import MazeTask
-from distal.tasks.task import task_name
 
 _TRIALS = 50
 
@@ -105,10 +103,10 @@ def run(args: argparse.Namespace) -> None:
 def _show(found: Inspection) -> None:
     """Print an inspection in 80 columns."""
     out, result, usage = console(), found.result, found.usage
-    where = "" if isinstance(result.task, MazeTask) else f" in {visible(task_name(result.task))}"
+    place = visible(result.task.place)
     out.print(name_of(found.rule), style="bold", soft_wrap=True)
     out.print(
-        f"{counted(len(result.best), 'trial')} of {counted(result.episodes, 'episode')}{where}, "
+        f"{counted(len(result.best), 'trial')} of {counted(result.episodes, 'episode')}{place}, "
         f"seed {result.seed}, engine {result.engine}"
     )
     heads = (

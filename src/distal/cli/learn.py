@@ -32,8 +32,6 @@ from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import BINARY, READINGS, Settings
-from distal.tasks.mazes import MazeTask, maze_of
-from distal.tasks.task import task_name, whole_eps
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
@@ -138,7 +136,7 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     total = args.episodes * args.trials * len(task.goals) * (1 + beside)
     less = [*(["add --no-chance"] if beside else []), *(["leave out --curves"] if args.curves else [])]
     memory.evaluation(
-        args.trials * len(task.goals), args.episodes, curves=2 * (1 + beside) * (1 if whole_eps(task) else 2),
+        args.trials * len(task.goals), args.episodes, curves=2 * (1 + beside) * (1 if task.whole else 2),
         listed=args.curves * (memory.LISTED if steps <= 100 else memory.LISTED_LARGE),
         instead=", ".join(["ask for fewer trials or episodes", *less]),
     ).check()  # fmt: skip
@@ -160,7 +158,6 @@ def show_result(result: Result) -> None:
     """Print an evaluation in 80 columns: numbers beside chance, curve, final positions, and the verdicts."""
     out = console()
     goals, n = result.task.goals, len(result.best)
-    in_maze = isinstance(result.task, MazeTask)
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
     if result.switch is not None:
         resampled += f", the goal moves {result.switch}"
@@ -191,8 +188,8 @@ def show_result(result: Result) -> None:
     found = [behaviour for one in columns if (behaviour := one.behaviour) is not None]
     if found:
         _add_behaviour(table, found)
-    if in_maze:
-        shortest = np.array(maze_of(result.task).start_distances)[result.goals]
+    if result.maze is not None:
+        shortest = np.array(result.maze.start_distances)[result.goals]
         table.add_row("perfect agent", f"{shortest.mean():.2f}")
     out.print(table)
     if result.switch is None:
@@ -203,7 +200,7 @@ def show_result(result: Result) -> None:
         out.print(curve)
     else:
         _show_phases(out, columns)
-    if result.switch is None and (in_maze or len(goals) > 1):
+    if result.switch is None and (result.maze is not None or len(goals) > 1):
         _show_goals(out, columns)
     if result.cut:
         whole = counted(n * result.episodes, "episode")
@@ -217,10 +214,8 @@ def _for_each(result: Result) -> str:
     goals = len(result.task.goals)
     if result.switch is not None and not isinstance(result.switch.goals, str):
         return ""  # all have the goals that are listed
-    if isinstance(result.task, MazeTask):
-        return f" ({result.trials} for each of {counted(goals, 'final position')})"
-    own = f" ({result.trials} for each of {goals} goals)" if goals > 1 else ""
-    return f"{own} in {visible(task_name(result.task))}"
+    own = f" ({result.trials} for each of {counted(goals, result.task.goal_label)})"
+    return (own if goals > 1 or result.maze is not None else "") + visible(result.task.place)
 
 
 def _described(result: Result) -> str:
@@ -253,10 +248,10 @@ def _show_goals(out: Console, columns: list[Result]) -> None:
     result, target = columns[0], columns[0].target
     whats = ("mean best EP", "reached") if target is not None else ("mean best EP",)
     heads = [head for what in whats for head in (what, "chance")[: len(columns)]]
-    in_maze = isinstance(result.task, MazeTask)
-    table = new_table(*(("final position", "distance") if in_maze else ("goal",)), *heads)
+    distances = None if result.maze is None else result.maze.start_distances
+    table = new_table(result.task.goal_label, *(() if distances is None else ("distance",)), *heads)
     for g, goal in enumerate(result.task.goals):
-        distance = [str(maze_of(result.task).start_distances[g])] if in_maze else []
+        distance = () if distances is None else (str(distances[g]),)
         finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
         best = (f"{final.mean():.2f}" for final in finals)
         reached = () if target is None else (f"{(final <= target).mean():.0%}" for final in finals)

@@ -16,8 +16,6 @@ from distal.base.files import GIF, MP4, PAGE, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
-from distal.tasks.mazes import MazeTask
-from distal.tasks.task import task_name
 
 if TYPE_CHECKING:
     from distal.show.film import Scene
@@ -142,9 +140,7 @@ def _show_watched(watched: Watched, page: str, size: int) -> None:
     """Print what a page replays, and where it is."""
     out = console()
     episodes, switch = watched.eps.shape[1], watched.batches[0].switch
-    in_maze = isinstance(watched.task, MazeTask)
-    goal = f", goal {watched.goal}" if len(watched.task.goals) > 1 else ""
-    what = f"the way to {watched.goal}" if in_maze else f"{visible(task_name(watched.task))}{goal}"
+    what = visible(watched.task.lesson(watched.goal))
     moves = "" if switch is None else f", the goal moves every {switch.every:,}"
     out.print(f"{what}: {counted(episodes, 'episode')}{moves}, seed {watched.seed}")
     out.print(_bests(watched) if switch is None else _bests_of_phases(watched))

@@ -17,7 +17,6 @@ from distal.learners.dsp import Rule, packed_rules
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
 from distal.tasks.table import Table
-from distal.tasks.task import task_name
 
 COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
 
@@ -104,9 +103,7 @@ def table_of(batch: Batch) -> Table:
     """Return the table of a batch's task; refuse a task that compiled engines cannot run."""
     task, table = batch.task, batch.task.table(batch.settings)
     if table is None:
-        raise InputError(
-            f"{task_name(task)} has no table, which engines cpu and gpu need; use engine reference"
-        )
+        raise InputError(f"{task.name} has no table, which engines cpu and gpu need; use engine reference")
     instance("the table of the task", table, Table, "a Table, or None")
     # What the kernels rely on: goals within the table, and networks of a shape that they are made for.
     if table.inputs > COMPILED_INPUTS or table.outputs > COMPILED_OUTPUTS:

@@ -25,7 +25,7 @@ from distal.engines.batch import (
 )
 from distal.model.network import Weights
 from distal.tasks.episode import Episode
-from distal.tasks.task import Aim, for_trial, whole_eps
+from distal.tasks.task import Aim
 
 _MAX_EP = 2**31 - 1  # what the arrays of results hold
 
@@ -34,7 +34,7 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
     """Yield the episodes of one trial of a batch."""
     learner, settings, seed = batch.learners[batch.learner[trial]], batch.settings, int(batch.seed[trial])
     goals = batch.goals[trial].tolist()
-    task = Aim(for_trial(batch.task, seed), goals[0], goals, batch.phase)
+    task = Aim(batch.task.for_trial(seed), goals[0], goals, batch.phase)
     stream = learners.episodes(learner, task, settings, seed, batch.resample)
     return islice(stream, batch.episodes)
 
@@ -45,7 +45,7 @@ def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tup
     best: Episode[Any] | None = None
     for index, (own, episode) in enumerate(_named_episodes(batch, trial, ep.dtype)):
         ep[index] = own
-        cut += getattr(episode.walk, "cut", False)
+        cut += episode.walk.cut
         if best is None or index % batch.phase == 0 or episode.ep < best.ep:
             best = episode
         if progress is not None:
@@ -67,7 +67,7 @@ def _named_episodes(batch: Batch, trial: int, kind: np.dtype[Any]) -> Iterator[t
 
 def _eps(batch: Batch) -> Any:
     """Return the type of the EPs of a batch's task."""
-    return np.int32 if whole_eps(batch.task) else np.float64
+    return np.int32 if batch.task.whole else np.float64
 
 
 def _checked_ep(ep: float, kind: np.dtype[Any]) -> float:

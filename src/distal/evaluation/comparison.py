@@ -55,7 +55,6 @@ from distal.evaluation.learning import (
     chosen_task,
     episode_columns,
     settings_in,
-    task_fields,
 )
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
@@ -63,7 +62,6 @@ from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.sources import AnyTask
-from distal.tasks.task import whole_eps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -245,7 +243,7 @@ class Comparison(Frozen):
             "seed": first.seed,
             "workers": first.workers,
             **first.settings.to_dict(),
-            **task_fields(first.task),
+            **first.task.fields(),
         }
 
     @classmethod
@@ -529,7 +527,7 @@ def compare(
     run = Runner.of(engine)
     beside = chances_beside(chosen)
     measured = [*chosen, *beside.values()]
-    check_memory(most * goals, episodes, len(measured), whole_eps(what))
+    check_memory(most * goals, episodes, len(measured), what.whole)
 
     blocks: list[list[Trials]] = [[] for _ in measured]
     done = 0

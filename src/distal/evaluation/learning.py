@@ -62,9 +62,9 @@ from distal.model.network import Weights, incoming
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, task_of
-from distal.tasks.stored import StoredTask, stored
+from distal.tasks.stored import task_from_fields
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task, checked_task, own_steps, target_of, whole_eps
+from distal.tasks.task import Task, checked_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -296,7 +296,7 @@ class Result(Frozen):
     @property
     def maze(self) -> Maze | None:
         """The maze; None if the task is another."""
-        return self.task.maze if isinstance(self.task, MazeTask) else None
+        return self.task.maze
 
     @property
     def episodes(self) -> int:
@@ -328,7 +328,7 @@ class Result(Frozen):
     @property
     def target(self) -> float | None:
         """The EP at or below which the goal counts as reached; None if the task has no such thing."""
-        return target_of(self.task, self.settings)
+        return self.task.target(self.settings)
 
     @property
     def fitness(self) -> float:
@@ -405,8 +405,8 @@ class Result(Frozen):
             learner.alpha_h,
             learner.alpha_o,
             self.settings,
-            encoder=getattr(self.task, "encoder", None),
-            first_action=getattr(self.task, "first_action", 0),
+            encoder=self.task.encoder,
+            first_action=self.task.first_action,
             name=f"{name_of(learner)}, trial {chosen}"[:MAX_NAME],
             seed=child_seed(self.seed, number, goal, 0),
             episode=last + int(self.best[chosen, last:].argmin()),
@@ -440,7 +440,7 @@ class Result(Frozen):
             "learner": self.learner.kind,
             self.learner.key: embedded(self.learner),
             **self.settings.to_dict(),
-            **task_fields(self.task),
+            **self.task.fields(),
         }
 
     @classmethod
@@ -778,26 +778,7 @@ def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:
 
 def settings_in(task: Task[Any], given: SettingsDict) -> Settings:
     """Return the settings in force; the task says how many steps an episode has, unless they do."""
-    steps = own_steps(task)
-    return Settings.of({"steps": steps, **given} if steps is not None else given)
-
-
-def task_fields(task: Task[Any]) -> dict[str, Any]:
-    """Return what the JSON of a result or of a run says of its task; a maze has fields of its own."""
-    if isinstance(task, MazeTask):
-        return {"maze": list(task.maze.picture), "heading": task.maze.heading}
-    return {"task": stored(task)}
-
-
-def task_from_fields(data: Mapping[str, Any]) -> Task[Any]:
-    """Read what `task_fields` returns; a task that is no maze is a StoredTask."""
-    if "task" in data:
-        if "maze" in data or "heading" in data:
-            raise InputError("it has both a task and a maze")
-        return StoredTask(data["task"], data.get("target"))
-    if not isinstance(data["maze"], list):
-        raise InputError("the maze is not a list of rows")
-    return MazeTask(Maze(tuple(data["maze"]), data["heading"]))
+    return Settings.of({"steps": task.steps, **given} if task.steps is not None else given)
 
 
 def checked_maze(maze: Maze | None) -> Maze:
@@ -835,7 +816,7 @@ def _check_memory(
     memory.evaluation(
         trials * len(task.goals),
         episodes,
-        curves=(1 + keep_ep) * (1 + chance) * (1 if whole_eps(task) else 2),
+        curves=(1 + keep_ep) * (1 + chance) * (1 if task.whole else 2),
         weights=keep_weights * (into_hidden + task.outputs * (settings.hidden + 1)),
         instead="ask for fewer trials or episodes" + (f", pass {less}" if less else ""),
     ).check()

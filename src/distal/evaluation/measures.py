@@ -16,7 +16,7 @@ from distal.engines.batch import Batch, EPs, Trials
 from distal.model.draws import MAX_COUNT
 from distal.model.settings import Settings
 from distal.tasks.switching import Switch
-from distal.tasks.task import Task, target_of
+from distal.tasks.task import Task
 
 BEST, LAST, MEAN, MISSED = "best", "last", "mean", "missed"
 MEASURES = {
@@ -75,7 +75,7 @@ class Measure:
 
     def check_task(self, task: Task[Any], settings: Settings) -> None:
         """Refuse to judge by success where a task does not say what that is."""
-        self.judged(np.zeros(0), target_of(task, settings))
+        self.judged(np.zeros(0), task.target(settings))
 
     def judged(self, best: EPs, target: float | None) -> EPs:
         """Return best EPs as they are, or what they are worth where only success counts."""
@@ -107,7 +107,7 @@ class Measure:
             One number for each trial.
         """
         if not self.needs_ep:
-            best = self.judged(outcome.best, target_of(batch.task, batch.settings))
+            best = self.judged(outcome.best, batch.task.target(batch.settings))
             return best[:, -1] if best.shape[1] == 1 else best.mean(axis=1)
         if outcome.ep is None:
             raise InputError(f"fitness {self} needs the EP of every episode; run with keep_ep=True")

@@ -85,7 +85,8 @@ class CMA(Algorithm):
         """
         return CMASearch(discrete, continuous, seed, self)
 
-    def _memory(self, genes: int) -> int:
+    def memory(self, genes: int) -> int:
+        """Return how many bytes a run takes besides its individuals."""
         return 100 * genes**2  # the covariance, and its text on disk
 
 

@@ -6,10 +6,10 @@ a run can stop and resume anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer, number, one_of, unit_interval
 from distal.model import draws
-from distal.model.draws import MAX_COUNT
-from distal.search import ahead
+from distal.search.blocks import in_blocks
 from distal.search.genotypes import Finalists, Genotypes
-from distal.search.search import Algorithm, Search, entry, listed
+from distal.search.search import Algorithm, Moment, Search, entry, listed
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
@@ -127,11 +126,10 @@ class GeneticAlgorithm(Algorithm):
         """
         return GeneticSearch(discrete, continuous, seed, self)
 
-    def evaluations(self, generations: int) -> int:
-        """Return how many genotypes a run measures in its first population and so many generations more."""
-        generations = integer("generations", generations, 0, MAX_COUNT)
-        each = self.population - (self.elite_count if self.elites == "kept" else 0)
-        return self.population + generations * each
+    def sizes(self, generations: int) -> dict[int, int]:
+        """Return how many generations of a run measure how many genotypes: kept elites are not measured."""
+        children = self.population - (self.elite_count if self.elites == "kept" else 0)
+        return dict(Counter({self.population: 1}) + Counter({children: generations}))
 
 
 # The options that are words, and their values.
@@ -247,18 +245,16 @@ def chances(
     """Draw for several runs at once, and for generations to come: faster than one after another."""
     numbers = 4 + 2 * discrete + continuous + (discrete + continuous) * uniform  # of a child
     key = tuple(seeds), n, discrete, continuous, uniform
-    drawn: _Chances = ahead.of_generation(_block, key, generation, len(seeds) * n * numbers)
-    return drawn
+    return _chances.of_generation(generation, len(seeds) * n * numbers, key)
 
 
-@lru_cache(maxsize=2)  # two groups of runs may take turns
-def _block(
-    seeds: tuple[int, ...], n: int, discrete: int, continuous: int, uniform: bool, first: int, count: int
+@in_blocks
+def _chances(
+    generations: range, seeds: tuple[int, ...], n: int, discrete: int, continuous: int, uniform: bool
 ) -> list[_Chances]:
-    """Draw for so many generations."""
+    """Draw for several generations."""
     genes = discrete + continuous if uniform else 0
     wanted = {_PARENTS: 4, _REDRAW: 2 * discrete, _DEVIATE: continuous, _SIDE: genes}
-    generations = range(first, first + count)
     parents, redraw, deviate, side = draws.words_for(seeds, generations, range(n), wanted)
     chance = unit(redraw)
     normal = draws.normals(deviate)[..., :continuous].astype(np.float64)
@@ -340,11 +336,11 @@ class GeneticSearch(Search):
 
     def ask(self) -> Genotypes:
         """Return the genotypes to measure: a first population, then children, and elites if remeasured."""
-        (asked,) = self._ask_together([self])
+        (asked,) = self.ask_together([self])
         return asked
 
     @classmethod
-    def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
+    def ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
         """Draw for all runs at once, which is much faster than one after another."""
         first, options = searches[0], searches[0].options
         runs, genes = len(searches), (first.discrete, first.continuous)
@@ -453,9 +449,9 @@ class GeneticSearch(Search):
             return self.fitness
         return np.where(self.measured > 1, self.fitness, np.inf)
 
-    def snapshot(self) -> Callable[[], dict[str, Any]]:
-        """Return what makes the state of now when it is called: its arrays are replaced, never changed."""
-        return copy(self).state if type(self) is GeneticSearch else super().snapshot()
+    def snapshot(self) -> Moment:
+        """Return this moment of the run: a shallow copy, as arrays are replaced and never changed."""
+        return copy(self) if type(self) is GeneticSearch else super().snapshot()
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""

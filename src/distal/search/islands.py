@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,80 @@ from distal.base.checks import InputError, integer
 from distal.model.draws import MAX_COUNT, child_seed
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.search import Algorithm, Search, entry
+from distal.search.wrapper import Wrapper
 
 MOST = 2**10
+EXCHANGE = 10  # generations between two exchanges, unless something else is said
 _ISLAND = 22  # the part of a run's seed that seeds an island
 
 
+@dataclass(frozen=True)
+class Islands(Wrapper):
+    """Several populations in each run, which exchange their best.
+
+    Args:
+        search: The search of each island; it has to take individuals of others (`Search.immigrate`).
+        count: The number of islands, at least 2.
+        exchange: The generations between two exchanges.
+
+    Raises:
+        InputError: If a number is out of its range, or the search takes no individuals of others.
+    """
+
+    name: ClassVar[str] = "islands"
+    level: ClassVar[int] = 1
+    count: int
+    exchange: int = EXCHANGE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "count", integer("count", self.count, 2, MOST))
+        object.__setattr__(self, "exchange", integer("exchange", self.exchange, 1, MAX_COUNT))
+        if type(self.search.begin(1, 1, 0)).immigrate is Search.immigrate:
+            raise InputError(
+                f"the search {self.search.name} takes no individuals of other islands; "
+                "use the search ga, or no islands"
+            )
+
+    def begin(self, discrete: int, continuous: int, seed: int) -> Archipelago:
+        """Return the search of a run, before its first generation.
+
+        Args:
+            discrete: The number of discrete genes.
+            continuous: The number of continuous genes.
+            seed: The seed of the run.
+
+        Returns:
+            The search.
+
+        Raises:
+            InputError: If a number is out of its range, or there are no genes.
+        """
+        return Archipelago(discrete, continuous, seed, self.search, self.count, self.exchange)
+
+    @property
+    def population(self) -> int:  # type: ignore[override]
+        """The most genotypes that a generation of a run measures, on all its islands."""
+        return self.search.population * self.count
+
+    def sizes(self, generations: int) -> dict[int, int]:
+        """Return how many generations of a run measure how many genotypes."""
+        return {size * self.count: times for size, times in self.search.sizes(generations).items()}
+
+    def memory(self, genes: int) -> int:
+        """Return how many bytes a run takes besides its individuals."""
+        return self.search.memory(genes) * self.count
+
+    @property
+    def wrapping(self) -> dict[str, int]:
+        """The options of the islands, as files name them."""
+        exchange = {} if self.exchange == EXCHANGE else {"exchange": self.exchange}
+        return {"islands": self.count, **exchange}
+
+
 @dataclass(eq=False)
-class Islands(Search):
-    """One run with several populations.
+class Archipelago(Search):
+    """One run with several populations; `Islands.begin` makes it.
 
     Attributes:
         discrete: The number of discrete genes.
@@ -44,20 +110,19 @@ class Islands(Search):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.count = integer("islands", self.count, 2, MOST)
-        self.exchange = integer("exchange", self.exchange, 1, MAX_COUNT)
         seeds = (child_seed(self.seed, island, 0, _ISLAND) for island in range(self.count))
         self.parts = [self.algorithm.begin(self.discrete, self.continuous, seed) for seed in seeds]
 
     def ask(self) -> Genotypes:
-        """Return what all islands want to have measured, one island after another."""
-        (asked,) = self._ask_together([self])
+        """Return the genotypes that all islands want to have measured, one island after another."""
+        (asked,) = self.ask_together([self])
         return asked
 
     @classmethod
-    def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
+    def ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
+        """Return the genotypes that the islands of each of several runs want to have measured."""
         parts = [part for search in searches for part in search.parts]
-        asked = iter(type(parts[0])._ask_together(parts))
+        asked = iter(type(parts[0]).ask_together(parts))
         joined = []
         for search in searches:
             own = [next(asked) for _ in search.parts]

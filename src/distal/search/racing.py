@@ -9,17 +9,20 @@ two and a half times the cost. A contender's fitness is its mean over all trials
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.checks import integer
 from distal.engines.batch import EPs
+from distal.search.wrapper import Wrapper
 
 MOST = 20  # heats after the first: the last one has half a million times the trials of the first
 
-# Runs trials of some contenders: their places, how many trials for each, the number of the heat.
-Measure = Callable[[NDArray[np.int64], int, int], EPs]
+# Returns the scores of some contenders: given their places, how many trials for each, the number of the heat.
+Trials = Callable[[NDArray[np.int64], int, int], EPs]
 
 
 def heats(contenders: int, trials: int, more: int) -> Iterator[tuple[int, int]]:
@@ -57,11 +60,11 @@ class Raced(NamedTuple):
         return int(np.argmin(np.where(self.trials == self.trials.max(), self.fitness, np.inf)))
 
 
-def race(measure: Measure, fields: Sequence[int], trials: int, more: int) -> Raced:
+def race(scores_of: Trials, fields: Sequence[int], trials: int, more: int) -> Raced:
     """Race several fields at once, each by itself.
 
     Args:
-        measure: Returns the scores of contenders, (contenders, trials); lower is better.
+        scores_of: Returns the scores of contenders, (contenders, trials); lower is better.
         fields: The number of contenders in each field; they stand one field after another.
         trials: Trials in the first heat.
         more: Heats after the first.
@@ -76,7 +79,7 @@ def race(measure: Measure, fields: Sequence[int], trials: int, more: int) -> Rac
         if heat:
             running = [_better_half(places, total[places] / count[places]) for places in running]
         places = np.concatenate(running)
-        scores = measure(places, trials << max(heat - 1, 0), heat)
+        scores = scores_of(places, trials << max(heat - 1, 0), heat)
         total[places] += scores.sum(axis=1)
         count[places] += scores.shape[1]
     return Raced(total / count, count)
@@ -86,3 +89,29 @@ def _better_half(places: NDArray[np.int64], means: NDArray[np.float64]) -> NDArr
     """Return the places of the better half, the middle one included, in their order."""
     best = np.argsort(means, kind="stable")[: -(-len(places) // 2)]
     return places[np.sort(best)]
+
+
+@dataclass(frozen=True)
+class Race(Wrapper):
+    """A race in every generation: the better half runs as many trials again, heat after heat.
+
+    Args:
+        search: The search whose generations race.
+        heats: Heats after the first.
+
+    Raises:
+        InputError: If `heats` is out of its range, or the search is a race already.
+    """
+
+    name: ClassVar[str] = "race"
+    level: ClassVar[int] = 3
+    heats: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "heats", integer("heats", self.heats, 1, MOST))
+
+    @property
+    def wrapping(self) -> dict[str, int]:
+        """The options of the race and of all that it wraps, as files name them."""
+        return {"race": self.heats, **self.search.wrapping}

@@ -1,4 +1,4 @@
-"""The search algorithms by name: one line each."""
+"""The search algorithms by name, one line each, and their wrappers by the words of files and commands."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from distal.base.checks import InputError, one_of, shown
+from distal.base.checks import InputError, integer, one_of, shown
+from distal.model.draws import MAX_COUNT
+from distal.search import islands as archipelago
+from distal.search import racing
 from distal.search.cma import CMA
 from distal.search.genetic import GeneticAlgorithm
+from distal.search.islands import Islands
+from distal.search.racing import Race
+from distal.search.restarts import Restarts
 from distal.search.search import Algorithm
 
 ALGORITHMS: dict[str, type[Algorithm]] = {kind.name: kind for kind in (GeneticAlgorithm, CMA)}
@@ -49,3 +55,36 @@ def algorithm(name: object, options: Mapping[str, Any]) -> Algorithm:
         if option not in known:
             raise InputError(f"the search {name} has no option {option}; it has {', '.join(known)}")
     return kind(**options)
+
+
+def wrapped(
+    search: Algorithm,
+    *,
+    race: object = 0,
+    islands: object = 1,
+    exchange: object = archipelago.EXCHANGE,
+    restart: object = None,
+) -> Algorithm:
+    """Return a search in the wrappers that files and commands name.
+
+    Args:
+        search: The search.
+        race: Heats after the first; 0 for no race.
+        islands: Populations in each run; 1 for no islands.
+        exchange: The generations between two exchanges of islands.
+        restart: The generations of a start; None for one start.
+
+    Returns:
+        The search, wrapped.
+
+    Raises:
+        InputError: If a number is out of its range, or the search cannot live on islands.
+    """
+    count = integer("islands", islands, 1, archipelago.MOST)
+    every = integer("exchange", exchange, 1, MAX_COUNT)
+    heats = integer("race", race, 0, racing.MOST)
+    if count > 1:
+        search = Islands(search, count, every)
+    if restart is not None:
+        search = Restarts(search, integer("restart", restart, 1, MAX_COUNT))
+    return Race(search, heats) if heats else search

@@ -5,9 +5,10 @@ What a start found is kept: its finalists stay in the run, and so does the best 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,67 +16,111 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, integer, number
 from distal.model.draws import MAX_COUNT, child_seed
 from distal.search.genotypes import Finalists, Genotypes
-from distal.search.search import Search, entry, listed
+from distal.search.search import Algorithm, Search, entry, listed
+from distal.search.wrapper import Wrapper
 
 _START = 23  # the part of a run's seed that seeds a start
 
 
+@dataclass(frozen=True)
+class Restarts(Wrapper):
+    """A new start of each run every so many generations; the finds of earlier starts stay.
+
+    Args:
+        search: The search of a start.
+        every: The generations of a start, its first population included.
+
+    Raises:
+        InputError: If `every` is out of its range, or the search cannot be restarted.
+    """
+
+    name: ClassVar[str] = "restarts"
+    level: ClassVar[int] = 2
+    every: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "every", integer("every", self.every, 1, MAX_COUNT))
+
+    def begin(self, discrete: int, continuous: int, seed: int) -> Restarted:
+        """Return the search of a run, before its first generation.
+
+        Args:
+            discrete: The number of discrete genes.
+            continuous: The number of continuous genes.
+            seed: The seed of the run.
+
+        Returns:
+            The search.
+
+        Raises:
+            InputError: If a number is out of its range, or there are no genes.
+        """
+        return Restarted(discrete, continuous, seed, self.search, self.every)
+
+    def sizes(self, generations: int) -> dict[int, int]:
+        """Return how many generations of a run measure how many genotypes."""
+        whole, rest = divmod(generations + 1, self.every)
+        sizes = Counter({size: whole * times for size, times in self.search.sizes(self.every - 1).items()})
+        if rest:
+            sizes.update(self.search.sizes(rest - 1))
+        return dict(sizes)
+
+    @property
+    def wrapping(self) -> dict[str, int]:
+        """The options of restarts and of islands in them, as files name them."""
+        return {**self.search.wrapping, "restart": self.every}
+
+
 @dataclass(eq=False)
-class Restarts(Search):
-    """One run of several starts.
+class Restarted(Search):
+    """One run of several starts; `Restarts.begin` makes it.
 
     Attributes:
         discrete: The number of discrete genes.
         continuous: The number of continuous genes.
         seed: The seed of this run.
-        begin: Returns the search of a start, given its seed.
+        algorithm: The search of a start.
         every: The generations of a start, its first population included.
-        keep: How many finalists of earlier starts are kept.
         inner: The search of the current start.
         archive: The finalists of earlier starts, or None.
     """
 
-    begin: Callable[[int], Search]
+    algorithm: Algorithm
     every: int
-    keep: int = 1
     inner: Search = field(init=False)
     archive: Finalists | None = field(default=None, init=False)
+    _asked: Search = field(init=False)  # the start that was asked last: the current one, or the next
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.every = integer("restart", self.every, 1, MAX_COUNT)
-        self.inner = self._start(0)
+        self.inner = self._asked = self._start(0)
 
     def _start(self, generation: int) -> Search:
         """Return the search of the start that begins with a generation."""
-        return self.begin(child_seed(self.seed, generation // self.every, 0, _START))
-
-    def _due(self) -> bool:
-        """Return whether the next generation is the first of a new start."""
-        return self.generation >= 0 and (self.generation + 1) % self.every == 0
+        seed = child_seed(self.seed, generation // self.every, 0, _START)
+        return self.algorithm.begin(self.discrete, self.continuous, seed)
 
     def ask(self) -> Genotypes:
         """Return the genotypes that the current start wants to have measured, or the next one."""
-        (asked,) = self._ask_together([self])
+        (asked,) = self.ask_together([self])
         return asked
 
     @classmethod
-    def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
+    def ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
+        """Return the genotypes that the start of each of several runs wants to have measured."""
         for search in searches:
-            if search._due() and search.inner.generation >= 0:
-                search._keep()
-                search.inner = search._start(search.generation + 1)
-        inner = [search.inner for search in searches]
-        return type(inner[0])._ask_together(inner)
-
-    def _keep(self) -> None:
-        """Put the finalists of the start that ends into the archive."""
-        self.archive = self.finalists(self.keep)
+            due = search.generation >= 0 and (search.generation + 1) % search.every == 0
+            search._asked = search._start(search.generation + 1) if due else search.inner
+        starts = [search._asked for search in searches]
+        return type(starts[0]).ask_together(starts)
 
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
-        """Tell the current start."""
+        """Tell the start that was asked; if it is a new one, keep the finalists of the one before."""
         self._check(genotypes, fitness)
-        self.inner.tell(genotypes, fitness)
+        archive = self.archive if self._asked is self.inner else self.finalists(self.wanted)
+        self._asked.tell(genotypes, fitness)
+        self.inner, self.archive = self._asked, archive
         self.generation += 1
         self._gather()
 
@@ -119,7 +164,7 @@ class Restarts(Search):
         """Resume from what `state` returned; refuse what it cannot have returned."""
         self.generation = integer("generation", entry(state, "generation"), 0, MAX_COUNT)
         first = self.generation // self.every * self.every
-        self.inner = self._start(first)
+        self.inner = self._asked = self._start(first)
         self.inner.restore(entry(state, "start"))
         if self._first() != first:
             raise InputError(

@@ -1,9 +1,8 @@
-"""What a search is: it says which genotypes to try next. It knows nothing of mazes and learners.
+"""A search: it says which genotypes to try next, and knows nothing of mazes and learners.
 
-A genotype has a discrete part, values in {-1, 0, 1}, and a continuous part, values
-in [0, 1]. Fitness is minimised. An `Algorithm` holds the options of a search and begins
-a `Search` for every run of an evolution. Ask a search for the genotypes to measure,
-tell it their fitness; one ask and tell is a generation.
+An `Algorithm` holds the options of a search and begins a `Search` for every run of an
+evolution. Ask a search for the genotypes to measure, tell it their fitness; one ask and
+tell is a generation. `Islands`, `Restarts` and `Race` wrap an algorithm.
 
 A new search is a file with these two classes and a line in `registry`:
 
@@ -25,7 +24,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +34,24 @@ from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.search.genotypes import Finalists, Genotypes
 
 _MAX_GENES = 2**20
+
+
+class Moment(Protocol):
+    """A run at one moment, whose state can be taken later."""
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that is needed to resume, ready for JSON."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Stored:
+    """The state of a moment, taken at once."""
+
+    taken: dict[str, Any]
+
+    def state(self) -> dict[str, Any]:
+        """Return it."""
+        return self.taken
 
 
 @dataclass(eq=False)
@@ -55,6 +72,7 @@ class Search(ABC):
         best: The leader, one row, or None: the winner if this is the last generation.
         best_fitness: The fitness that made it the leader.
         best_generation: The generation in which it first appeared.
+        wanted: The number of finalists that will be asked for at the end: one that forgets keeps as many.
 
     Raises:
         InputError: If a number is out of its range, or there are no genes.
@@ -69,6 +87,7 @@ class Search(ABC):
     best: Genotypes | None = field(default=None, init=False)
     best_fitness: float = field(default=float("inf"), init=False)
     best_generation: int = field(default=-1, init=False)
+    wanted: int = field(default=1, init=False)
 
     def __post_init__(self) -> None:
         self.discrete = integer("discrete", self.discrete, 0, _MAX_GENES)
@@ -112,10 +131,9 @@ class Search(ABC):
             },
         }
 
-    def snapshot(self) -> Callable[[], dict[str, Any]]:
-        """Return what gives the state of now, whenever it is called; most of them are never needed."""
-        state = self.state()
-        return lambda: state
+    def snapshot(self) -> Moment:
+        """Return this moment of the run; override it where a copy costs less than a state."""
+        return _Stored(self.state())
 
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from what `state` returned.
@@ -188,8 +206,8 @@ class Search(ABC):
         raise InputError(f"{type(self).__name__} takes no individuals of other islands; use the search ga")
 
     @classmethod
-    def _ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
-        """Return what each run of an evolution asks for; override it where together is faster."""
+    def ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
+        """Return the genotypes that each of several runs asks for; override it where together is faster."""
         return [search.ask() for search in searches]
 
     def _check(self, genotypes: object, fitness: object) -> None:
@@ -263,6 +281,17 @@ class Algorithm(ABC):
             InputError: If a number is out of its range, or there are no genes.
         """
 
+    def sizes(self, generations: int) -> dict[int, int]:
+        """Return how many generations of a run measure how many genotypes; override it if they differ.
+
+        Args:
+            generations: After the first population, which counts as well.
+
+        Returns:
+            The number of generations by their number of genotypes.
+        """
+        return {self.population: generations + 1}
+
     def evaluations(self, generations: int) -> int:
         """Return how many genotypes a run measures in its first population and so many generations more.
 
@@ -275,11 +304,27 @@ class Algorithm(ABC):
         Raises:
             InputError: If generations is no such number.
         """
-        return self.population * (integer("generations", generations, 0, MAX_COUNT) + 1)
+        sizes = self.sizes(integer("generations", generations, 0, MAX_COUNT))
+        return sum(size * times for size, times in sizes.items())
 
-    def _memory(self, genes: int) -> int:
+    def memory(self, genes: int) -> int:
         """Return how many bytes a run takes besides its individuals; override it if it takes many."""
         return 0
+
+    @property
+    def heats(self) -> int:
+        """The heats of a race after the first; 0 if all of a generation are measured alike."""
+        return 0
+
+    @property
+    def core(self) -> Algorithm:
+        """The algorithm itself, without those that wrap it."""
+        return self
+
+    @property
+    def wrapping(self) -> dict[str, int]:
+        """The options of those that wrap it, as files name them."""
+        return {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options by name, ready for JSON."""
@@ -289,8 +334,8 @@ class Algorithm(ABC):
 
 
 def ask_all(searches: Sequence[Search]) -> list[Genotypes]:
-    """Return what each run of an evolution asks for, all in the same generation; check its shape."""
-    asked = type(searches[0])._ask_together(searches)
+    """Return the genotypes that each of several runs in one generation asks for; check their shape."""
+    asked = type(searches[0]).ask_together(searches)
     for search, genotypes in zip(searches, asked, strict=True):
         given = instance("what ask returned", genotypes, Genotypes, "Genotypes")
         shapes = (given.discrete.shape, given.continuous.shape)

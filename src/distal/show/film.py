@@ -23,10 +23,10 @@ from distal.model.network import Weights
 from distal.show.recording import states_of
 from distal.tasks import picture as grid
 from distal.tasks.episode import Episode, run_episode
-from distal.tasks.mazes import MazeTask, MazeWalk
+from distal.tasks.mazes import MazeWalk
 from distal.tasks.picture import NOWHERE, Picture
 from distal.tasks.pixels import SCALE, Frame, draw, draw_grid
-from distal.tasks.task import Aim, target_of, task_name
+from distal.tasks.task import Aim
 
 AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
 FRAMES_PER_SECOND = 12
@@ -189,19 +189,19 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
 
 def check_picture(batch: Batch) -> None:
     """Refuse a trial in a task that cannot be drawn."""
-    if not isinstance(batch.task, MazeTask) and getattr(batch.task, "picture", None) is None:
+    if batch.task.maze is None and batch.task.picture is None:
         raise InputError(
-            f"{task_name(batch.task)} has no picture that a film could show; write a page, without a film"
+            f"{batch.task.name} has no picture that a film could show; write a page, without a film"
         )
 
 
 def _walk(batch: Batch, goal: int, episode: Episode[Any]) -> MazeWalk | GridWalk:
     """Return what a film shows of an episode towards a goal."""
     task, table = batch.task, batch.task.table(batch.settings)
-    picture: Picture | None = getattr(task, "picture", None)
+    picture = task.picture
     if table is None or picture is None:
         return instance("walk", episode.walk, MazeWalk, "a walk through a maze")
-    target = target_of(task, batch.settings)
+    target = task.target(batch.settings)
     states = states_of(table, goal, episode.actions)
     return GridWalk(picture, tuple(states), int(episode.ep), None if target is None else episode.ep <= target)
 

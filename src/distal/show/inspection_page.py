@@ -20,8 +20,6 @@ from distal.evaluation.usage import LAYERS
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.studies.figures import GROUND, blank, own_style, render_svg, standalone, themed
-from distal.tasks.mazes import MazeTask
-from distal.tasks.task import task_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -226,9 +224,8 @@ def findings(found: Inspection) -> list[str]:
 
 def _what_was_run(found: Inspection) -> str:
     result = found.result
-    where = "" if isinstance(result.task, MazeTask) else f" in {task_name(result.task)}"
     trials, episodes = counted(len(result.best), "trial"), counted(result.episodes, "episode")
-    return f"{trials} of {episodes}{where}, seed {result.seed}."
+    return f"{trials} of {episodes}{result.task.place}, seed {result.seed}."
 
 
 Cells = list[tuple[str, str]]  # the class of each cell, and what it says

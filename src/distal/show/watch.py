@@ -32,7 +32,7 @@ from distal.base.frozen import Frozen
 from distal.engines import Batch, Progress, Runner, reference
 from distal.engines.batch import best_so_far, named_in_errors
 from distal.engines.numbers import COMPILED_INPUTS, COMPILED_OUTPUTS
-from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in, task_fields
+from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in
 from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
@@ -42,12 +42,11 @@ from distal.model.draws import MAX_SEED
 from distal.model.maze import Maze
 from distal.model.settings import READINGS, Settings, SettingsDict, default
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
-from distal.tasks.mazes import MazeTask
 from distal.tasks.picture import Picture
-from distal.tasks.sources import AnyTask, why_not_table
+from distal.tasks.sources import AnyTask
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.table import Table
-from distal.tasks.task import Task, action_names, target_of, task_name
+from distal.tasks.task import Task
 
 _DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
@@ -107,10 +106,7 @@ class Watched(Frozen):
         """Who learns what."""
         names = " against ".join(self.names)
         moves = len(self.goals) > 1
-        if isinstance(self.task, MazeTask):
-            return f"{names}, learning the way to {'a goal that moves' if moves else self.goal}"
-        goal = ", a goal that moves" if moves else f", goal {self.goal}" if len(self.task.goals) > 1 else ""
-        return f"{names} in {task_name(self.task)}{goal}"
+        return f"{names}, learning {self.task.lesson(None if moves else self.goal)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return a summary of the trial, ready for JSON.
@@ -139,7 +135,7 @@ class Watched(Frozen):
             ],
             "chance": {"mean_best_ep": float(self.chance[-1]), "trials": _CHANCE_TRIALS},
             **batch.settings.to_dict(),
-            **task_fields(self.task),
+            **self.task.fields(),
         }
 
     @property
@@ -162,7 +158,6 @@ class Watched(Frozen):
         """
         batch = self.batches[0]
         seed = int(batch.seed[0])
-        in_maze = isinstance(self.task, MazeTask)
         return {
             "title": self.title,
             "phases": {"every": batch.phase, "goals": self.goals},
@@ -171,7 +166,7 @@ class Watched(Frozen):
             "resample": batch.resample,
             "settings": batch.settings.to_dict(),
             "defaults": {name: default(name) for name in READINGS},
-            **(task_fields(self.task) if in_maze else {"task": self._table_data()}),
+            **({"task": self._table_data()} if self.task.maze is None else self.task.fields()),
             "learners": [
                 {
                     "kind": learner.kind, **_content(learner, recording, usage), "name": name,
@@ -201,7 +196,7 @@ class Watched(Frozen):
     @property
     def _visible(self) -> float:
         """The difference between two EPs that can just be seen in the curve."""
-        if isinstance(self.task, MazeTask):
+        if self.task.maze is not None:
             return VISIBLE
         low, high = (float(find([find(self.eps), find(self.chance)])) for find in (np.min, np.max))
         return (high - low) / _PIXELS
@@ -211,16 +206,15 @@ class Watched(Frozen):
         batch, task = self.batches[0], self.task
         table = _table_of(batch)
         starts = {str(task.goals[goal]): int(table.starts[goal]) for goal in np.unique(batch.goals)}
-        picture: Picture | None = getattr(task, "picture", None)
-        encoder = getattr(task, "encoder", None)
+        picture, encoder = task.picture, task.encoder
         return {
-            "name": task_name(task),
+            "name": task.name,
             "states": len(table.following),
             "starts": starts,  # by goal
-            "target": target_of(task, batch.settings),
+            "target": task.target(batch.settings),
             "encoder": None if encoder is None else encoder.word,
             "bits": task.inputs,
-            "actions": action_names(task),
+            "actions": task.actions,
             "picture": None if picture is None else self._picture_data(picture, starts),
         }
 
@@ -428,14 +422,14 @@ def check_page(batches: Sequence[Batch]) -> None:
     task = batches[0].task
     if task.inputs > COMPILED_INPUTS or task.outputs > COMPILED_OUTPUTS:
         raise InputError(
-            f"{task_name(task)} has {task.inputs} inputs and {task.outputs} actions, a page takes at most "
+            f"{task.name} has {task.inputs} inputs and {task.outputs} actions, a page takes at most "
             f"{COMPILED_INPUTS} and {COMPILED_OUTPUTS}: chance beside it needs engine cpu; use fewer bits"
         )
     for batch in batches:
         most = MAX_BYTES // episode_bytes(_layers(batch), batch.settings.steps)
         if not _is_computed(batch) and batch.episodes > most:
             kind = f"has no code for learners of kind {batch.learners[0].kind!r} and records them"
-            why = kind if isinstance(task, MazeTask) else "computes mazes alone and records other tasks"
+            why = kind if task.maze is not None else "computes mazes alone and records other tasks"
             raise InputError(
                 f"episodes is {batch.episodes}, expected {most} at most: the page {why}; "
                 "ask for fewer episodes or steps"
@@ -445,11 +439,8 @@ def check_page(batches: Sequence[Batch]) -> None:
 def _check_table(task: Task[Any], settings: Settings) -> None:
     """Refuse a task that is no table: nobody knows its states."""
     if task.table(settings) is None:
-        reason = why_not_table(task)
-        why = "" if reason is None else f" ({reason})"
-        raise InputError(
-            f"{task_name(task)} is no table, and nothing else can be watched{why}; use distal learn"
-        )
+        why = "" if task.no_table is None else f" ({task.no_table})"
+        raise InputError(f"{task.name} is no table, and nothing else can be watched{why}; use distal learn")
 
 
 def _table_of(batch: Batch) -> Table:
@@ -462,7 +453,7 @@ def _table_of(batch: Batch) -> Table:
 
 def _is_computed(batch: Batch) -> bool:
     """Say whether the page computes the trial itself."""
-    return isinstance(batch.task, MazeTask) and type(batch.learners[0]) in COMPUTED
+    return batch.task.maze is not None and type(batch.learners[0]) in COMPUTED
 
 
 def _layers(batch: Batch) -> tuple[int, int, int]:
@@ -537,10 +528,10 @@ def _goal(goal: object, task: Task[Any]) -> int:
     """Return the number of the goal with this name."""
     goals = tuple(task.goals)
     if goal is None:
-        return goals.index(_DEFAULT_GOAL) if isinstance(task, MazeTask) and _DEFAULT_GOAL in goals else 0
+        return goals.index(_DEFAULT_GOAL) if task.maze is not None and _DEFAULT_GOAL in goals else 0
     name = goal if isinstance(goal, str) else shown(goal.item() if isinstance(goal, np.integer) else goal)
     if name not in goals:
-        what = "final position of the maze" if isinstance(task, MazeTask) else f"goal of {task_name(task)}"
+        what = f"{task.goal_label} of {task.name if task.maze is None else 'the maze'}"
         named = goals if len(goals) <= _MOST_NAMED else (*goals[: _MOST_NAMED - 1], "…", goals[-1])
         raise InputError(f"goal is {shown(goal)}, expected a {what}: {', '.join(named)}")
     return goals.index(name)

@@ -50,14 +50,14 @@ from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, hel
 from distal.model.settings import SettingsDict
 from distal.search import racing
 from distal.search.config import Config
-from distal.search.evolve import estimate, finalists_in, measure
+from distal.search.evolve import estimate
+from distal.search.fitness import measure
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.genotypes import Finalists, Genotypes
+from distal.search.restored import finalists_in
 from distal.search.results import Fresh
 from distal.studies.stages import SECONDS, Claim, Event, Stage, Stages
-from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask
-from distal.tasks.task import target_of, task_name
 
 HOLDS = "a search for a champion"
 CLAIM, RULE, RECORD = "request.json", "champion.json", "record.json"
@@ -546,8 +546,8 @@ class Request:
         own = self.given.settings.to_dict()
         asked.update({name.replace("_", "-"): own[name] for name in own if own[name] != usual.get(name)})
         words = " ".join(["distal champions", *(f"--{name} {value}" for name, value in asked.items())])
-        default = isinstance(self.given.task, MazeTask) and self.given.task == chosen_task(None)
-        return words if default else f"{words}, task {task_name(self.given.task)}"
+        default = self.given.task == chosen_task(None)
+        return words if default else f"{words}, task {self.given.task.name}"
 
 
 def _heats(contenders: int) -> int:
@@ -731,7 +731,7 @@ class _Work:
             trials, fresh.fitness, fresh.standard_error, low, high, fresh.chance,
             fresh.chance_standard_error, fresh.p, fresh.superiority,
         )  # fmt: skip
-        target = target_of(self.request.judged.task, self.request.judged.settings)
+        target = self.request.judged.task.target(self.request.judged.settings)
         if target is None:
             return held
         reached = int((own_best <= target).sum())
@@ -750,6 +750,6 @@ class _Work:
             task=config.task, settings=config.settings, record=(config.episodes,), every=judge.needs_ep,
         )  # fmt: skip
         if not judge.needs_ep:
-            target = target_of(config.task, config.settings)
+            target = config.task.target(config.settings)
             return judge.judged(values[:, -1], target), values[:, -1]
         return values[:, -(judge.episodes or config.episodes) :].mean(axis=1), values.min(axis=1)

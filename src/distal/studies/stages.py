@@ -26,19 +26,20 @@ from distal.base.folders import MANIFEST, Folder, inside, known_files
 from distal.base.machine import available_cores
 from distal.engines import Runner
 from distal.engines.batch import EPs
-from distal.evaluation.learning import batch_of, task_fields
+from distal.evaluation.learning import batch_of
 from distal.learners import Learner, embedded
 from distal.model.draws import MAX_SEED
 from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
 from distal.search.config import Config
-from distal.search.evolve import Step, resume, start, summary
+from distal.search.evolve import resume, start
 from distal.search.genetic import ELITES
+from distal.search.loop import Step
+from distal.search.restored import summary
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
-from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
-from distal.tasks.task import Task, whole_eps
+from distal.tasks.task import Task
 
 SECONDS = "seconds.json"  # how long each stage took
 _WHOLE: np.dtype[Any] = np.dtype(np.int32)  # of EPs that are whole numbers
@@ -246,15 +247,14 @@ class Stages:
                 "every": every,
                 "settings": settings.to_dict(),
                 **({} if switch is None else {"switch": switch.to_dict()}),
-                **task_fields(task),
+                **task.fields(),
             }
         )
         columns = episodes if every or record is None else len(record)
         shape = (len(learners), trials * len(task.goals), columns)
-        lowest = 0 if isinstance(task, MazeTask) else -np.inf
-        kind = _WHOLE if whole_eps(task) else np.dtype(np.float64)
+        kind = _WHOLE if task.whole else np.dtype(np.float64)
         if self.folder is not None:
-            stored = _stored_curves(self.folder.file(stage.curves), key, shape, kind, lowest)
+            stored = _stored_curves(self.folder.file(stage.curves), key, shape, kind, task.lowest)
             if stored is not None:
                 self.tell(stage, 1)
                 return stored

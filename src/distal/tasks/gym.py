@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from distal.base.checks import SHOWN, InputError, function, instance, integer, sequence, shown
+from distal.base.checks import SHOWN, InputError, counted, function, instance, integer, sequence, shown
 from distal.model.draws import MAX_SEED
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder, encoder_of
+from distal.tasks.task import Task, Walk
 
 _MAX_STARTS = 1_000  # as many goals as a table may have
 _PROBE = 0  # the seed of all that is tried before the first trial
@@ -35,7 +36,7 @@ _PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
 _log = logging.getLogger("distal")
 
 
-class EnvWalk:
+class EnvWalk(Walk):
     """What happened in an episode of an environment.
 
     Args:
@@ -72,6 +73,11 @@ class EnvWalk:
         self.observations.append(observation)
         self.infos.append(info)
 
+    def __repr__(self) -> str:
+        total = f"return {sum(self.rewards):g}"
+        over = ", cut off" if self.cut else ", over" if self.over else ""
+        return f"EnvWalk({self._task.name}: {counted(len(self.actions), 'step')}, {total}{over})"
+
     @property
     def over(self) -> bool:
         """Whether the environment has ended the episode."""
@@ -107,7 +113,7 @@ def minus_return(walk: EnvWalk) -> float:
     return 0.0 - float(sum(walk.rewards))  # not −0
 
 
-class EnvTask:
+class EnvTask(Task[EnvWalk]):
     """An environment as a task. Every thread and every process has an environment of its own.
 
     Args:
@@ -143,7 +149,6 @@ class EnvTask:
             )
         self._ep = function("ep", ep) or minus_return
         self._seed: int | None = None  # of the trial, until its first reset
-        self.no_table: str | None = None  # why, where one was tried
         self.goals = tuple(map(str, range(self.starts or len(self.options))))
         made = self.env
         self.name = name_of(made, env)
@@ -180,9 +185,6 @@ class EnvTask:
                 f"make it with max_steps={steps}, or leave steps out"
             )
         return EnvWalk(self, steps, goal)
-
-    def table(self, settings: Settings) -> None:
-        """Return None: what an environment will do is not known."""
 
     def target(self, settings: Settings) -> float | None:
         """Return minus the return from which on Gymnasium calls the environment solved, if it says so."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
-from distal.base.checks import instance, integer
-from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze, t_maze, triple_t_maze
+from distal.base.checks import counted, instance, integer
+from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze, maze_name, t_maze, triple_t_maze
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.table import Table
+from distal.tasks.task import Task, Walk
 
 PIT_PENALTY = 5
 
@@ -25,8 +26,8 @@ def episodic_performance(steps: int, reached: bool, distance: int, pits: int, n_
     return base + PIT_PENALTY * pits
 
 
-@dataclass(frozen=True)
-class MazeTask:
+@dataclass(frozen=True, repr=False)
+class MazeTask(Task["MazeWalk"]):
     """Find a final position of a maze; goals are numbered from 0, in the order of their symbols.
 
     Args:
@@ -39,9 +40,19 @@ class MazeTask:
 
     maze: Maze
     steps: int | None = None
+    goals: tuple[str, ...] = field(init=False, compare=False)
+
+    name = "maze"
+    inputs = 3  # walls to the left, in front, to the right
+    outputs = len(ACTIONS)
+    actions = ACTIONS
+    lowest = 0
+    goal_label = "final position"
+    place = ""
 
     def __post_init__(self) -> None:
         instance("maze", self.maze, Maze, "a Maze")
+        object.__setattr__(self, "goals", tuple(self.maze.symbols))
         if self.steps is not None:
             object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
 
@@ -49,15 +60,6 @@ class MazeTask:
     def scaled(cls, maze: Maze) -> MazeTask:
         """Return a maze with the steps that `scaled_steps` gives it."""
         return cls(maze, scaled_steps(maze))
-
-    name: ClassVar[str] = "maze"
-    inputs: ClassVar[int] = 3  # walls to the left, in front, to the right
-    outputs: ClassVar[int] = len(ACTIONS)
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """The symbols of the final positions."""
-        return tuple(self.maze.symbols)
 
     def begin(self, goal: int, settings: Settings) -> MazeWalk:
         """Put the agent on the start; it has `settings.steps` steps to find the goal."""
@@ -70,6 +72,23 @@ class MazeTask:
     def table(self, settings: Settings) -> Table:
         """Return the maze as a table."""
         return maze_table(self.maze, instance("settings", settings, Settings, "a Settings").blocked)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields that name the maze in the JSON of results and runs."""
+        return {"maze": list(self.maze.picture), "heading": self.maze.heading}
+
+    @property
+    def label(self) -> str:
+        """The name of the maze in lists of runs."""
+        return maze_name(self.maze)
+
+    def lesson(self, goal: str | None) -> str:
+        """Return what is learned: the way to a final position; None is one that moves."""
+        return f"the way to {'a goal that moves' if goal is None else goal}"
+
+    def __repr__(self) -> str:
+        rows, columns = self.maze.shape
+        return f"MazeTask({self.label}: {rows} × {columns}, {counted(len(self.goals), self.goal_label)})"
 
 
 def levels_task(levels: int) -> MazeTask:
@@ -92,12 +111,7 @@ def scaled_steps(maze: Maze) -> int:
     return min(MAX_STEPS, -(-Settings().steps * sum(own) * len(paper) // (sum(paper) * len(own))))
 
 
-def maze_of(task: object) -> Maze:
-    """Return the maze of a task, where nothing but a maze will do."""
-    return instance("task", task, MazeTask, "a maze such as MazeTask(maze)").maze
-
-
-class MazeWalk:
+class MazeWalk(Walk):
     """A walk through a maze, under way or over.
 
     Args:
@@ -121,6 +135,11 @@ class MazeWalk:
         self.cells = [maze.start]
         self.headings = [HEADINGS.index(maze.heading)]
         self.pits = 0
+
+    def __repr__(self) -> str:
+        where = "reached" if self.reached else f"{self.distance} away"
+        goal = self.maze.symbols[self.goal]
+        return f"MazeWalk({counted(self.steps, 'step')}, goal {goal} {where}, EP {self.ep})"
 
     @property
     def steps(self) -> int:

@@ -20,7 +20,6 @@ from distal.tasks.task import Task, checked_task
 AnyTask: TypeAlias = Any
 
 AT_ONCE = 2_000  # states that are looked for where nobody asked for a table
-PARTS = ("inputs", "outputs", "goals", "begin", "table")
 
 
 def task_of(
@@ -77,12 +76,6 @@ def task_of(
             raise
         world.no_table = str(reason)
         return world
-
-
-def why_not_table(task: Task[Any]) -> str | None:
-    """Return why an environment did not become a table; None if it did, or nobody tried."""
-    reason: str | None = getattr(checked_task(task), "no_table", None)
-    return reason
 
 
 def rebuilt(data: object) -> Task[Any]:
@@ -172,8 +165,7 @@ def _plain(given: Any) -> Task[Any] | None:
         return TableTask(given)
     if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".npz")):
         return TableTask.load(given)
-    is_task = not isinstance(given, type) and all(hasattr(given, part) for part in PARTS)
-    return checked_task(given) if is_task else None
+    return checked_task(given) if isinstance(given, Task) else None
 
 
 def _holds_box(space: Any) -> bool:

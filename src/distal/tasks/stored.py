@@ -6,75 +6,45 @@ continued. Any other has to be given again. Either way it must be the same task.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from distal.base.checks import InputError, integer, number, sequence, shown, text
+from distal.model.maze import Maze
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import Settings
+from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, rebuilt, task_of
-from distal.tasks.task import Task, recipe, task_name
+from distal.tasks.task import Task, Walk
 
 _LONGEST_NAME = 1_000
 FIELDS = ("name", "inputs", "outputs", "goals", "recipe")
 
 
-def stored(task: Task[Any]) -> dict[str, Any]:
-    """Return what a folder keeps of a task, ready for JSON."""
-    if isinstance(task, StoredTask):
-        return task.content
-    return {
-        "name": task_name(task),
-        "inputs": task.inputs,
-        "outputs": task.outputs,
-        "goals": list(task.goals),
-        "recipe": recipe(task),
-    }
-
-
-@dataclass(frozen=True)
-class StoredTask:
+class StoredTask(Task[Walk]):
     """A task as a folder or a result knows it: enough to show it, not to run it.
 
-    A result keeps the EP that counts as success, `success`; a folder does not.
+    Args:
+        content: What `Task.about` returned.
+        success: The EP that counts as success; a result keeps it, a folder does not.
+
+    Raises:
+        InputError: If the content is not that of a task.
     """
 
-    content: dict[str, Any]
-    success: float | None = None
-
-    def __post_init__(self) -> None:
-        given: object = self.content
+    def __init__(self, content: dict[str, Any], success: float | None = None) -> None:
+        given: object = content
         if not isinstance(given, dict) or set(given) != set(FIELDS):
             raise InputError(f"the task is {shown(given)}, expected an object with {', '.join(FIELDS)}")
-        text("name of the task", self.content["name"], _LONGEST_NAME)
-        for name in ("inputs", "outputs"):
-            integer(name, self.content[name], 1, MAX_NEURONS)
-        if self.success is not None:
-            number("target", self.success)
-        goals = sequence("goals", self.content["goals"], "a list of names")
+        self.content = content
+        self.name = text("name of the task", content["name"], _LONGEST_NAME)
+        self.inputs, self.outputs = (
+            integer(name, content[name], 1, MAX_NEURONS) for name in ("inputs", "outputs")
+        )
+        self.success = None if success is None else number("target", success)
+        goals = sequence("goals", content["goals"], "a list of names")
         integer("the number of goals", len(goals), 1)
-        for goal in goals:
-            text("goals", goal, _LONGEST_NAME)
-
-    @property
-    def name(self) -> str:
-        """What the task is called."""
-        return str(self.content["name"])
-
-    @property
-    def inputs(self) -> int:
-        """The number of inputs of the network."""
-        return int(self.content["inputs"])
-
-    @property
-    def outputs(self) -> int:
-        """The number of outputs of the network."""
-        return int(self.content["outputs"])
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        """What the goals are called."""
-        return tuple(self.content["goals"])
+        self.goals = tuple(text("goals", goal, _LONGEST_NAME) for goal in goals)
 
     def target(self, settings: Settings) -> float | None:
         """Return the EP at or below which the goal counted as reached, where it is known."""
@@ -84,38 +54,53 @@ class StoredTask:
         """Refuse: rebuild the task first."""
         raise InputError(f"the task {self.name} is only described here; rebuild it with restored")
 
-    def table(self, settings: Settings) -> None:
-        """Return None: it is not known before the task is rebuilt."""
+    def to_dict(self) -> dict[str, Any] | None:
+        """Return what the task is made from again, if it can be."""
+        found: dict[str, Any] | None = self.content["recipe"]
+        return found
 
 
-def restored(kept: StoredTask, given: AnyTask = None) -> Task[Any]:
-    """Return the task that a folder names: rebuilt, or the one that is given, if it is the same.
+def task_from_fields(data: Mapping[str, Any]) -> Task[Any]:
+    """Read the `fields` of a task: a maze, or a StoredTask."""
+    if "task" in data:
+        if "maze" in data or "heading" in data:
+            raise InputError("it has both a task and a maze")
+        return StoredTask(data["task"], data.get("target"))
+    if not isinstance(data["maze"], list):
+        raise InputError("the maze is not a list of rows")
+    return MazeTask(Maze(tuple(data["maze"]), data["heading"]))
+
+
+def restored(kept: Task[Any], given: AnyTask = None) -> Task[Any]:
+    """Return the task that a folder names: a maze, or the task rebuilt, or given again.
 
     Args:
-        kept: what the folder says of it.
-        given: the task again, where it cannot be rebuilt.
+        kept: What `task_from_fields` read.
+        given: The task again, where it cannot be rebuilt; it must be the same.
 
     Returns:
         A task that can be run.
 
     Raises:
-        InputError: if it cannot be rebuilt and is not given, or is another one.
+        InputError: If it cannot be rebuilt and is not given, or is another one.
     """
-    if given is not None:
-        task = task_of(given)
-        _check_same(kept, task)
-        return task
-    if kept.content["recipe"] is None:
+    task = None if given is None else task_of(given)
+    if kept.maze is not None:
+        if task is not None and task.maze != kept.maze:
+            raise InputError("the runs are of another maze; leave task out")
+        return kept
+    recipe = kept.to_dict()
+    if task is None and recipe is None:
         raise InputError(
             f"the task {kept.name} was made in Python and cannot be rebuilt from a file; "
             "continue with distal.resume(folder, task=…)"
         )
-    task = rebuilt(kept.content["recipe"])
+    task = rebuilt(recipe) if task is None else task
     _check_same(kept, task)
     return task
 
 
-def _check_same(kept: StoredTask, task: Task[Any]) -> None:
+def _check_same(kept: Task[Any], task: Task[Any]) -> None:
     before, now = _identity(kept), _identity(task)
     for name, value in before.items():
         if name not in now or now[name] != value:
@@ -125,7 +110,7 @@ def _check_same(kept: StoredTask, task: Task[Any]) -> None:
 
 def _identity(task: Task[Any]) -> dict[str, Any]:
     """Return what makes a task the same one: of a table what it holds, wherever it came from."""
-    content = dict(stored(task))
+    content = task.about()
     found = content.pop("recipe")
     if not isinstance(found, dict):
         return {**content, "recipe": found}

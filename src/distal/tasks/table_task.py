@@ -13,19 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import checks, files, memory
-from distal.base.checks import InputError, fields, instance, integer, number, sequence, shown, text
+from distal.base.checks import InputError, counted, fields, instance, integer, number, sequence, shown, text
 from distal.base.display import short
 from distal.model.settings import MAX_STEPS, Settings
-from distal.tasks.encoders import AnyEncoder
 from distal.tasks.picture import Picture
 from distal.tasks.table import ARRAYS, Table
+from distal.tasks.task import Task, Walk
 
 MAX_NAME = 100
 FORMAT = "distal-table"
 VERSION = 1
 
 
-class TableTask:
+class TableTask(Task["TableWalk"]):
     """The task that a table describes.
 
     Args:
@@ -65,13 +65,12 @@ class TableTask:
         self.limit = None if limit is None else integer("limit", limit, 1, MAX_STEPS)
         self.steps = self.limit if steps is None else integer("steps", steps, 1, self.limit or MAX_STEPS)
         self._target = None if target is None else number("target", target)
-        self.actions = None if actions is None else _names("actions", actions, table.outputs)
+        if actions is not None:
+            self.actions = _names("actions", actions, table.outputs)
         self.picture = None if picture is None else instance("picture", picture, Picture, "a Picture")
         if picture is not None and picture.states != self.states:
             raise InputError(f"picture has {picture.states} states, the table has {self.states} states")
         self.source: Mapping[str, Any] | None = None  # what it was made from, if it can be made again
-        self.encoder: AnyEncoder | None = None  # of an environment: how it is sensed, and
-        self.first_action = 0  # the number of its first action
 
     def __repr__(self) -> str:
         return f"TableTask({short(self.name)}: {self._table.sizes})"
@@ -179,7 +178,7 @@ def _stored(data: bytes) -> tuple[object, dict[str, NDArray[Any]]]:
         raise InputError("it is damaged") from None
 
 
-class TableWalk:
+class TableWalk(Walk):
     """A walk through the states of a table, under way or over."""
 
     def __init__(self, table: Table, goal: int, settings: Settings) -> None:
@@ -190,6 +189,10 @@ class TableWalk:
         self.steps = 0
         self.extra = 0  # what events have cost
         self.ended = False  # by an event
+
+    def __repr__(self) -> str:
+        over = ", over" if self.over else ""
+        return f"TableWalk({counted(self.steps, 'step')}, in state {self.state}, EP {self.ep}{over})"
 
     @property
     def over(self) -> bool:

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from functools import cached_property
+from typing import Any, Generic, TypeVar
 
-from distal.base.checks import InputError, integer, sequence, shown
+from distal.base.checks import InputError, counted, integer, sequence, shown
+from distal.base.display import short
 from distal.model.draws import MAX_COUNT
+from distal.model.maze import Maze
 from distal.model.network import MAX_NEURONS
 from distal.model.settings import Settings
+from distal.tasks.encoders import AnyEncoder
+from distal.tasks.picture import Picture
 from distal.tasks.table import Table
 
 
-class Walk(Protocol):
-    """What happens in an episode, one action after another."""
+class Walk(ABC):
+    """What happens in an episode, one action after another.
+
+    Attributes:
+        cut: Whether the episode took all of its steps, and its task would have gone on.
+    """
+
+    cut: bool = False
 
     @property
+    @abstractmethod
     def over(self) -> bool:
         """Whether the episode has ended."""
 
     @property
+    @abstractmethod
     def ep(self) -> float:
         """The episodic performance; lower is better."""
 
+    @abstractmethod
     def sense(self) -> Sequence[int]:
         """Return the inputs of this step, 0 or 1, without the bias."""
 
+    @abstractmethod
     def act(self, action: int) -> None:
         """Take one step."""
 
@@ -35,85 +52,123 @@ W = TypeVar("W", bound=Walk)
 W_co = TypeVar("W_co", bound=Walk, covariant=True)
 
 
-class Task(Protocol[W_co]):
+class Task(ABC, Generic[W_co]):
     """What is to be learned; a trial has one of its goals.
 
-    A task may have more than what stands here; the functions below say what is assumed of
-    one that has not: `name` (`task_name`), `whole` (`whole_eps`), `steps` (`own_steps`),
-    `target` (`target_of`), `for_trial` (`for_trial`), `to_dict` (`recipe`), `actions` or
-    `first_action` (`action_names`), `picture` (None: pages draw its states in a row).
+    A task has `inputs`, `outputs`, `goals` and `begin`; all else has a default. `check_task`
+    tries whether a class of your own keeps its promises.
+
+    Attributes:
+        inputs: The number of inputs of the network, without the bias.
+        outputs: The number of outputs of the network, one for each action.
+        goals: The names of the goals, in order; at least one.
+        whole: Whether every EP is a whole number.
+        lowest: A number that no EP is below.
+        steps: The most steps of an episode, unless settings say otherwise; None for the usual
+            number.
+        first_action: The number of the first action, where an environment counts from another
+            than 0.
+        encoder: The encoder of observations; None where they are bits.
+        picture: Where the states of its table lie, for pages and films.
+        maze: The maze, if the task is one.
+        goal_label: What reports call a goal.
+        no_table: The reason why it has no table, where one was tried.
     """
 
-    @property
-    def inputs(self) -> int:
-        """The number of inputs of the network, without the bias."""
+    inputs: int
+    outputs: int
+    goals: Sequence[str]
+    whole: bool = True
+    lowest: float = -math.inf
+    steps: int | None = None
+    first_action: int = 0
+    encoder: AnyEncoder | None = None
+    picture: Picture | None = None
+    maze: Maze | None = None
+    goal_label: str = "goal"
+    no_table: str | None = None
 
-    @property
-    def outputs(self) -> int:
-        """The number of outputs of the network, one for each action."""
+    @cached_property
+    def name(self) -> str:
+        """The name of the task; that of its class, unless it has its own."""
+        return type(self).__name__
 
-    @property
-    def goals(self) -> Sequence[str]:
-        """What the goals are called, in order; at least one."""
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """The names of the actions; their numbers, unless they have their own."""
+        return tuple(map(str, range(self.first_action, self.first_action + self.outputs)))
 
+    @abstractmethod
     def begin(self, goal: int, settings: Settings) -> W_co:
         """Begin a new episode towards a goal, of at most `settings.steps` steps."""
 
     def table(self, settings: Settings) -> Table | None:
         """Return all that can happen as a table, if the task is finite."""
+        return None
+
+    def target(self, settings: Settings) -> float | None:
+        """Return the EP at or below which the goal counts as reached, if there is one."""
+        return None
+
+    def for_trial(self, seed: int) -> Task[W_co]:
+        """Return the task of one trial, with its own seed where there is chance in it."""
+        return self
+
+    def to_dict(self) -> dict[str, Any] | None:
+        """Return what `sources.rebuilt` makes the task from, ready for JSON; None if it cannot."""
+        return None
+
+    def about(self) -> dict[str, Any]:
+        """Return what the folder of runs keeps of the task, ready for JSON."""
+        return {
+            "name": self.name,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "goals": list(self.goals),
+            "recipe": self.to_dict(),
+        }
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields that name the task in the JSON of results and runs."""
+        return {"task": self.about()}
+
+    @property
+    def label(self) -> str:
+        """The name of the task in lists of runs."""
+        return self.name
+
+    @property
+    def place(self) -> str:
+        """Where trials take place, as in "10 trials in FrozenLake-v1"; empty for a maze."""
+        return f" in {self.name}"
+
+    def lesson(self, goal: str | None) -> str:
+        """Return what is learned towards a goal, as "FrozenLake-v1, goal 2"; None is a goal that moves."""
+        if goal is None:
+            return f"{self.name}, a goal that moves"
+        return f"{self.name}, goal {goal}" if len(self.goals) > 1 else self.name
+
+    def __repr__(self) -> str:
+        inputs, outputs = counted(self.inputs, "input"), counted(self.outputs, "action")
+        goals = counted(len(self.goals), self.goal_label)
+        return f"{type(self).__name__}({short(self.label, 60)}: {inputs}, {outputs}, {goals})"
 
 
 def checked_task(task: Task[W]) -> Task[W]:
     """Return the task, if it has all that a task has."""
-    if isinstance(task, type) or not all(
-        hasattr(task, name) for name in ("inputs", "outputs", "goals", "begin", "table")
-    ):
-        raise InputError(f"task is {shown(task)}, expected a task such as MazeTask(maze)")
+    given: object = task
+    if not isinstance(given, Task):
+        raise InputError(
+            f"task is {shown(task)}, expected a task such as MazeTask(maze); "
+            "a class of your own inherits from distal.Task"
+        )
+    for name in ("inputs", "outputs", "goals"):
+        if not hasattr(task, name):
+            raise InputError(f"task {type(task).__name__} has no {name}; set it in the class, or in __init__")
     integer("the number of inputs", task.inputs, 1, MAX_NEURONS)
     integer("the number of outputs", task.outputs, 1, MAX_NEURONS)
     integer("the number of goals", len(task.goals), 1)
     return task
-
-
-def task_name(task: Task[Any]) -> str:
-    """Return what a task is called: its `name`, or that of its class."""
-    return str(getattr(task, "name", type(task).__name__))
-
-
-def whole_eps(task: Task[Any]) -> bool:
-    """Say whether every EP is a whole number, as it is unless `whole` is False."""
-    return bool(getattr(task, "whole", True))
-
-
-def own_steps(task: Task[Any]) -> int | None:
-    """Return the steps of an episode if nobody says otherwise: `steps`, or None for the usual number."""
-    steps: int | None = getattr(task, "steps", None)
-    return steps
-
-
-def target_of(task: Task[Any], settings: Settings) -> float | None:
-    """Return the EP at or below which the goal counts as reached: `target(settings)`, or None."""
-    target = getattr(task, "target", None)
-    return None if target is None else target(settings)
-
-
-def for_trial(task: Task[W], seed: int) -> Task[W]:
-    """Return the task of one trial, with its own seed where there is chance in it: `for_trial(seed)`."""
-    prepare = getattr(task, "for_trial", None)
-    return task if prepare is None else prepare(seed)
-
-
-def action_names(task: Task[Any]) -> tuple[str, ...]:
-    """Return what the actions are called: `actions`, or numbers from `first_action`, or from 0 on."""
-    names = getattr(task, "actions", None)
-    first = getattr(task, "first_action", 0)
-    return tuple(map(str, range(first, first + task.outputs) if names is None else names))
-
-
-def recipe(task: Task[Any]) -> dict[str, Any] | None:
-    """Return what rebuilds a task: `to_dict()`, ready for JSON; None if it cannot be rebuilt."""
-    described = getattr(task, "to_dict", None)
-    return None if described is None else described()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,142 @@
+"""Evolutions restored from their folders: to resume them, to sum them up, to take their finalists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from distal.base.checks import InputError, integer
+from distal.learners import KINDS, from_embedded
+from distal.model.draws import MAX_COUNT, child_seed
+from distal.search.config import Config
+from distal.search.genotypes import Finalists, Genotypes
+from distal.search.results import Winner, check_winners
+from distal.search.runs import damaged, read_run
+from distal.search.search import Search
+
+RUN = 4  # the last number of the part of a seed that seeds a run
+_NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
+
+
+def run_seed(config: Config, run: int) -> int:
+    """Return the seed of a run, counted from 0; the runs of two kinds of learners have nothing in common."""
+    kind = _NUMBERED.get(config.learner)
+    if kind is None:  # the same for a registered kind, whatever the order
+        kind = len(_NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
+    return child_seed(config.seed, run, kind, RUN)
+
+
+def new_runs(config: Config) -> list[Search]:
+    """Return the runs of an evolution before their first generation."""
+    return [config.begin(run_seed(config, run)) for run in range(config.runs)]
+
+
+class Restored(NamedTuple):
+    """The content of a folder, all of it checked.
+
+    Attributes:
+        config: The configuration.
+        searches: The runs, in the generation that was recorded last.
+        winners: The winners, or None if it is not finished.
+    """
+
+    config: Config
+    searches: list[Search]
+    winners: tuple[Winner, ...] | None = None
+
+
+def restored(folder: Path, stored: dict[str, Any], state: dict[str, Any] | None) -> Restored:
+    """Return an evolution from what its folder holds.
+
+    Args:
+        folder: The folder, for refusals.
+        stored: The content of config.json.
+        state: The content of state.json; None before the first generation.
+
+    Returns:
+        The evolution.
+
+    Raises:
+        InputError: If something in them is wrong.
+    """
+    with damaged(folder / "config.json"):
+        config = Config.from_dict(stored)
+    searches, winners = new_runs(config), None
+    if state is None:
+        return Restored(config, searches)
+    with damaged(folder / "state.json"):
+        for search, entry in zip(searches, state["runs"], strict=True):
+            search.restore(entry)
+        generation = integer("generation", searches[0].generation, 0, config.generations)
+        if any(search.generation != generation for search in searches):
+            raise InputError("its runs are in different generations")
+        if state["winners"] is not None:
+            if generation < config.generations:
+                raise InputError(f"it has winners before generation {config.generations}")
+            winners = tuple(map(Winner.from_dict, state["winners"]))
+            check_winners(winners, config, generation)
+    return Restored(config, searches, winners)
+
+
+def finalists_in(out: str | Path, count: int) -> list[Finalists]:
+    """Return the finalists of every run in a folder, without changing it.
+
+    Args:
+        out: The folder that `evolve` kept the runs in.
+        count: How many of each run, at most.
+
+    Returns:
+        The finalists of each run.
+
+    Raises:
+        InputError: If the folder is damaged or holds no generation yet.
+    """
+    stored, state, _ = read_run(out)
+    return [search.finalists(count) for search in restored(Path(out), stored, state).searches]
+
+
+def summary(out: str | Path) -> dict[str, Any]:
+    """Return a summary of a folder of runs, without changing it."""
+    stored, state, _ = read_run(out)
+    config, searches, winners = restored(Path(out), stored, state)
+    names = ("remeasured", "standard_error", "chance", "chance_standard_error", "p", "superiority")
+    genes = KINDS[config.learner].gene_names()
+    found = [winner.to_dict() for winner in winners] if winners else [{} for _ in searches]
+    core = config.search.core
+    return {
+        "learner": config.learner,
+        "task": config.task.label,
+        "seed": config.seed,
+        "search": core.name,
+        "elites": getattr(core, "elites", None),
+        "options": config.options,
+        "fitness": config.fitness,
+        "neurons": config.settings.neurons,
+        "switch": None if config.switch is None else str(config.switch),
+        "generations": config.generations,
+        "done": searches[0].generation if state else None,
+        "finished": winners is not None,
+        "runs": [
+            {
+                "run": count,
+                "best": winner.get("selected", search.best_fitness),
+                "found_in_generation": winner.get("generation", search.best_generation),
+                **{name: winner.get(name) for name in names},
+                "genes": dict(zip(genes, _leading(config, search, winner).genes[0], strict=True)),
+            }
+            for count, (search, winner) in enumerate(zip(searches, found, strict=True), start=1)
+            if state
+        ],
+    }
+
+
+def _leading(config: Config, search: Search, winner: dict[str, Any]) -> Genotypes:
+    """Return the genotype of a run's winner, or of its leader while there is no winner."""
+    if winner and config.finalists:
+        own = from_embedded(winner["learner"]).named("")
+        genotypes = search.finalists(config.finalists).genotypes
+        for place, learner in enumerate(config.decode(genotypes)):
+            if learner.named("") == own:
+                return genotypes[[place]]
+    return search.told()[2]
