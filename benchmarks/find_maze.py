@@ -27,7 +27,7 @@ from distal.base.significance import SIGNIFICANT, p_means
 from distal.engines import Runner
 from distal.evaluation.learning import batch_of
 from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
-from distal.learners.rule import published_fitness, published_rules
+from distal.learners.shipped import published_fitness, published_rules
 from distal.model.draws import child_seeds
 from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings

@@ -26,7 +26,7 @@ TURNS = """
 import json, sys, time
 from distal.bench import generation
 from distal.engines import cpu
-from distal.learners.rule import evolved_rules, published_rules
+from distal.learners.shipped import evolved_rules, published_rules
 from distal.studies.experiments import random_learners
 
 def microseconds(batch):

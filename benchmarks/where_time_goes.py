@@ -26,7 +26,7 @@ from distal.bench import generation
 from distal.engines import cpu
 from distal.engines.cpu import kernels
 from distal.engines.cpu.kernels import F1, GROUP, ZERO
-from distal.learners.rule import evolved_rules
+from distal.learners.shipped import evolved_rules
 from distal.model.draws import NOISE, WEIGHTS
 from distal.studies import figures
 

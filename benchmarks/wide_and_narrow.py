@@ -30,7 +30,7 @@ from distal.engines import Batch, cpu, load
 from distal.engines.cpu import kernels
 from distal.engines.cpu.kernels import F1, GROUP, ZERO
 from distal.learners import Chance, chance_for
-from distal.learners.rule import evolved_rules, published_rules
+from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.draws import WEIGHTS
 from distal.studies.experiments import random_learners
 

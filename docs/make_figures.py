@@ -23,7 +23,7 @@ from distal.base.colours import LIGHT
 from distal.learners import dsp
 from distal.model import traces
 from distal.model.draws import child_seed
-from distal.tasks.episode import Episode
+from distal.networks import Episode, Recurrent
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
 
@@ -272,7 +272,7 @@ def traces_of_a_synapse() -> Drawing:
     share = traces.frequencies(count, episode.steps)
     bits = [int(value > np.float32(rule.theta)) for value in share]
     row = int(traces.rows(share[:, None], np.float32(rule.theta), m)[0])
-    all_rows = dsp.selected_rows(episode, np.float32(rule.theta), m, settings.trace_pre)
+    all_rows = dsp.selected_rows(Recurrent(), episode, np.float32(rule.theta), m)
     assert row == all_rows[0][receiver, sender]  # noqa: S101
 
     d = Drawing(720, 404, "The traces of one synapse over one episode, and the row of the rule they name")

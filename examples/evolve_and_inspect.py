@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import distal
 from distal import learners
 from distal.learners.dsp import modulatory_signal, selected_rows
-from distal.model import network
+from distal.networks import network_for
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
 
@@ -27,12 +27,13 @@ GENERATIONS, EPISODES = 20, 20
 def rows_of(rule: distal.Rule, goal: int) -> Iterator[NDArray[np.int32]]:
     """Train one network towards a goal; yield the row that each synapse selects after each episode."""
     settings = distal.Settings()
-    exists = network.synapses(settings.hidden)
     previous: float | None = None
     task = Aim(MazeTask(distal.triple_t_maze()), goal)
+    network = network_for(settings, task.inputs, task.outputs, rule.numbers)
+    exists = network.synapses()
     for episode in islice(learners.episodes(rule, task, settings, seed=goal), EPISODES):
         m = modulatory_signal(episode.ep, previous, settings.m_ties)
-        into_hidden, into_output = selected_rows(episode, np.float32(rule.theta), m, settings.trace_pre)
+        into_hidden, into_output = selected_rows(network, episode, np.float32(rule.theta), m)
         yield np.concatenate([into_hidden[exists[0]], into_output[exists[1]]])
         previous = episode.ep
 

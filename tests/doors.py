@@ -34,18 +34,28 @@ import gymnasium
 import numpy as np
 
 import distal
-from distal import Chance, Comparison, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
+from distal import (
+    Chance,
+    Comparison,
+    HillClimbing,
+    InputError,
+    Maze,
+    Rule,
+    Settings,
+    engines,
+    learners,
+    networks,
+)
 from distal.engines import Batch, Runner, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.learning import Behaviour, Result, batch_of
 from distal.evaluation.rule_set import find_rules
 from distal.evaluation.usage import Usage
-from distal.learners import dsp
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
-from distal.model.network import fresh_weights, synapses
-from distal.model.settings import NEURONS, READINGS
+from distal.model.readings import NEURONS, READINGS
+from distal.networks import Recurrent, run_episode
 from distal.search.cma import CMASearch
 from distal.search.config import Config
 from distal.search.genetic import GeneticSearch
@@ -54,6 +64,7 @@ from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
 from distal.show.inspection_page import write_figures, write_page
+from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
 from distal.studies.reading_outcome import ReadingStudy
@@ -62,7 +73,6 @@ from distal.studies.study import Scale
 from distal.studies.task_study import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
-from distal.tasks.episode import run_episode
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import Picture
@@ -178,6 +188,7 @@ def furnish(folder: Path) -> None:
         "number.json": "5",
         "rule.json": json.dumps(RULE.to_dict()),
         "climber.json": json.dumps(CLIMBER.to_dict()),
+        "plastic.json": json.dumps(plastic().to_dict()),
         "chance.json": json.dumps(RANDOM.to_dict()),
         "maze.txt": str(SMALL),
     }
@@ -379,6 +390,25 @@ def agent() -> distal.Agent:
 
 
 @cache
+def plastic() -> distal.PlasticNetwork:
+    """Make a plastic network for the maze."""
+    return distal.PlasticNetwork(RULE, inputs=3, outputs=4, settings=SHORT)
+
+
+def acting() -> distal.PlasticNetwork:
+    """Make one that is in an episode."""
+    made = plastic()
+    made.start_episode()
+    return made
+
+
+def acted() -> distal.PlasticNetwork:
+    """Make one that has taken a step."""
+    made = acting()
+    made.act([1, 0, 1])
+    return made
+
+
 def lake_agent() -> distal.Agent:
     """Return an agent of an environment."""
     small: Any = {"episodes": 1, "trials": 1, "hidden": 2}
@@ -501,9 +531,9 @@ def held_out() -> dict[str, Any]:
 
 
 @cache
-def scene() -> film.Scene:
+def scene() -> Scene:
     """Return a walk of a step."""
-    return film.scenes(trials(), [1])[0]
+    return scenes(trials(), [1])[0]
 
 
 def restored(**state: object) -> None:
@@ -596,7 +626,6 @@ SETTINGS: Rows = {
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
 }
-NETWORK: Rows = {name: row(2, whole(1, 256)) for name in ("hidden", "inputs", "outputs")}
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
     "episodes": row(2, whole(1, 2**32 - 1, quick=10)),
@@ -615,9 +644,14 @@ EVALUATION: Rows = {
     "keep_weights": row(True, flag), "chance": row(True, flag), "switch": SWITCH,
 }  # fmt: skip
 NO_TASK = row(None, none_or(never))  # there is a maze already
+PLASTIC: Rows = {
+    "learner": LEARNER, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+    "task": row(None, none_or(never)), "seed": SEED, "resample": NUMBERS["resample"],
+    "switch": NUMBERS["resample"], "settings": row(SHORT, none_or(one(Settings))),
+}  # fmt: skip
 AGENT: Rows = {
-    "weights": (lambda: result().weights(0), never), "alpha_h": row(0.5, share), "alpha_o": row(0.5, share),
-    "settings": row(SHORT, one(Settings)), "encoder": row(None, none_or(never)),
+    "weights": (lambda: result().weights(0), never), "network": (lambda: result().network, never),
+    "encoder": row(None, none_or(never)),
     "first_action": row(0, whole(-10_000_000, 10_000_000)), "name": row("", title), "seed": SEED,
     "episode": row(0, whole(0, 2**32 - 1 - 10_000_000)),
 }  # fmt: skip
@@ -891,7 +925,7 @@ def learning() -> list[Door]:
         Door("distal.Chance", Chance, {**ALPHAS, "name": row("", title)}),
         Door("distal.learners.load_learner", learners.load_learner, {"path": row("climber.json", never)}),
         *(
-            Door(f"distal.learners.Parameters.{name}", method(lambda: RANDOM.named("chance"), name), rows)
+            Door(f"distal.learners.Learner.{name}", method(lambda: RANDOM.named("chance"), name), rows)
             for name, rows in (
                 ("named", {"name": row("", title)}),
                 ("from_dict", {"data": row(RANDOM.to_dict(), never)}),
@@ -899,19 +933,25 @@ def learning() -> list[Door]:
                 ("save", {"path": row("saved.json", new_file)}),
             )
         ),
-        Door("distal.learners.Parameters.from_genes", CLIMBER.from_genes, {
+        Door("distal.learners.Learner.from_genes", CLIMBER.from_genes, {
             "discrete": row((), no_learners), "continuous": row((0.1, 0.2, 0.3), never),
         }),
         Door("distal.Rule.from_genes", Rule.from_genes, {
             "discrete": row([0] * 32, never), "continuous": row([0.1, 0.2, 0.3, 0.4], never),
         }),
-        *(
-            Door(f"distal.{type(learner).__name__}.episodes", learner.episodes, {
-                "task": row(Aim(TASK, 1), never), "settings": row(SHORT, one(Settings)), "seed": SEED,
-                "resample": NUMBERS["resample"],
-            })
-            for learner in (RULE, CLIMBER, RANDOM)
-        ),
+        Door("distal.PlasticNetwork", distal.PlasticNetwork, PLASTIC),
+        Door("distal.PlasticNetwork.act", method(acting, "act"), {"observation": row([1, 0, 1], never)}),
+        Door("distal.PlasticNetwork.end_episode", lambda **given: acted().end_episode(**given), {
+            "ep": row(3, finite), "reward": row(None, none_or(never)),
+        }),
+        Door("distal.PlasticNetwork.save", method(plastic, "save"), {"path": row("saved.json", new_file)}),
+        Door("distal.PlasticNetwork.load", distal.PlasticNetwork.load, {
+            "path": row("plastic.json", never), "task": row(None, none_or(never)),
+        }),
+        Door("distal.learners.Trial", learners.Trial, {
+            "seed": SEED, "resample": NUMBERS["resample"], "phase": NUMBERS["resample"],
+            "phases": NUMBERS["resample"],
+        }),
         Door("distal.learners.register", registering, {
             "kind": row(Sleeper, never), "default": row(Sleeper(0, 0), none_or(never)),
         }),
@@ -1132,15 +1172,15 @@ def pictures() -> list[Door]:
         Door("distal.show.watch.trials", watch.trials, WATCHING),
         Door("distal.show.watch.watch", watch.watch, page),
         Door("distal.show.watch.write_page", watch.write_page, {"out": row("page.html", new_file), **page}),
-        Door("distal.show.film.scenes", film.scenes, {
+        Door("distal.show.scenes.scenes", scenes, {
             "batch": (trials, one(Batch)), "engine": row("cpu", none_or(ENGINE[1])),
             "after": row([1, 2], some(list, tuple, range, np.ndarray)),
         }),
         Door("distal.show.film.film", film.film, {
-            "shown": (lambda: film.scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
+            "shown": (lambda: scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
         }),
         *(
-            Door(f"distal.show.film.Scene.{name}", method(scene, name), rows)
+            Door(f"distal.show.scenes.Scene.{name}", method(scene, name), rows)
             for name, rows in (
                 ("caption", {"step": row(0, whole(0, 10**5000))}),
                 ("draw", {"step": row(0, whole(0, 1)), "scale": row(16, whole(1, 100))}),
@@ -1230,15 +1270,23 @@ def machinery() -> list[Door]:
             })
             for name in ("goal_in", "moves_at")
         ),
-        Door("distal.tasks.episode.run_episode", run_episode, {
-            "weights": (lambda: agent().weights, never), **ALPHAS, "task": row(Aim(TASK, 1), never),
-            "settings": row(SHORT, one(Settings)), "seed": SEED,
-            "episode": row(0, whole(0, 2**32 - 1)),
+        Door("distal.networks.run_episode", run_episode, {
+            "network": (lambda: agent().network, never), "weights": (lambda: agent().weights, never),
+            "task": row(Aim(TASK, 1), never), "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
         }),
-        Door("distal.model.network.fresh_weights", fresh_weights, {
-            **NETWORK, "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
+        Door("distal.networks.Recurrent", Recurrent, {
+            "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+            "settings": row(SHORT, none_or(one(Settings))), **ALPHAS,
         }),
-        Door("distal.model.network.synapses", synapses, NETWORK),
+        Door("distal.networks.Network.fresh_weights", Recurrent().fresh_weights, {
+            "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
+        }),
+        Door("distal.networks.network_for", networks.network_for, {
+            "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+            "numbers": row({"alpha_h": 0.5}, never),
+        }),
+        Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
+        Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {
             "seed": SEED, **{name: row(0, whole(0, 2**32 - 1)) for name in ("first", "second", "third")},
         }),
@@ -1317,15 +1365,6 @@ def machinery() -> list[Door]:
             "goal": goal, "settings": settings,
         }),
         Door("distal.TableTask.table", TableTask(table).table, {"settings": row(SHORT, either)}),
-        Door("distal.learners.dsp.selected_rows", dsp.selected_rows, {
-            "episode": (lambda: next(reference.episodes(trials(), 0)), never),
-            "theta": row(np.float32(0.5), share),
-            "m": row(1, lambda m: right_if(_number(m) in (-1, 1) and isinstance(_number(m), int))),
-            "trace_pre": SETTINGS["trace_pre"],
-        }),
-        Door("distal.learners.dsp.modulatory_signal", dsp.modulatory_signal, {
-            "ep": row(5, finite), "previous": row(4.5, none_or(finite)), "ties": SETTINGS["m_ties"],
-        }),
     ]  # fmt: skip
 
 
@@ -1349,13 +1388,13 @@ NO_DOOR = {
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
             "distal.search.results.Winner",
-            "distal.search.results.Fresh", "distal.engines.Trials", "distal.tasks.episode.Episode",
+            "distal.search.results.Fresh", "distal.engines.Trials", "distal.networks.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.loop.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
             "distal.Champion", "distal.studies.champions.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
-            "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",
-            "distal.model.network.Weights",
+            "distal.show.watched.Watched", "distal.show.scenes.Scene", "distal.show.scenes.GridWalk",
+            "distal.networks.Weights", "distal.networks.RecurrentWeights",
             "distal.tasks.encoders.Encoder",
         ),
         MADE_BY_US,
@@ -1366,12 +1405,35 @@ NO_DOOR = {
     ),
     **dict.fromkeys(
         (
+            "distal.search.search.Search.ask_together", "distal.search.genetic.GeneticSearch.ask_together",
+            "distal.search.search.Algorithm.sizes", "distal.search.search.Algorithm.memory",
+            "distal.GeneticAlgorithm.sizes", "distal.Islands.sizes", "distal.Restarts.sizes",
+            "distal.CMA.memory", "distal.Islands.memory",
+        ),
+        "for a search of one's own to override; called by the package alone",
+    ),
+    **dict.fromkeys(
+        (
             *(f"distal.Task.{name}" for name in ("begin", "table", "target", "for_trial", "lesson")),
             "distal.tasks.mazes.MazeTask.lesson", "distal.tasks.task.Walk.act",
         ),
         "abstract, or takes anything; what refuses something has a door in the class of the task",
     ),
     "distal.search.genotypes.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
+    **dict.fromkeys(
+        ("distal.learners.dsp.selected_rows", "distal.learners.dsp.modulatory_signal"),
+        "part of the definition, to be read; a learner hands it what a network made",
+    ),
+    **dict.fromkeys(
+        (
+            "distal.networks.Network", "distal.networks.Network.propagate", "distal.networks.Network.sources",
+            "distal.networks.Network.step", "distal.networks.Network.weights",
+            "distal.networks.Network.perturbation", "distal.learners.Learner.update",
+            "distal.learners.Memory", "distal.learners.Memory.number", "distal.learners.Trial.fresh_at",
+            "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial", "distal.PlasticNetwork.live",
+        ),
+        "a base class, or made by a learner; check_network and register judge what is made of it",
+    ),
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
     "distal.engines.cluster.Cluster.shutdown": "needs a cluster; takes what any executor's takes",
@@ -1394,8 +1456,14 @@ def public() -> dict[str, Callable[..., object]]:
         found[name] = thing
         if inspect.isclass(thing):
             members = {member: getattr(thing, member) for member in vars(thing) if not member.startswith("_")}
+            members = {member: each for member, each in members.items() if not _overrides(thing, member)}
             found |= {f"{name}.{member}": each for member, each in members.items() if callable(each)}
     return {name: thing for name, thing in found.items() if parameters(thing)}
+
+
+def _overrides(kind: type, member: str) -> bool:
+    """Say whether a method stands for an abstract one of a base class, which says all there is to say."""
+    return any(member in getattr(base, "__abstractmethods__", ()) for base in kind.__mro__[1:])
 
 
 def parameters(thing: Callable[..., object]) -> set[str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from distal.model.maze import LEFT, STRAIGHT, Maze
-from distal.model.network import Weights
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, run_episode
+from distal.networks import Episode, Recurrent, Weights, run_episode
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
 
@@ -25,4 +24,4 @@ def walk(weights: Weights, maze: Maze, goal: int, **settings: object) -> Episode
     """Run one episode with fixed weights."""
     chosen = Settings(**{"hidden": len(weights.hidden), **settings})  # type: ignore[arg-type]
     task = Aim(MazeTask(maze), goal)
-    return run_episode(weights, np.float32(0.5), np.float32(0.5), task, chosen, seed=0, episode=0)
+    return run_episode(Recurrent(settings=chosen, alpha_h=0.5, alpha_o=0.5), weights, task, seed=0, episode=0)

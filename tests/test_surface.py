@@ -94,8 +94,8 @@ def test_what_documents_and_examples_use_is_public(document: str) -> None:
 
 
 def test_a_name_that_a_script_uses_is_found() -> None:
-    code = "from distal.model import network as net\nimport distal\nnet.psi(distal.Maze.from_text(x))"
-    assert used(code) == {"distal.model.network.psi", "distal.Maze", "distal.Maze.from_text"}
+    code = "from distal.networks import network as net\nimport distal\nnet.psi(distal.Maze.from_text(x))"
+    assert used(code) == {"distal.networks.network.psi", "distal.Maze", "distal.Maze.from_text"}
 
 
 def test_everything_public_is_listed_for_the_api_page() -> None:

@@ -16,6 +16,7 @@ import pytest
 from distal import engines
 from distal.base.frozen import Frozen, read_only
 from distal.engines import reference
+from distal.learners import Memory
 from distal.search.genotypes import Finalists, Genotypes
 from distal.show import watch
 from distal.tasks.picture import Picture
@@ -39,17 +40,19 @@ MADE: dict[str, Callable[[], Any]] = {
     "distal.RuleSet": doors.inspected_set,
     "distal.evaluation.usage.Usage": lambda: doors.inspection().usage,
     "distal.Reproduction": doors.reproduction,
-    "distal.model.network.Weights": lambda: doors.agent().weights,
+    "distal.networks.Weights": lambda: doors.agent().weights,
+    "distal.networks.RecurrentWeights": lambda: doors.agent().weights,
+    "distal.learners.Memory": lambda: Memory(doors.agent().weights, {"traces": np.zeros(2)}),
     "distal.Agent": doors.agent,
     "distal.Table": lambda: table().table(doors.SHORT),
     "distal.tasks.picture.Picture": lambda: Picture(["G.", "#H"], [0, 1]),
     "distal.engines.Trials": lambda: engines.Runner("cpu").run(
         doors.trials(), keep_weights=True, keep_ep=True
     ),
-    "distal.tasks.episode.Episode": lambda: next(reference.episodes(doors.trials(), 0)),
+    "distal.networks.Episode": lambda: next(reference.episodes(doors.trials(), 0)),
     "distal.search.genotypes.Genotypes": genotypes,
     "distal.search.genotypes.Finalists": lambda: Finalists(genotypes(), np.zeros(2), np.zeros(2, np.int64)),
-    "distal.show.watch.Watched": lambda: watch.watch(
+    "distal.show.watched.Watched": lambda: watch.watch(
         doors.RULE, maze=doors.SMALL, goal="0", episodes=3, steps=3
     ),
 }

@@ -279,7 +279,7 @@ def test_the_results_document_is_what_the_kept_numbers_say() -> None:
         assert line["what"] in row
         assert f"| {line['verdict']} |" in document
     fitness = sorted(data["tests"]["dsp"]["fitness_at"]["10000"])
-    assert [distal.learners.rule.evolved_fitness(n) for n in range(1, 16)] == fitness
+    assert [distal.learners.shipped.evolved_fitness(n) for n in range(1, 16)] == fitness
 
 
 def test_the_table_in_the_readme_holds_the_results() -> None:

@@ -28,10 +28,10 @@ from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_
 from distal.engines import Batch, Runner, Trials, cpu, reference
 from distal.engines.cpu import cache, counting, kernels
 from distal.engines.cpu.layout import packed
-from distal.learners import Learner, dsp
+from distal.learners import Learner
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, TURNS
-from distal.model.settings import READINGS
+from distal.model.readings import READINGS
 from distal.tasks.mazes import PIT_PENALTY, MazeTask, maze_table
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table
@@ -289,7 +289,7 @@ def test_an_exception_in_a_trial_of_the_reference_engine_names_it_too(
     def failing(*arguments: object) -> object:
         raise FloatingPointError("no luck")
 
-    monkeypatch.setattr(dsp, "episodes", failing)
+    monkeypatch.setattr(Rule, "update", failing)
     with pytest.raises(RuntimeError, match=rf"trial 0 \(goal 0, seed {batch.seed[0]}\) failed: no luck"):
         reference.run(batch)
 

@@ -36,8 +36,8 @@ from distal.engines import Batch, gpu, reference, registry
 from distal.engines.numbers import flat, packed_changes
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, chance_for
-from distal.model import network
-from distal.model.settings import NEURONS, READINGS, SIGMOID
+from distal.model.readings import NEURONS, READINGS, SIGMOID
+from distal.networks import Recurrent, recurrent
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import BACK, Switch
@@ -160,7 +160,7 @@ def test_what_does_not_fit_on_a_card_is_refused(shape: tuple[int, int, int], rea
 def test_weights_lie_in_lanes_and_come_back_as_matrices(hidden: int, inputs: int, outputs: int) -> None:
     layout, feed = gpu.Layout(hidden, inputs, outputs), inputs + 1
     assert layout.slots * 32 >= hidden + outputs > (layout.slots - 1) * 32
-    weights = network.fresh_weights(hidden, 1, 0, inputs, outputs)
+    weights = Recurrent(inputs, outputs, Settings(hidden=hidden)).fresh_weights(1, 0)
     lanes = np.zeros((layout.slots, feed + hidden + outputs, 32), np.float32)
     for neuron in range(hidden + outputs):  # by the words of trials.cu, one entry at a time
         slot, lane = divmod(neuron, 32)
@@ -550,7 +550,7 @@ class TestOnACard:
         function((-(-len(sums) // 256),), (256,), (there, np.int32(len(sums))))
         for part in range(0, len(sums), 2**22):
             ours = there[part : part + 2**22].get()
-            assert ours.tobytes() == network.logistic(sums[part : part + 2**22]).tobytes()
+            assert ours.tobytes() == recurrent.logistic(sums[part : part + 2**22]).tobytes()
 
     @pytest.mark.parametrize("neurons", NEURONS)
     @pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])

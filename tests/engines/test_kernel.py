@@ -46,8 +46,8 @@ from distal import (
 from distal.base.files import write_bytes
 from distal.engines import Batch, Trials, gpu, reference
 from distal.evaluation.learning import batch_of
-from distal.model import network
-from distal.model.settings import BINARY, NEURONS, READINGS, SIGMOID
+from distal.model.readings import BINARY, NEURONS, READINGS, SIGMOID
+from distal.networks import recurrent
 from distal.search.genetic import GeneticSearch
 from distal.search.search import Algorithm
 from distal.studies.experiments import random_learners
@@ -559,7 +559,7 @@ def test_the_logistic_function_is_that_of_the_definition_though_inverses_are_not
         ours = np.empty_like(signed)
         kernel = library(constants(Settings(neurons="sigmoid", trace_pre="previous")))
         kernel.logistics(*(ctypes.c_void_p(array.ctypes.data) for array in (signed, ours)), len(signed))
-        assert ours.tobytes() == network.logistic(signed).tobytes()
+        assert ours.tobytes() == recurrent.logistic(signed).tobytes()
 
 
 @pytest.mark.parametrize("outputs", READINGS["outputs"])

@@ -14,8 +14,7 @@ from scipy import stats
 
 from distal import Agent, EnvTask, HillClimbing, InputError, Result, Settings, evaluate, learn, task_of
 from distal.evaluation.agents import Evaluation
-from distal.model import network
-from distal.model.network import Weights
+from distal.networks import Recurrent
 from distal.tasks.environment import MazeEnv
 from tests.mazes import T
 
@@ -161,8 +160,9 @@ def test_a_file_holds_all_of_an_agent(kind: str, tmp_path: Path) -> None:
 
 
 def test_the_largest_network_can_be_read_again(tmp_path: Path) -> None:
-    weights = network.fresh_weights(256, 1, 0, 256, 256)
-    agent = Agent(weights, 0.5, 0.5, Settings(hidden=256))
+    network = Recurrent(256, 256, Settings(hidden=256))
+    weights = network.fresh_weights(1, 0)
+    agent = Agent(weights, network)
     agent.save(tmp_path / "agent.json")
     assert Agent.load(tmp_path / "agent.json").weights.hidden.tobytes() == weights.hidden.tobytes()
 
@@ -278,10 +278,9 @@ def test_chance_is_a_network_with_fresh_weights_in_every_episode(balancing: Resu
     found = evaluate(agent, "CartPole-v1", episodes=3, seed=5)
     assert found.chance is not None
     env = gymnasium.make("CartPole-v1")
-    hidden, inputs, outputs = agent.weights.shape
     for k in range(3):
-        weights = network.fresh_weights(hidden, 5, k, inputs, outputs)
-        random = Agent(weights, agent.alpha_h, agent.alpha_o, agent.settings, agent.encoder)
+        weights = agent.network.fresh_weights(5, k)
+        random = Agent(weights, agent.network, agent.encoder)
         observation, _ = env.reset(seed=5 + k)
         total, over = 0.0, False
         while not over:
@@ -343,17 +342,17 @@ def test_a_single_episode_has_no_interval_to_speak_of() -> None:
     ("given", "problem"),
     [
         ({"weights": None}, "weights is None, expected the Weights of a network"),
-        ({"alpha_h": 2}, "alpha_h is 2, expected a number from 0 to 1"),
-        ({"settings": Settings(hidden=9)}, "the weights have 2 hidden neurons, the settings 9"),
+        ({"network": None}, "network is None, expected a Network"),
+        ({"network": Recurrent(4, 3, Settings(hidden=9))}, "the weights have the shapes (2, 10)"),
         ({"encoder": high}, "encoder is <function high"),
-        ({"encoder": EnvTask(Turns).encoder}, "the weights have 4 inputs, the encoder gives 3 bits"),
+        ({"encoder": EnvTask(Turns).encoder}, "the network has 4 inputs, the encoder gives 3 bits"),
         ({"name": "a\nb"}, "name is 'a\\nb', expected text without control characters"),
         ({"episode": -1}, "episode is -1, expected a whole number"),
     ],
 )
 def test_parts_that_do_not_go_together_make_no_agent(given: dict[str, Any], problem: str) -> None:
-    weights: Weights = network.fresh_weights(2, 0, 0, 4, 3)
-    parts: Any = {"weights": weights, "alpha_h": 0.5, "alpha_o": 0.5, "settings": Settings(hidden=2)}
+    network = Recurrent(4, 3, Settings(hidden=2))
+    parts: Any = {"weights": network.fresh_weights(0, 0), "network": network}
     with pytest.raises(InputError) as refused:
         Agent(**{**parts, **given})
     assert str(refused.value).startswith(problem)

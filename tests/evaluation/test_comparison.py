@@ -270,7 +270,11 @@ def test_the_command_prints_and_writes_what_python_returns(
     )
     climber = distal.find_learner("hc")
     expected = distal.compare(
-        [IDLE, HillClimbing(0.5, climber.alpha_h, climber.alpha_o)], trials=3, seed=2, resample=4, **SMALL
+        [IDLE, HillClimbing(0.5, climber.numbers["alpha_h"], climber.numbers["alpha_o"])],
+        trials=3,
+        seed=2,
+        resample=4,
+        **SMALL,
     )
     assert data == {"version": distal.__version__, **json.loads(json.dumps(expected.to_dict()))}
     assert json.loads(Path(files[0]).read_text()) == data

@@ -22,7 +22,7 @@ from distal.evaluation import rule_set
 from distal.evaluation.inspection import Effect, points, with_row
 from distal.evaluation.learning import batch_of
 from distal.evaluation.usage import LAYERS, Usage, count_usage
-from distal.model import network
+from distal.networks import Recurrent
 from distal.show import inspection_page
 from distal.tasks.mazes import MazeTask
 from distal.tasks.table_task import TableTask
@@ -50,7 +50,7 @@ def trials(rule: Rule, episodes: int = 2, count: int = 1, **settings: Any) -> Ba
 
 
 def test_the_rows_of_the_reflex_agent_are_counted_as_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "fresh_weights", lambda *_: reflex())
+    monkeypatch.setattr(Recurrent, "fresh_weights", lambda *_: reflex())
     rule = Rule([0] * 32, eta=0, theta=0.3, alpha_h=0.5, alpha_o=0.5)
     batch = trials(rule, hidden=1, trace_pre="previous").part(0, 1)  # goal 0: three steps, one update
     usage = count_usage(batch, "reference")
@@ -360,7 +360,7 @@ def test_inspect_prints_writes_and_counts_what_it_says(
     data = output_json(capsys, "inspect", "evolved:1", *LINE)
     assert len(data["knockouts"]) == 64
     assert data["usage"]["total"] == sum(np.ravel(data["usage"]["counts"]))
-    assert f"Fitness {data['fitness']:.2f}, chance {data['chance']['fitness']:.2f}" in text
+    assert f"fitness (mean best EP): {data['fitness']:.2f}\nchance: {data['chance']['fitness']:.2f}" in text
     for row in range(2, 32):
         share = data["usage"]["rows"][row]
         if row not in data["usage"]["unused"]:
@@ -375,7 +375,7 @@ def test_inspect_says_what_a_set_shares(capsys: pytest.CaptureFixture[str], tmp_
     files = ["--html", str(tmp_path / "page.html"), "--figures", str(tmp_path)]
     text = output(capsys, "inspect", "evolved:1", "evolved:5", "paper:2", *LINE, *files)
     data = output_json(capsys, "inspect", "evolved:1", "evolved:5", "paper:2", *LINE)
-    assert "3 rules; mean distance" in text
+    assert "rules: 3\nmean distance of two rules: " in text
     assert [one["rule"]["name"] for one in data["rules"]] == ["evolved:1", "evolved:5", "paper:2"]
     assert "consensus" in (tmp_path / "set_rules.svg").read_text()
     assert "evolved:5" in (tmp_path / "page.html").read_text()

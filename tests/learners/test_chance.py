@@ -35,8 +35,8 @@ from distal import (
 from distal.base.significance import paired, paired_superiority
 from distal.cli import learn as learn_command
 from distal.cli import main, terminal
-from distal.learners import chance
-from distal.model import network
+from distal.learners import episodes
+from distal.networks import Recurrent
 from distal.search.results import Fresh
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
@@ -50,8 +50,8 @@ def test_every_episode_runs_weights_of_its_own(
     by_chance: Chance, maze: Maze, settings: Settings, seed: int
 ) -> None:
     task = Aim(MazeTask(maze))
-    for number, episode in enumerate(islice(chance.episodes(by_chance, task, settings, seed), 5)):
-        fresh = network.fresh_weights(settings.hidden, seed, number)
+    for number, episode in enumerate(islice(episodes(by_chance, task, settings, seed), 5)):
+        fresh = Recurrent(settings=settings).fresh_weights(seed, number)
         assert (episode.weights.hidden == fresh.hidden).all()
         assert (episode.weights.output == fresh.output).all()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -11,14 +12,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from distal import published_rule, triple_t_maze
+from distal import learners, published_rule, triple_t_maze
 from distal.learners import dsp
-from distal.learners.rule import Rule
-from distal.model import network
+from distal.learners.shipped import Rule
 from distal.model.maze import Maze
-from distal.model.network import Weights
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode, run_episode
+from distal.networks import Episode, Recurrent, Weights, run_episode
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
 from tests.mazes import T
@@ -42,10 +41,14 @@ def test_m_on_the_first_a_better_an_equal_and_a_worse_episode(
     assert dsp.modulatory_signal(ep, previous, ties="punish") == punish
 
 
+def one_neuron(trace_pre: str = "current", normalise: str = "neuron") -> Recurrent:
+    return Recurrent(settings=Settings(hidden=1, trace_pre=trace_pre, normalise=normalise))
+
+
 def test_rows_of_the_reflex_agent_worked_by_hand() -> None:
     # Three steps: front wall, hidden and output left active only in the last one.
     episode = walk(reflex(), T, goal=0)
-    hidden, output = dsp.selected_rows(episode, np.float32(0.3), m=1, trace_pre="previous")
+    hidden, output = dsp.selected_rows(one_neuron("previous"), episode, np.float32(0.3), m=1)
     # (pre, post) per step, threshold 0.3 < 1/3:
     assert hidden[0].tolist() == [
         2 * 0b0110 + 1,  # left:  10, 10, 01
@@ -68,8 +71,8 @@ def test_rows_of_the_reflex_agent_worked_by_hand() -> None:
 
 def test_trace_pre_current_changes_the_rows_of_recurrent_and_feedback_synapses_alone() -> None:
     episode = walk(reflex(), T, goal=0)
-    previous = dsp.selected_rows(episode, np.float32(0.3), m=1, trace_pre="previous")
-    current = dsp.selected_rows(episode, np.float32(0.3), m=1, trace_pre="current")
+    previous = dsp.selected_rows(one_neuron("previous"), episode, np.float32(0.3), m=1)
+    current = dsp.selected_rows(one_neuron("current"), episode, np.float32(0.3), m=1)
     assert current[0][0, :4].tolist() == previous[0][0, :4].tolist()
     assert current[1].tolist() == previous[1].tolist()
     assert current[0][0, 4:].tolist() == [
@@ -91,7 +94,7 @@ def test_the_update_adds_eta_times_the_change_of_the_row() -> None:
     rows = np.zeros((2, 10), np.int32), np.full((4, 3), 30, np.int32)
     rows[0][0, :3] = 3, 8, 7
     rows[0][0, 4] = 3  # the self-connection: no synapse, stays 0
-    changed = dsp.changed(weights, rule, rows)
+    changed = dsp.changed(Recurrent(settings=Settings(2)), weights, rule, rows)
     assert changed.hidden[0].tolist() == [0.75, 0.25, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0.5, 0.5]
     assert changed.hidden[1].tolist() == weights.hidden[1].tolist()
     assert (changed.output == -0.75).all()
@@ -107,29 +110,30 @@ def by_hand_weights() -> Weights:
 
 
 def test_a_neurons_incoming_weights_are_divided_by_their_norm_all_together() -> None:
-    unit = dsp.normalised(by_hand_weights(), "neuron")
+    unit = dsp.normalised(one_neuron(), by_hand_weights())
     # √(3² + 4² + 12²) = 13 and √(8² + 6²) = 10
     assert unit.hidden[0] == pytest.approx(np.array([3, 4, 0, 0, 0, 0, 0, 0, 12]) / 13, rel=1e-7)
     assert unit.output == pytest.approx(np.array([[0, 0], [0.8, 0.6], [0, 0], [0, 0]]), rel=1e-7)
 
 
 def test_normalise_layer_gives_every_matrix_a_norm_of_its_own_and_none_leaves_all_alone() -> None:
-    layer = dsp.normalised(by_hand_weights(), "layer")
+    layer = dsp.normalised(one_neuron(normalise="layer"), by_hand_weights())
     assert layer.hidden[0] == pytest.approx(np.array([0.6, 0.8, 0, 0, 0, 0, 0, 0, 1]), rel=1e-7)
     assert layer.output[1] == pytest.approx([0.8, 0.6], rel=1e-7)
-    assert dsp.normalised(by_hand_weights(), "none").hidden.tolist() == by_hand_weights().hidden.tolist()
+    none = dsp.normalised(one_neuron(normalise="none"), by_hand_weights())
+    assert none.hidden.tolist() == by_hand_weights().hidden.tolist()
 
 
 def run(rule: Rule, n: int, resample: int | None = None, **settings: Any) -> list[Episode[MazeWalk]]:
     chosen = Settings(**settings)
     task = Aim(MazeTask(triple_t_maze()), 2)
-    return list(islice(dsp.episodes(rule, task, chosen, seed=7, resample=resample), n))
+    return list(islice(learners.episodes(rule, task, chosen, seed=7, resample=resample), n))
 
 
 def follow(rule: Rule, episodes: list[Episode[MazeWalk]], number: int, m: int) -> Weights:
     """Return the weights that should run the episode after `number`."""
-    rows = dsp.selected_rows(episodes[number], np.float32(rule.theta), m, "current")
-    return dsp.normalised(dsp.changed(episodes[number].weights, rule, rows), "neuron")
+    rows = dsp.selected_rows(Recurrent(), episodes[number], np.float32(rule.theta), m)
+    return dsp.normalised(Recurrent(), dsp.changed(Recurrent(), episodes[number].weights, rule, rows))
 
 
 def test_each_episode_runs_the_weights_that_the_one_before_left() -> None:
@@ -153,7 +157,7 @@ def test_resampling_draws_fresh_weights_and_forgets_the_previous_ep() -> None:
     assert [e.ep for e in episodes[:10]] == [e.ep for e in plain[:10]]
     forgotten = 0
     for start in (10, 20, 30, 40):
-        fresh = network.fresh_weights(20, seed=7, episode=start)
+        fresh = Recurrent().fresh_weights(seed=7, episode=start)
         assert (episodes[start].weights.hidden == fresh.hidden).all()
         assert (episodes[start].weights.output == fresh.output).all()
         expected = follow(rule, episodes, start, m=1)
@@ -180,13 +184,13 @@ def test_readings_of_the_update_leave_the_first_episode_alone_and_change_later_o
 def test_norms_are_one_after_an_update(
     rule: Rule, seed: int, settings: Settings, maze: Maze, reading: str
 ) -> None:
-    weights = network.fresh_weights(settings.hidden, seed, 0)
-    task = Aim(MazeTask(maze))
-    alpha_h, alpha_o = np.float32(rule.alpha_h), np.float32(rule.alpha_o)
-    episode = run_episode(weights, alpha_h, alpha_o, task, settings, seed, 0)
-    rows = dsp.selected_rows(episode, np.float32(rule.theta), 1, settings.trace_pre)
-    unit = dsp.normalised(dsp.changed(weights, rule, rows), reading)
-    blocks = [unit.hidden] if reading == "neuron" else [unit.w_hi, unit.w_ho]
-    for block in (*blocks, unit.output):
+    settings = replace(settings, normalise=reading)
+    network = Recurrent(settings=settings, alpha_h=rule.alpha_h, alpha_o=rule.alpha_o)
+    weights = network.fresh_weights(seed, 0)
+    episode = run_episode(network, weights, Aim(MazeTask(maze)), seed, 0)
+    rows = dsp.selected_rows(network, episode, np.float32(rule.theta), 1)
+    unit = dsp.normalised(network, dsp.changed(network, weights, rule, rows))
+    w_hi, w_h, w_ho = np.split(unit.hidden, network.blocks, axis=1)
+    for block in (*([unit.hidden] if reading == "neuron" else [w_hi, w_ho]), unit.output):
         assert np.linalg.norm(block, axis=1) == pytest.approx(np.ones(len(block)), abs=1e-5)
-    assert not np.diagonal(unit.w_h).any()
+    assert not np.diagonal(w_h).any()

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distal import HillClimbing, InputError, triple_t_maze
+from distal import HillClimbing, InputError, learners, triple_t_maze
 from distal.learners import hill_climbing
-from distal.model import draws, network
+from distal.model import draws
 from distal.model.settings import Settings
-from distal.tasks.episode import Episode
+from distal.networks import Episode, Recurrent, RecurrentWeights
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
 
@@ -30,12 +30,14 @@ FILE = {
 def run(n: int, resample: int | None = None, **settings: object) -> list[Episode[MazeWalk]]:
     chosen = Settings(**settings)  # type: ignore[arg-type]
     task = Aim(MazeTask(triple_t_maze()), 3)
-    return list(islice(hill_climbing.episodes(CLIMBER, task, chosen, seed=5, resample=resample), n))
+    return list(islice(learners.episodes(CLIMBER, task, chosen, seed=5, resample=resample), n))
 
 
 def test_a_perturbation_adds_sigma_times_a_deviate_of_its_own_to_every_synapse() -> None:
-    best = network.fresh_weights(20, seed=1, episode=0)
-    weights = hill_climbing.perturbed(best, np.float32(0.5), seed=1, episode=9)
+    best = Recurrent().fresh_weights(seed=1, episode=0)
+    weights = hill_climbing.perturbed(Recurrent(), best, np.float32(0.5), seed=1, episode=9)
+    assert isinstance(best, RecurrentWeights)
+    assert isinstance(weights, RecurrentWeights)
     words = draws.words(1, draws.NOISE, 9, range(24), 28)
     noise = draws.normals(words)
     assert (weights.w_hi == best.w_hi + np.float32(0.5) * noise[:20, :4]).all()
@@ -49,10 +51,10 @@ def test_a_perturbation_adds_sigma_times_a_deviate_of_its_own_to_every_synapse()
 def test_climbing_keeps_the_best_on_ties_and_replaces_it_on_improvement() -> None:
     episodes = run(300)
     best, ties, improvements, worse = episodes[0], 0, 0, 0
-    fresh = network.fresh_weights(20, seed=5, episode=0)
+    fresh = Recurrent().fresh_weights(seed=5, episode=0)
     assert (best.weights.hidden == fresh.hidden).all()
     for number, episode in enumerate(episodes[1:], start=1):
-        expected = hill_climbing.perturbed(best.weights, np.float32(0.2), seed=5, episode=number)
+        expected = hill_climbing.perturbed(Recurrent(), best.weights, np.float32(0.2), seed=5, episode=number)
         assert (episode.weights.hidden == expected.hidden).all()
         assert (episode.weights.output == expected.output).all()
         ties += episode.ep == best.ep
@@ -67,10 +69,10 @@ def test_climbing_keeps_the_best_on_ties_and_replaces_it_on_improvement() -> Non
 
 def test_resampling_starts_the_climb_over_from_fresh_weights() -> None:
     episodes = run(40, resample=20)
-    fresh = network.fresh_weights(20, seed=5, episode=20)
+    fresh = Recurrent().fresh_weights(seed=5, episode=20)
     assert (episodes[20].weights.hidden == fresh.hidden).all()
     # the next episode perturbs the fresh weights, however bad they were
-    expected = hill_climbing.perturbed(fresh, np.float32(0.2), seed=5, episode=21)
+    expected = hill_climbing.perturbed(Recurrent(), fresh, np.float32(0.2), seed=5, episode=21)
     assert (episodes[21].weights.hidden == expected.hidden).all()
 
 

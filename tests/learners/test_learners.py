@@ -21,22 +21,23 @@ from distal.cli import main
 from distal.engines import Batch, cpu, gpu, reference, registry
 from distal.engines.spread import Spread
 from distal.evaluation.learning import batch_of
-from distal.learners import Learner, Parameters
-from distal.model import draws, network
+from distal.learners import Learner, Memory, Trial
+from distal.model import draws
+from distal.networks import Episode, Network, Weights
 from distal.search.config import Config
 from distal.search.restored import run_seed
 from distal.show import film, watch
+from distal.show.scenes import scenes
 from distal.studies.experiments import Experiments
 from distal.studies.study import Scale
-from distal.tasks.episode import Episode, run_episode
 from distal.tasks.mazes import MazeTask, MazeWalk
-from distal.tasks.task import Aim, W
+from distal.tasks.task import Aim
 from tests.doors import SameThread, contents
 from tests.mazes import T
 
 
 @dataclass(frozen=True)
-class Jumps(Parameters):
+class Jumps(Learner):
     """Keep the best weights, and now and then try new ones."""
 
     jump: float
@@ -50,33 +51,23 @@ class Jumps(Parameters):
     names: ClassVar[tuple[str, ...]] = ("jump", "alpha_h", "alpha_o")
     genes: ClassVar[tuple[int, int] | None] = (0, 3)
 
-    def episodes(
-        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-    ) -> Iterator[Episode[W]]:
-        best: Episode[W] | None = None
-        number = 0
-        while True:
-            leaps = draws.child_seed(seed, number) / 2**64 < self.jump
-            if best is None or leaps or (resample and number % resample == 0):
-                weights = network.fresh_weights(settings.hidden, seed, number, task.inputs, task.outputs)
-            else:
-                weights = best.weights
-            scales = np.float32(self.alpha_h), np.float32(self.alpha_o)
-            episode = run_episode(weights, *scales, task, settings, seed, number)
-            yield episode
-            if best is None or episode.ep < best.ep:
-                best = episode
-            number += 1
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
+        best, ep = memory.kept.get("best"), memory.number("ep")
+        if ep is None or episode.ep < ep:
+            best, ep = episode.weights, episode.ep
+        assert isinstance(best, Weights)
+        following = episode.number + 1
+        leaps = draws.child_seed(trial.seed, following) / 2**64 < self.jump
+        weights = network.fresh_weights(trial.seed, following) if leaps else best
+        return Memory(weights, {"best": best, "ep": ep})
 
 
 @dataclass(frozen=True)
 class Lazy(HillClimbing):
     """A climber that does not climb; nobody has registered it."""
 
-    def episodes(
-        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-    ) -> Iterator[Episode[W]]:
-        return Chance(self.alpha_h, self.alpha_o).episodes(task, settings, seed, resample)
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
+        return memory
 
 
 class Idle(SameThread):
@@ -126,7 +117,7 @@ def test_a_new_learner_learns_beside_chance_with_its_scales() -> None:
         [JUMPS], np.array([3], np.uint64), trials=2, episodes=6, task=MazeTask(MAZE), settings=Settings(3, 8)
     )
     for row, (goal, seed) in enumerate(zip(batch.goal.tolist(), batch.seed.tolist(), strict=True)):
-        stream = JUMPS.episodes(Aim(MazeTask(MAZE), goal), Settings(3, 8), seed)
+        stream = learners.episodes(JUMPS, Aim(MazeTask(MAZE), goal), Settings(3, 8), seed)
         assert result.ep is not None
         assert result.ep[row].tolist() == [episode.ep for episode in islice(stream, 6)]
     assert result.chance is not None
@@ -312,7 +303,7 @@ def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Pat
     watched = watch.write_page(tmp_path / "page.html", JUMPS, "hc", **small)
     assert [recording is not None for recording in watched.recordings] == [True, False]
     assert watched.eps[0].tolist() == [episode.ep for episode in reference.episodes(trial(), 0)]
-    (scene,) = film.scenes(trial(), [6])
+    (scene,) = scenes(trial(), [6])
     best = min(reference.episodes(trial(), 0), key=lambda episode: episode.ep)
     assert isinstance(scene.walk, MazeWalk)
     assert scene.walk.cells == best.walk.cells
@@ -321,7 +312,7 @@ def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Pat
     colour = [int(LIGHT["other"][k : k + 2], 16) for k in (1, 3, 5)]  # as on the page
     assert (frames[0] == colour).all(axis=2).any()
     with pytest.raises(InputError, match=REFUSAL):
-        film.scenes(trial(), [6], engine="cpu")
+        scenes(trial(), [6], engine="cpu")
 
 
 @pytest.mark.usefixtures("registered")
@@ -397,8 +388,8 @@ def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
 @pytest.mark.parametrize(
     ("kind", "problem"),
     [
-        (object, "expected a dataclass that inherits from Parameters"),
-        (JUMPS, "expected a dataclass that inherits from Parameters"),
+        (object, "expected a dataclass that inherits from Learner"),
+        (JUMPS, "expected a dataclass that inherits from Learner"),
         (Lazy, "kind 'hc' of Lazy is that of HillClimbing; choose another"),
         (
             type("Same", (Jumps,), {"file_format": "distal-rule"}),
@@ -406,7 +397,7 @@ def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
         ),
         (type("Bad", (Jumps,), {"kind": "two words"}), "kind of Bad is 'two words', expected one word"),
         (type("Bad", (Jumps,), {"names": ("sigma",)}), "Bad has no field 'sigma', which it needs"),
-        (type("Bad", (Jumps,), {"episodes": None}), "Bad has no method episodes"),
+        (type("Bad", (Jumps,), {"update": None}), "Bad has no method update"),
         (type("Bad", (Jumps,), {"label": 3}), "label of Bad is 3, expected text"),
         (
             type("Bad", (Jumps,), {"genes": (0, 2)}),

@@ -1,176 +1,177 @@
-"""The network: its synapses, its draws, one step worked by hand."""
+"""What every network has: a choice of its action, a shape that fits its weights, a word, a checker."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from distal.model import draws, network
-from distal.model.network import Weights
+import distal
+from distal import InputError, Settings, networks
+from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT
+from distal.networks import Network, Recurrent, State, Sums, Weights, check_network, choose, ordered_sum, psi
+from distal.networks.network import Word
+from distal.tasks.environment import MazeEnv
+from tests.mazes import T
 
 
-def test_twenty_hidden_neurons_have_624_synapses() -> None:
-    into_hidden, into_output = network.synapses(20)
-    assert into_hidden.sum() + into_output.sum() == 80 + 380 + 80 + 84 == 624
+def no_word() -> np.uint32:
+    raise AssertionError("a reading that draws nothing asked for a random word")
 
 
-@pytest.mark.parametrize("hidden", [1, 2, 7, 20, 256])
-def test_no_hidden_neuron_has_a_synapse_from_itself(hidden: int) -> None:
-    weights = network.fresh_weights(hidden, seed=1, episode=0)
-    assert weights.hidden.shape == (hidden, hidden + 8)
-    assert weights.output.shape == (4, hidden + 1)
-    assert not np.diagonal(weights.w_h).any()
-    off_diagonal = weights.w_h[~np.eye(hidden, dtype=bool)]
-    assert (off_diagonal != 0).all()
-    assert [block.shape for block in (weights.w_hi, weights.w_h, weights.w_ho, weights.w_oh)] == [
-        (hidden, 4),
-        (hidden, hidden),
-        (hidden, 4),
-        (4, hidden + 1),
+def drawing(word: np.uint32) -> Word:
+    return lambda: word
+
+
+def test_winner_takes_the_largest_sum_and_the_first_if_equal() -> None:
+    assert choose(np.array([-3, -1, -2, -1], np.float32), "winner", no_word)[0] == LEFT
+    action, active = choose(np.array([1, 5, 5, 2], np.float32), "winner", no_word)
+    assert (action, active.tolist()) == (LEFT, [0, 1, 0, 0])
+
+
+def test_binary_acts_by_the_largest_sum_but_activates_all_positive_ones() -> None:
+    action, active = choose(np.array([1, 0, 3, 2], np.float32), "binary", no_word)
+    assert (action, active.tolist()) == (RIGHT, [1, 0, 1, 1])
+    action, active = choose(np.array([-1, -2, -3, -0.5], np.float32), "binary", no_word)
+    assert (action, active.tolist()) == (STRAIGHT, [0, 0, 0, 0])
+
+
+def test_random_draws_from_the_active_outputs_or_from_all_when_none_is_active() -> None:
+    words = [np.uint32(k * 2**30 + 5) for k in range(4)]
+    sums = np.array([-1, 2, 0, 1], np.float32)
+    assert [choose(sums, "random", drawing(word))[0] for word in words] == [
+        LEFT,
+        LEFT,
+        STRAIGHT,
+        STRAIGHT,
     ]
+    assert choose(sums, "random", lambda: words[0])[1].tolist() == [0, 1, 0, 1]
+    silent = np.array([-1, -1, 0, -1], np.float32)
+    assert [choose(silent, "random", drawing(word))[0] for word in words] == [
+        STOP,
+        LEFT,
+        RIGHT,
+        STRAIGHT,
+    ]
+    assert choose(silent, "random", lambda: words[0])[1].tolist() == [0, 0, 0, 0]
 
 
-def test_a_synapse_draws_at_its_own_position() -> None:
-    weights = network.fresh_weights(5, seed=3, episode=200)
-
-    def drawn(post: int, pre: int) -> float:
-        word = draws.philox([pre // 4, post, 200, draws.WEIGHTS], [3, 0])[pre % 4 : pre % 4 + 1]
-        return float(draws.uniform(word)[0])
-
-    assert weights.w_hi[2, 3] == drawn(post=2, pre=3)  # the bias of hidden neuron 2
-    assert weights.w_h[4, 1] == drawn(post=4, pre=4 + 1)
-    assert weights.w_ho[0, 3] == drawn(post=0, pre=4 + 5 + 3)
-    assert weights.w_oh[1, 2] == drawn(post=5 + 1, pre=2)
-    assert weights.w_oh[3, 5] == drawn(post=5 + 3, pre=5)  # the bias of the last output
+def test_a_value_that_nobody_has_code_for_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="outputs is 'loudest', but there is code for winner, binary"):
+        choose(np.zeros(4, np.float32), "loudest", no_word)
+    with pytest.raises(InputError, match="trace_pre is 'next', but there is code for current, previous"):
+        networks.before(np.zeros((3, 2), np.uint8), "next")
 
 
-def test_a_step_computed_on_paper() -> None:
-    weights = Weights(
-        hidden=np.array(
-            #  left front right bias | hidden 0, 1 | stop left right straight
-            [
-                [1.0, 2.0, -0.5, 0.25, 0.0, -3.0, 0.5, 0.5, 0.5, -4.0],
-                [-1.0, 0.5, 0.5, -0.5, 2.0, 0.0, 0.0, 1.0, 0.0, 0.25],
-            ],
-            np.float32,
-        ),
-        output=np.array(
-            [[1.0, 1.0, -0.5], [0.5, 2.0, 0.0], [0.25, -1.0, 0.25], [-1.0, 0.0, 1.0]], np.float32
-        ),
-    )
-    # walls left and right; hidden 1 and output straight were active before
-    # hidden 0: (1 − 0.5 + 0.25) + 0.5·(−3) + 0.25·(−4) = −1.75 → 0
-    # hidden 1: (−1 + 0.5 − 0.5) + 0.5·0 + 0.25·0.25 = −0.9375 → 0
-    # outputs are their biases
-    hidden, active, sums = network.step(
-        weights,
-        np.float32(0.5),
-        np.float32(0.25),
-        inputs=np.array([1, 0, 1, 1], np.uint8),
-        hidden=np.array([0, 1], np.uint8),
-        outputs=np.array([0, 0, 0, 1], np.uint8),
-    )
-    assert hidden.tolist() == active.tolist() == [0, 0]
-    assert sums.tolist() == [-0.5, 0, 0.25, 1]
-    # all walls, hidden 0 and output left active before, α_h = 1, α_o = 0.5
-    # hidden 0: (1 + 2 − 0.5 + 0.25) + 0 + 0.5·0.5 = 3 → 1
-    # hidden 1: (−1 + 0.5 + 0.5 − 0.5) + 2 + 0.5·1 = 2 → 1
-    # outputs: 1 + 1 − 0.5, 0.5 + 2, 0.25 − 1 + 0.25, −1 + 1
-    hidden, active, sums = network.step(
-        weights,
-        np.float32(1),
-        np.float32(0.5),
-        inputs=np.array([1, 1, 1, 1], np.uint8),
-        hidden=np.array([1, 0], np.uint8),
-        outputs=np.array([0, 1, 0, 0], np.uint8),
-    )
-    assert hidden.tolist() == active.tolist() == [1, 1]
-    assert sums.tolist() == [1.5, 2.5, -0.5, 0]
+class FeedForward(Network):
+    """Hidden neurons see the inputs alone."""
+
+    kind: ClassVar[str] = "feedforward"
+    label: ClassVar[str] = "a feed-forward network"
+
+    @property
+    def columns(self) -> tuple[int, int]:
+        return self.inputs + 1, self.hidden + 1
+
+    def propagate(self, weights: Weights, state: State, inputs: Any) -> Sums:
+        active = psi(ordered_sum(weights.hidden * inputs))
+        return Sums(active, active, ordered_sum(weights.output * np.append(active, np.uint8(1))))
+
+    def sources(self, record: Any, trace_pre: str) -> tuple[Any, Any]:
+        return record.inputs, np.hstack([record.hidden, record.inputs[:, -1:]])
 
 
-def test_a_sum_of_exactly_zero_does_not_activate() -> None:
-    assert network.psi(np.array([-1, 0, -0.0, 1e-45, 1], np.float32)).tolist() == [0, 0, 0, 1, 1]
+@pytest.fixture
+def registered() -> Iterator[None]:
+    networks.register(FeedForward)
+    yield
+    networks.unregister("feedforward")
 
 
-def test_sums_go_in_ascending_order_with_32_bit_rounding_at_each_step() -> None:
-    # 2^24 + 1 + 1 in order stays at 2^24, because each 1 is rounded away; in pairs it would not.
-    row = np.array([[2**24, 1, 1, 1, 1, 1, 1, 1, 1, 1]], np.float32)
-    assert network.ordered_sum(row).tolist() == [2**24]
-    assert network.ordered_sum(row[:, ::-1]).tolist() == [2**24 + 8]  # 9, then 9 + 2^24 to even
+SHORT: Any = {"maze": T, "steps": 12, "hidden": 4, "episodes": 15, "trials": 2, "network": "feedforward"}
 
 
-def test_an_empty_past_contributes_nothing() -> None:
-    weights = network.fresh_weights(20, seed=0, episode=0)
-    none = np.zeros(20, np.uint8), np.zeros(4, np.uint8)
-    inputs = np.array([1, 0, 1, 1], np.uint8)
-    one = network.step(weights, np.float32(0), np.float32(0), inputs, *none)
-    other = network.step(weights, np.float32(1), np.float32(1), inputs, *none)
-    assert one[0].tolist() == other[0].tolist()
-    assert one.sums.tolist() == other.sums.tolist()
+@pytest.mark.usefixtures("registered")
+def test_a_second_network_learns_and_its_agent_walks_as_the_trial_did() -> None:
+    result = distal.learn("evolved:1", engine="reference", keep_weights=True, keep_ep=True, **SHORT)
+    assert result.weights(0).hidden.shape == (4, 4)  # three inputs and a bias: nothing comes back
+    assert isinstance(result.agent().network, FeedForward)
+    assert result.to_dict()["network"] == "feedforward"
+    agent = result.agent(3)
+    env = MazeEnv(T, max_steps=12)
+    observation, _ = env.reset(options={"goal": int(result.goals[3, 0])})
+    over, info = False, dict[str, Any]()
+    while not over:
+        observation, _, terminated, truncated, info = env.step(np.int64(agent.act(observation)))
+        over = terminated or truncated
+    assert info["ep"] == result.best[3, -1]
 
 
-def test_continuous_neurons_pass_on_the_logistic_function_of_their_sum() -> None:
-    # One hidden neuron, from the bias alone: its sum is ln 3, so it passes on 3/4; the outputs see
-    # 3/4 of their weights. With the sum −ln 3 it passes on 1/4 and does not count as active.
-    for sign, passed_on in ((1, 0.75), (-1, 0.25)):
-        into_hidden, into_output = np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32)
-        into_hidden[0, 3] = sign * np.log(3)
-        into_output[:, 0] = (4, -4, 2, 0)
-        into_output[2, 1] = 1
-        weights = network.Weights(into_hidden, into_output)
-        hidden, active, sums = network.step(
-            weights, np.float32(0.5), np.float32(0.5), np.array([1, 1, 1, 1], np.uint8),
-            network.silent(1, "sigmoid"), np.array([0, 0, 0, 1], np.uint8), "sigmoid",
+@pytest.mark.usefixtures("registered")
+def test_compiled_engines_and_the_page_refuse_a_network_by_name(tmp_path: Any) -> None:
+    for engine in ("cpu", "gpu"):
+        batch = distal.evaluation.learning.batch_of(
+            [distal.published_rule(1)], np.zeros(1, np.uint64), trials=1, episodes=2,
+            task=distal.task_of(T), settings=Settings(network="feedforward"),
         )  # fmt: skip
-        assert active.tolist() == [sign > 0]
-        np.testing.assert_allclose(hidden, [passed_on], rtol=1e-6)
-        np.testing.assert_allclose(sums, [4 * passed_on, -4 * passed_on, 2 * passed_on + 1, 0], rtol=1e-6)
-    # What one step passes on feeds the next, scaled by α_h: 0.5 · (0.25 · 2) = 0.25.
-    into_hidden = np.zeros((2, 10), np.float32)
-    into_hidden[1, 4] = 2  # after three inputs and the bias
-    two = network.Weights(into_hidden, np.zeros((4, 3), np.float32))
-    second = network.step(
-        two, np.float32(0.5), np.float32(0), np.array([0, 0, 0, 1], np.uint8),
-        np.array([0.25, 0.9], np.float32), np.zeros(4, np.uint8), "sigmoid",
-    )  # fmt: skip
-    assert second.active.tolist() == [0, 1]
-    np.testing.assert_allclose(second.hidden, [0.5, 1 / (1 + np.exp(-0.25))], rtol=1e-6)
+        reason = getattr(distal.engines, engine).supports(batch)
+        assert reason == f"engine {engine} has no code for network 'feedforward'; use engine reference"
+    with pytest.raises(InputError, match="no code for network 'feedforward'"):
+        distal.learn("evolved:1", engine="cpu", **SHORT)
 
 
-def test_the_logistic_function_is_within_half_a_millionth_and_never_decreases() -> None:
-    x = np.linspace(-18, 18, 1_000_001).astype(np.float32)
-    y = network.logistic(x)
-    exact = 1 / (1 + np.exp(-x.astype(np.float64)))
-    assert (abs(y - exact) / exact).max() < 5e-7
-    assert (np.diff(y) >= 0).all()
+def test_a_word_that_nobody_registered_is_refused() -> None:
+    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; import the"):
+        distal.learn("evolved:1", engine="reference", **SHORT)
 
 
-def test_the_logistic_function_at_its_ends() -> None:
-    far = network.logistic(np.array([18, 19, 1e38, -18, -19, -1e38, 0, -0.0, 1e-45], np.float32))
-    assert far[:3].tolist() == [1, 1, 1]
-    assert far[3] == far[4] == far[5]
-    assert 0 < far[3] < 2e-8
-    assert far[6:].tolist() == [0.5, 0.5, 0.5]
+def broken(**parts: Any) -> type[Network]:
+    return type("Broken", (FeedForward,), {"kind": "broken", **parts})
 
 
-def test_the_logistic_function_to_the_bit() -> None:
-    # By hand from the series in docs/exactness.md, with Python's exact fractions rounded after
-    # every operation: any other order or constant gives other bits.
-    def rounded(value: Fraction) -> Fraction:
-        return Fraction(float(np.float32(float(value))))
+@pytest.mark.parametrize(
+    ("parts", "problem"),
+    [
+        ({"columns": property(lambda self: (0, 1))}, "columns is .0, 1., expected two numbers from 1 on"),
+        ({"columns": property(lambda self: (self.inputs + 9, 2))}, "Broken failed: .*not be broadcast"),
+        (
+            {"sources": lambda self, record, trace_pre: (record.inputs, record.hidden)},
+            r"Broken.sources\(\) gives \(5, 1\) for output, expected bits \(5, 2\)",
+        ),
+        ({"start": lambda self: None}, r"start\(\) gives no State"),
+        ({"synapses": lambda self: (np.ones((1, 1), bool),) * 2}, r"synapses\(\) gives bool \(1, 1\)"),
+        (
+            {"fresh_weights": lambda self, seed, episode: self.weights(
+                *(np.random.default_rng().random(shape, np.float32) for shape in self.shapes)
+            )},
+            "gives other weights the second time",
+        ),
+        ({"label": None}, "label of Broken is None, expected text"),
+        ({"kind": "recurrent"}, "kind 'recurrent' of Broken is that of Recurrent; choose another"),
+    ],
+)  # fmt: skip
+def test_a_class_that_breaks_a_promise_is_not_registered(parts: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        networks.register(broken(**parts))
+    assert list(networks.NETWORKS) == ["recurrent"]
 
-    for x in (0.25, -1.5, 3.0, -7.75):
-        log2_e, high, low = (
-            Fraction(float(np.float32(c))) for c in (1.4426950408889634, 0.693359375, -2.1219444e-4)
-        )
-        size = abs(Fraction(x))
-        whole = round(rounded(size * log2_e))
-        u = rounded(rounded(whole * high - size) + rounded(whole * low))
-        power = Fraction(float(np.float32(1 / 720)))
-        for c in (1 / 120, 1 / 24, 1 / 6, 1 / 2, 1, 1):
-            power = rounded(rounded(power * u) + Fraction(float(np.float32(c))))
-        power /= 2**whole
-        expected = rounded((1 if x > 0 else power) / rounded(1 + power))
-        assert float(network.logistic(np.array([x], np.float32))[0]) == float(expected)
+
+def test_the_networks_of_the_package_keep_their_promises_and_stay() -> None:
+    check_network(Recurrent)
+    with pytest.raises(InputError, match="Network has no columns, propagate, sources, which every network"):
+        check_network(Network)
+    with pytest.raises(InputError, match="kind is 'recurrent', expected one of"):
+        networks.unregister("recurrent")
+
+
+def test_weights_of_another_shape_are_refused() -> None:
+    weights = Recurrent(settings=Settings(3)).fresh_weights(0, 0)
+    with pytest.raises(InputError, match=r"the weights have the shapes \(3, 11\) and \(4, 4\), expected"):
+        Recurrent(settings=Settings(2)).weights(weights.hidden, weights.output)
+
+
+def test_a_scale_that_is_none_is_refused() -> None:
+    with pytest.raises(InputError, match="tau is no scale of the network 'recurrent'; its scales are"):
+        Recurrent(tau=0.5)

@@ -18,7 +18,7 @@ from distal.base import significance
 from distal.base.colours import LIGHT
 from distal.base.folders import Manifest, read_manifest
 from distal.learners import chance_for
-from distal.learners.rule import published_fitness, published_rules
+from distal.learners.shipped import published_fitness, published_rules
 from distal.model import draws
 from distal.model.maze import maze
 from distal.studies import appendix, experiments

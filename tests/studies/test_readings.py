@@ -18,7 +18,7 @@ from distal import InputError, Maze, ReadingStudy, Settings, study_readings
 from distal.cli import main
 from distal.evaluation import learning as evaluation
 from distal.learners import chance_for
-from distal.learners.rule import published_fitness
+from distal.learners.shipped import published_fitness
 from distal.model.draws import child_seed
 from distal.search import loop
 from distal.search import search as searching

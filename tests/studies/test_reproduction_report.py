@@ -230,7 +230,7 @@ def test_results_json_holds_all_numbers(tiny: tuple[Reproduction, Path]) -> None
     assert kept["winners"][0]["run"] == 1
     assert data["chance"]["fitness_at"]["120"] == result.curves["chance"][:, :, -1].mean(axis=1).tolist()
     rule = result.learners["dsp"][result.best("dsp")]
-    assert data["chance"]["learner"] == {"alpha_h": rule.alpha_h, "alpha_o": rule.alpha_o}
+    assert data["chance"]["learner"] == {name: rule.numbers[name] for name in ("alpha_h", "alpha_o")}
     assert len(data["at_100"]["chance"]) == 40
     for kind in ("dsp", "hc", "chance"):
         assert data["behaviour"][kind]["episodes_reached"] == (result.episodes[kind] < 100).mean()

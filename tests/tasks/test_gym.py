@@ -18,8 +18,9 @@ from distal import HillClimbing, InputError, Maze, Result, Rule, Settings
 from distal.engines import reference
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, dsp
-from distal.model import draws, network
+from distal.model import draws
 from distal.model.draws import child_seed
+from distal.networks import Recurrent, RecurrentWeights
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask
 from tests.strategies import climbers, mazes, rules, settings_of
@@ -106,8 +107,9 @@ def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action
     walk.act(2)
     assert task.env.taken == [1]  # actions begin at −1
     assert walk.sense() == (0, 0, 0, 1)
-    weights = network.fresh_weights(5, seed=9, episode=4, inputs=4, outputs=3)
-    assert weights.shape == (5, 4, 3)
+    network = Recurrent(task.inputs, task.outputs, Settings(hidden=5, normalise="layer"))
+    weights = network.weights(*vars(network.fresh_weights(seed=9, episode=4)).values())
+    assert isinstance(weights, RecurrentWeights)
     assert [block.shape for block in (weights.w_hi, weights.w_h, weights.w_ho, weights.w_oh)] == [
         (5, 5), (5, 5), (5, 3), (3, 6),
     ]  # fmt: skip
@@ -117,7 +119,8 @@ def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action
     assert weights.w_oh[2, 5] == words[5 + 2, 5]
     assert not weights.w_h.diagonal().any()
     assert (weights.w_h != 0).sum() == 20
-    layered = dsp.normalised(weights, "layer")
+    layered = network.weights(*vars(dsp.normalised(network, weights)).values())
+    assert isinstance(layered, RecurrentWeights)
     assert np.linalg.norm(layered.w_ho, axis=1) == pytest.approx([1] * 5)
 
 

@@ -15,8 +15,8 @@ from distal.evaluation.measures import Measure
 from distal.evaluation.phases import Phases
 from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, episodes
 from distal.learners.hill_climbing import perturbed
-from distal.model.network import fresh_weights
 from distal.model.settings import Settings
+from distal.networks import Recurrent
 from distal.tasks.mazes import MazeTask, scaled_steps
 from distal.tasks.switching import Switch
 from distal.tasks.task import Aim
@@ -138,8 +138,8 @@ def test_hill_climbing_measures_its_best_weights_anew_where_a_goal_has_moved() -
     assert (found[3].weights.hidden == best.weights.hidden).all()
     # From then on the climb goes on from there, whatever EP it had before.
     sigma = np.float32(DEFAULT_CLIMBER.sigma)
-    assert (found[4].weights.hidden == perturbed(best.weights, sigma, 9, 4).hidden).all()
-    assert (found[0].weights.hidden == fresh_weights(20, 9, 0).hidden).all()
+    assert (found[4].weights.hidden == perturbed(Recurrent(), best.weights, sigma, 9, 4).hidden).all()
+    assert (found[0].weights.hidden == Recurrent().fresh_weights(9, 0).hidden).all()
     assert [aim.goal_in(k) for k in range(8)] == [2, 2, 2, 5, 5, 5, 5, 5]
     assert [aim.moves_at(k) for k in range(7)] == [False, False, False, True, False, False, False]
 

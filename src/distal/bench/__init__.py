@@ -32,7 +32,7 @@ from distal.base.machine import machine
 from distal.engines import Batch
 from distal.evaluation.learning import batch_of
 from distal.learners import Learner, chance_for
-from distal.learners.rule import evolved_rules
+from distal.learners.shipped import evolved_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.maze import maze as named
 from distal.model.settings import Settings

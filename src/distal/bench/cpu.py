@@ -26,10 +26,11 @@ from distal.bench import (
     wide_and_narrow,
 )
 from distal.engines import Batch, cpu, reference
-from distal.learners.rule import evolved_rules, published_rules
-from distal.model import network
+from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
-from distal.model.settings import SIGMOID
+from distal.model.readings import SIGMOID
+from distal.model.settings import Settings
+from distal.networks import Recurrent
 from distal.studies.experiments import random_learners
 
 
@@ -153,7 +154,9 @@ def _sizes(repeats: int) -> Iterator[Row]:
     sizes = (20, 40, 80, 160)
     batches = [generation(random_learners("dsp", 0), trials=1, hidden=hidden) for hidden in sizes]
     seconds = alternating([partial(cpu.run, batch, workers=1) for batch in batches], max(3, repeats // 3))
-    synapses = [int(sum(mask.sum() for mask in network.synapses(hidden))) for hidden in sizes]
+    synapses = [
+        int(sum(mask.sum() for mask in Recurrent(settings=Settings(count)).synapses())) for count in sizes
+    ]
     for k in range(1, len(sizes)):
         ratio = seconds[k] / seconds[0]
         growth = synapses[k] / synapses[0]

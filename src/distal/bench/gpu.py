@@ -26,9 +26,9 @@ from distal.bench import (
     wide_and_narrow,
 )
 from distal.engines import Batch, gpu
-from distal.learners.rule import evolved_rules, published_rules
+from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
-from distal.model.settings import BINARY, SIGMOID
+from distal.model.readings import BINARY, SIGMOID
 from distal.search.evolve import evolve
 from distal.studies.experiments import random_learners
 from distal.studies.reproduction import RESAMPLE

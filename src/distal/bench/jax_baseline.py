@@ -27,9 +27,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from distal.learners.rule import Rule
+from distal.learners.shipped import Rule
 from distal.model.maze import Maze, triple_t_maze
-from distal.model.settings import BINARY, NEURONS
+from distal.model.readings import BINARY, NEURONS
 from distal.studies.experiments import random_learners
 
 HIDDEN, STEPS = 20, 100

@@ -13,10 +13,10 @@ import numpy as np
 
 from distal.bench import Row, alternating
 from distal.engines import Batch, Trials, reference
-from distal.learners.rule import published_rules
-from distal.model import network
+from distal.learners.shipped import published_rules
 from distal.model.maze import triple_t_maze
 from distal.model.settings import Settings
+from distal.networks import network_for
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task
@@ -111,5 +111,5 @@ def _steps(batch: Batch) -> int:
 
 def _work(batch: Batch) -> int:
     """Return the steps of the trials times the synapses of their networks."""
-    shape = batch.settings.hidden, batch.task.inputs, batch.task.outputs
-    return _steps(batch) * int(sum(mask.sum() for mask in network.synapses(*shape)))
+    network = network_for(batch.settings, batch.task.inputs, batch.task.outputs, {})
+    return _steps(batch) * int(sum(mask.sum() for mask in network.synapses()))

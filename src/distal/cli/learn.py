@@ -31,7 +31,8 @@ from distal.evaluation.learning import (
 from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.settings import BINARY, READINGS, Settings
+from distal.model.readings import BINARY, READINGS, RECURRENT
+from distal.model.settings import Settings
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
@@ -172,7 +173,9 @@ def show_result(result: Result) -> None:
         f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
     )
     neurons = "" if settings.neurons == BINARY else f"{settings.neurons} "
-    out.print(f"{settings.hidden} {neurons}hidden neurons, {settings.steps} steps; {readings}", style="dim")
+    network = "" if settings.network == RECURRENT else f"network {settings.network}, "
+    size = f"{network}{settings.hidden} {neurons}hidden neurons"
+    out.print(f"{size}, {settings.steps} steps; {readings}", style="dim")
     columns = [one for one in (result, result.chance) if one is not None]
     names = [Text("\n".join(textwrap.wrap(visible(name_of(one.learner)), NAME))) for one in columns]
     beside = ["difference"] * (len(columns) > 1)

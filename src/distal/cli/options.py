@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Mapping
 from typing import Any, cast
 
 from distal import engines
@@ -12,10 +13,12 @@ from distal.base.checks import InputError, shown, suggestion
 from distal.cli.parser import Parser, number, whole
 from distal.cli.terminal import progress
 from distal.learners import DEFAULTS, Learner, find_learner
-from distal.learners.rule import shipped_names
+from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
-from distal.model.settings import BINARY, NEURONS, READINGS, Settings, SettingsDict, default
+from distal.model.readings import BINARY, NEURONS, READINGS, RECURRENT, default
+from distal.model.settings import Settings, SettingsDict
+from distal.networks import NETWORKS
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
@@ -62,6 +65,8 @@ def add_settings(
         command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
     neurons = explained(NEURONS, BINARY)
     command.add_argument("--neurons", default=unless_given(BINARY), metavar="WORD", help=neurons)
+    network = explained({word: kind.label for word, kind in NETWORKS.items()}, RECURRENT)
+    command.add_argument("--network", default=unless_given(RECURRENT), metavar="WORD", help=network)
     command.add_argument("--maze", metavar="MAZE", help=maze_help())
     add_heading(command, None if environments else unless_given("north"))
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
@@ -203,7 +208,7 @@ def add_elites(command: Parser, value: str | None) -> None:
     )
 
 
-def explained(values: dict[str, str], chosen: str) -> str:
+def explained(values: Mapping[str, str], chosen: str) -> str:
     """Return the values of a reading or an option with what they mean, and the default."""
     return "; ".join(f"{value}: {text}" for value, text in values.items()) + f" ({chosen})"
 

@@ -12,7 +12,7 @@ from distal.base.checks import counted
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.measures import Measure
-from distal.learners.rule import (
+from distal.learners.shipped import (
     NUMBERS,
     Rule,
     champion_record,

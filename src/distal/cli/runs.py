@@ -18,14 +18,15 @@ from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
 from distal.model.maze import DEFAULT_MAZE, MAZES
-from distal.model.settings import BINARY
+from distal.model.readings import BINARY, RECURRENT
 from distal.search.restored import summary
 from distal.search.results import Fresh
 from distal.search.runs import gene_columns, is_run_folder
 
 SINCE = "since generation: when it first appeared"
+_USUAL = {"fitness": BEST, "neurons": BINARY, "network": RECURRENT, "switch": None}  # not worth a word
 _COLUMNS = (
-    "folder", "run", "kind", "task", "search", "elites", "fitness", "neurons", "switch", "seed",
+    "folder", "run", "kind", "task", "search", "elites", "fitness", "neurons", "network", "switch", "seed",
     "generations", "done", "finished", "found_in_generation", "selected", "remeasured", "standard_error",
     "chance", "chance_standard_error", "p", "superiority",
 )  # fmt: skip
@@ -90,7 +91,12 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         task = "" if entry["task"] == MAZES[DEFAULT_MAZE] else f"task {entry['task']}, "
         conditions = "".join(
             f"{name} {entry[name]}, "
-            for name, usual in (("fitness", BEST), ("neurons", BINARY), ("switch", None))
+            for name, usual in (
+                ("fitness", BEST),
+                ("neurons", BINARY),
+                ("network", RECURRENT),
+                ("switch", None),
+            )
             if entry[name] != usual
         )
         out.print(

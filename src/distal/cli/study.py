@@ -14,6 +14,7 @@ from distal.cli import options, work
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.settings import Settings
+from distal.studies.registry import STUDIES
 from distal.studies.report import Table, Text
 from distal.studies.stages import outline
 from distal.studies.study import Based, Scaled, Study
@@ -22,8 +23,13 @@ _WIDTH = 98  # columns of text
 _NAMES = 30  # columns of the names of rows
 
 
-def add(commands: Commands, study: type[Scaled[Any]]) -> None:
-    """Add the command of a study."""
+def add(commands: Commands) -> None:
+    """Add the commands of all studies."""
+    for study in STUDIES:
+        _add(commands, study)
+
+
+def _add(commands: Commands, study: type[Scaled[Any]]) -> None:
     command = add_command(commands, study.name, partial(run, study), study.title, study.about)
     words = "; ".join(f"{name}: {scale.about}" for name, scale in study.SCALES.items())
     command.add_argument("--scale", default=study.scale, metavar="WORD", help=f"{words} ({study.scale})")

@@ -1,18 +1,16 @@
 """The engine to read: plain NumPy, one trial after another, never optimised.
 
-It defines what every other engine has to return. Follow `episodes` in
-`distal.learners` to the equations.
+It defines what every other engine has to return. Follow `PlasticNetwork` and a learner's
+`update` to the equations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from distal import learners
 from distal.base.checks import InputError, counted, instance, integer, number
 from distal.engines.batch import (
     Batch,
@@ -23,8 +21,8 @@ from distal.engines.batch import (
     checked_call,
     named_in_errors,
 )
-from distal.model.network import Weights
-from distal.tasks.episode import Episode
+from distal.learners import PlasticNetwork, Trial
+from distal.networks import Episode, Weights, network_for
 from distal.tasks.task import Aim
 
 _MAX_EP = 2**31 - 1  # what the arrays of results hold
@@ -35,8 +33,10 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
     learner, settings, seed = batch.learners[batch.learner[trial]], batch.settings, int(batch.seed[trial])
     goals = batch.goals[trial].tolist()
     task = Aim(batch.task.for_trial(seed), goals[0], goals, batch.phase)
-    stream = learners.episodes(learner, task, settings, seed, batch.resample)
-    return islice(stream, batch.episodes)
+    network = network_for(settings, task.inputs, task.outputs, learner.numbers)
+    plastic = PlasticNetwork.in_trial(learner, network, Trial(seed, batch.resample, batch.phase))
+    for _ in range(batch.episodes):
+        yield plastic.live(task)
 
 
 def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tuple[EPs, Weights, int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,7 +27,6 @@ from distal.base.checks import (
     reading,
     shown,
     text,
-    unit_interval,
 )
 from distal.base.checks import path as checked_path
 from distal.base.display import html_table, or_dash, short
@@ -35,12 +34,11 @@ from distal.base.files import SAVED, check_target, read_json, to_json, write_tex
 from distal.base.frames import frame
 from distal.base.frozen import Frozen
 from distal.base.significance import interval, paired
-from distal.model import draws, network
+from distal.learners.plastic import bits_of
 from distal.model.draws import MAX_COUNT, MAX_SEED
-from distal.model.network import MAX_NEURONS, Activations, Weights, incoming
-from distal.model.settings import Settings
+from distal.model.settings import MAX_NEURONS, Settings
+from distal.networks import Acting, Network, Weights, network_class, network_for
 from distal.tasks.encoders import AnyEncoder, Encoder, FunctionEncoder
-from distal.tasks.episode import choose
 from distal.tasks.gym import is_env, made_env, name_of, named
 
 if TYPE_CHECKING:
@@ -57,10 +55,8 @@ class Agent:
     """A network that acts, with fixed weights.
 
     Args:
-        weights: those of the network.
-        alpha_h: scale of the recurrent sums.
-        alpha_o: scale of the feedback sums.
-        settings: of the network; how outputs act is among them.
+        weights: the weights.
+        network: the network that has them, with its scales and settings.
         encoder: turns observations into bits; None where observations are bits.
         first_action: the environment's number of the network's first output.
         name: what it is called.
@@ -72,9 +68,7 @@ class Agent:
     """
 
     weights: Weights
-    alpha_h: float
-    alpha_o: float
-    settings: Settings = field(default_factory=Settings)
+    network: Network
     encoder: AnyEncoder | None = None
     first_action: int = 0
     name: str = ""
@@ -83,9 +77,7 @@ class Agent:
 
     def __post_init__(self) -> None:
         instance("weights", self.weights, Weights, "the Weights of a network")
-        instance("settings", self.settings, Settings, "a Settings")
-        self.alpha_h = unit_interval("alpha_h", self.alpha_h)
-        self.alpha_o = unit_interval("alpha_o", self.alpha_o)
+        instance("network", self.network, Network, "a Network, such as Recurrent()")  # type: ignore[type-abstract]
         self.first_action = integer("first_action", self.first_action, -MAX_EPISODES, MAX_EPISODES)
         self.name = text("name", self.name, MAX_NAME)
         self.seed = integer("seed", self.seed, 0, MAX_SEED)
@@ -93,71 +85,47 @@ class Agent:
         given: object = self.encoder
         if given is not None and not isinstance(given, Encoder | FunctionEncoder):
             raise InputError(f"encoder is {shown(given)}, expected that of an EnvTask, or None")
-        hidden, inputs, _ = self.weights.shape
-        if hidden != self.settings.hidden:
-            raise InputError(f"the weights have {hidden} hidden neurons, the settings {self.settings.hidden}")
-        if self.encoder is not None and self.encoder.bits != inputs:
-            raise InputError(f"the weights have {inputs} inputs, the encoder gives {self.encoder.bits} bits")
-        self._now, self._steps = self.episode, 0
-        self.reset()
+        network = self.network
+        self.weights = network.weights(self.weights.hidden, self.weights.output)
+        if self.encoder is not None and self.encoder.bits != network.inputs:
+            raise InputError(
+                f"the network has {network.inputs} inputs, the encoder gives {self.encoder.bits} bits"
+            )
+        self._acting = Acting(network, self.weights, self.seed, self.episode, record=False)
 
     def __repr__(self) -> str:
-        hidden, inputs, outputs = self.weights.shape
+        network = self.network
         return (
-            f"Agent({short(self.name) or 'unnamed'}: {counted(inputs, 'input')}, "
-            f"{counted(hidden, 'hidden neuron')}, {counted(outputs, 'output')})"
+            f"Agent({short(self.name) or 'unnamed'}: {counted(network.inputs, 'input')}, "
+            f"{counted(network.hidden, 'hidden neuron')}, {counted(network.outputs, 'output')})"
         )
 
     def _repr_html_(self) -> str:
-        hidden, inputs, outputs = self.weights.shape
+        network = self.network
         sensed = "bits, as they are" if self.encoder is None else self.encoder.to_dict()["word"]
         rows = [
-            ("inputs", inputs), ("hidden neurons", hidden), ("outputs", outputs), ("observations", sensed),
-            ("steps of an episode", self.settings.steps), ("alpha_h", f"{self.alpha_h:.4g}"),
-            ("alpha_o", f"{self.alpha_o:.4g}"),
+            ("network", network.label), ("inputs", network.inputs), ("hidden neurons", network.hidden),
+            ("outputs", network.outputs), ("observations", sensed),
+            ("steps of an episode", self.settings.steps),
+            *((name, f"{value:.4g}") for name, value in network.numbers.items()),
         ]  # fmt: skip
         return html_table(self.name or "unnamed agent", (), rows)
 
+    @property
+    def settings(self) -> Settings:
+        """The settings of the network; how outputs act is among them."""
+        return self.network.settings
+
     def reset(self) -> None:
         """Begin the next episode, or the first once more if nothing was done in it: no neuron is active."""
-        hidden, _, outputs = self.weights.shape
-        self._hidden = network.silent(hidden, self.settings.neurons)
-        self._outputs: Activations = np.zeros(outputs, np.uint8)
-        self._now += self._steps > 0
-        self._steps = 0
-        self._words: NDArray[np.uint32] = np.zeros(0, np.uint32)
+        number = self._acting.number + (self._acting.steps > 0)
+        self._acting = Acting(self.network, self.weights, self.seed, number, record=False)
 
     def act(self, observation: Any) -> int:
         """Return the action for an observation, as the environment numbers it."""
-        bits = self._bits(observation)
-        self._hidden, _, sums = network.step(
-            self.weights,
-            np.float32(self.alpha_h),
-            np.float32(self.alpha_o),
-            np.array([*bits, 1], np.uint8),
-            self._hidden,
-            self._outputs,
-            self.settings.neurons,
-        )
-        action, self._outputs = choose(sums, self.settings.outputs, self._word())
-        self._steps += 1
+        bits = self.encoder(observation) if self.encoder is not None else None
+        action = self._acting.act(bits_of(observation, self.network.inputs) if bits is None else bits)
         return self.first_action + action
-
-    def _bits(self, observation: Any) -> tuple[int, ...]:
-        if self.encoder is not None:
-            return self.encoder(observation)
-        inputs = self.weights.shape[1]
-        bits = np.ravel(array(observation))
-        if bits.dtype.kind not in "biu" or len(bits) != inputs or not np.isin(bits, (0, 1)).all():
-            raise InputError(f"an observation is {shown(observation)}, expected {inputs} bits")
-        return tuple(bits.tolist())
-
-    def _word(self) -> np.uint32:
-        """Return the random word of this step; the same as in a trial with this seed and episode."""
-        if self._steps >= len(self._words):
-            count = max(self.settings.steps, 2 * len(self._words))
-            self._words = draws.words(self.seed, draws.ACTION, self._now, range(1), count)[0]
-        return np.uint32(self._words[self._steps])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what its file holds."""
@@ -165,14 +133,13 @@ class Agent:
             "format": FORMAT,
             "version": VERSION,
             "name": self.name,
-            "alpha_h": self.alpha_h,
-            "alpha_o": self.alpha_o,
+            **self.network.numbers,
             "settings": self.settings.to_dict(),
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
             "first_action": self.first_action,
             "seed": self.seed,
             "episode": self.episode,
-            "inputs": self.weights.shape[1],
+            "inputs": self.network.inputs,
             "hidden": self.weights.hidden.tolist(),
             "output": self.weights.output.tolist(),
         }
@@ -211,12 +178,27 @@ class Agent:
 
     @classmethod
     def _from_dict(cls, data: object, env: Any, encode: Callable[[Any], Any] | None) -> Agent:
-        numbers = ("alpha_h", "alpha_o", "first_action", "seed", "episode")
-        others = ("name", "settings", "encoder", "inputs", "hidden", "output")
-        kept = fields(data, FORMAT, VERSION, (*numbers, *others))
-        weights = _weights(kept.pop("hidden"), kept.pop("output"), kept.pop("inputs"))
+        given = instance("data", data, dict, "the file of an agent")
+        settings = Settings.from_dict(given.get("settings"))
+        scales = tuple(network_class(settings).scales)
+        names = (
+            "first_action",
+            "seed",
+            "episode",
+            "name",
+            "settings",
+            "encoder",
+            "inputs",
+            "hidden",
+            "output",
+        )
+        kept = fields(given, FORMAT, VERSION, (*scales, *names))
+        hidden, output = _matrix("hidden", kept.pop("hidden")), _matrix("output", kept.pop("output"))
+        numbers = {name: kept.pop(name) for name in scales}
+        network = network_for(settings, kept.pop("inputs"), len(output), numbers)
         encoder = _encoder(kept.pop("encoder"), env, encode)
-        return cls(weights, settings=Settings.from_dict(kept.pop("settings")), encoder=encoder, **kept)
+        del kept["settings"]
+        return cls(network.weights(hidden, output), network, encoder, **kept)
 
 
 def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> AnyEncoder | None:
@@ -240,24 +222,13 @@ def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> Any
             made.close()
 
 
-def _weights(hidden: object, output: object, sensed: object) -> Weights:
-    """Read the two matrices of a network."""
-    matrices = []
-    for name, given in (("hidden", hidden), ("output", output)):
-        matrix = array(given)
-        right = matrix.ndim == 2 and matrix.size > 0 and matrix.dtype.kind in "if"
-        if not right or not (np.abs(matrix) <= np.finfo(np.float32).max).all():
-            raise InputError(f"{name} is {shown(given)}, expected rows of finite numbers")
-        matrices.append(matrix.astype(np.float32))
-    weights = Weights(*matrices)
-    neurons, inputs, outputs = weights.shape
-    right = inputs == sensed and inputs > 0 and weights.output.shape == (outputs, neurons + 1)
-    if not right or weights.hidden.shape[1] != incoming(neurons, inputs, outputs):
-        raise InputError(
-            f"the matrices {matrices[0].shape} and {matrices[1].shape} are of no network with "
-            f"{shown(sensed)} inputs"
-        )
-    return weights
+def _matrix(name: str, given: object) -> NDArray[np.float32]:
+    """Read a matrix of weights."""
+    matrix = array(given)
+    right = matrix.ndim == 2 and matrix.size > 0 and matrix.dtype.kind in "if"
+    if not right or not (np.abs(matrix) <= np.finfo(np.float32).max).all():
+        raise InputError(f"{name} is {shown(given)}, expected rows of finite numbers")
+    return matrix.astype(np.float32)
 
 
 # ---------------------------------------------------------------- how well one does
@@ -435,7 +406,7 @@ def evaluate(
 
 
 def _check_fit(agent: Agent, env: Any) -> None:
-    outputs = agent.weights.shape[2]
+    outputs = agent.network.outputs
     space = env.action_space
     if (getattr(space, "n", None), getattr(space, "start", 0)) != (outputs, agent.first_action):
         first = f", from {agent.first_action} on" if agent.first_action else ""
@@ -444,8 +415,7 @@ def _check_fit(agent: Agent, env: Any) -> None:
 
 def _by_chance(agent: Agent, seed: int, episode: int) -> Agent:
     """Return an agent like another one, with random weights."""
-    hidden, inputs, outputs = agent.weights.shape
-    weights = network.fresh_weights(hidden, seed, episode, inputs, outputs)
+    weights = agent.network.fresh_weights(seed, episode)
     return replace(agent, weights=weights, seed=seed, episode=episode)
 
 

@@ -401,12 +401,12 @@ def _colours(learners: Sequence[Learner]) -> list[str]:
 
 def _sharing_chance(results: Sequence[Result]) -> tuple[Result, ...]:
     """Let learners with the same scales share one evaluation of chance, as `compare` does."""
-    chances: dict[tuple[float, float], Result] = {}
+    chances: dict[Learner, Result] = {}
     shared = []
     for one in results:
         chance = one.chance
         if chance is not None:
-            chance = chances.setdefault((chance.learner.alpha_h, chance.learner.alpha_o), chance)
+            chance = chances.setdefault(chance.learner, chance)
         shared.append(replace(one, chance=chance))
     return tuple(shared)
 
@@ -553,10 +553,7 @@ def compare(
 
     evaluated = [result(one, kept) for one, kept in zip(measured, blocks, strict=True)]
     chances = dict(zip(beside, evaluated[len(chosen) :], strict=True))
-    results = (
-        replace(one, chance=chances.get((one.learner.alpha_h, one.learner.alpha_o)))
-        for one in evaluated[: len(chosen)]
-    )
+    results = (replace(one, chance=chances.get(chance_for(one.learner))) for one in evaluated[: len(chosen)])
     names = _named(chosen)
     differences = _differences(names, finals, fixed=not until_decided)
     return Comparison(names, tuple(results), tuple(differences), most if until_decided else None)
@@ -570,11 +567,11 @@ def checked_learners(given: object) -> list[Learner]:
     return [checked_learner(one) for one in chosen]
 
 
-def chances_beside(learners: Sequence[Learner]) -> dict[tuple[float, float], Chance]:
-    """Return chance for each learner by its scales; none if chance is one of the learners."""
+def chances_beside(learners: Sequence[Learner]) -> dict[Chance, Chance]:
+    """Return chance once for all learners with the same scales; none if chance is one of them."""
     if any(isinstance(one, Chance) for one in learners):
         return {}
-    return {(one.alpha_h, one.alpha_o): chance_for(one) for one in learners}
+    return {chance: chance for chance in map(chance_for, learners)}
 
 
 def limits(trials: int, goals: int, until_decided: bool, most_trials: int | None) -> tuple[int, int]:

@@ -56,10 +56,10 @@ from distal.learners import (
 from distal.learners.chance import Chance
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds
+from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.maze import Maze, triple_t_maze
-from distal.model.network import Weights, incoming
 from distal.model.settings import Settings, SettingsDict
+from distal.networks import Network, Weights, network_for
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import task_from_fields
@@ -314,11 +314,20 @@ class Result(Frozen):
     @cached_property
     def goals(self) -> NDArray[np.int32]:
         """The goal of each trial in each phase, by number, (trials, phases); one phase, if goals stay."""
-        goals = batch_of(
+        return cast(NDArray[np.int32], read_only(self._batch.goals))
+
+    @cached_property
+    def seeds(self) -> NDArray[np.uint64]:
+        """The seed of each trial, (trials): all of its random numbers follow from it."""
+        return cast(NDArray[np.uint64], read_only(self._batch.seed))
+
+    @property
+    def _batch(self) -> Batch:
+        """The trials as they were run."""
+        return batch_of(
             [self.learner], np.array([self.seed], np.uint64), trials=self.trials, episodes=self.episodes,
             task=self.task, settings=self.settings, switch=self.switch,
-        ).goals  # fmt: skip
-        return cast(NDArray[np.int32], read_only(goals))
+        )  # fmt: skip
 
     @property
     def phases(self) -> Phases | None:
@@ -379,7 +388,12 @@ class Result(Frozen):
         if self.hidden is None or self.output is None:
             raise InputError("no weights were kept; run again with keep_weights=True")
         number = integer("trial", trial, 0, len(self.hidden) - 1)
-        return Weights(self.hidden[number], self.output[number])
+        return self.network.weights(self.hidden[number], self.output[number])
+
+    @property
+    def network(self) -> Network:
+        """The network that was trained, without weights."""
+        return network_for(self.settings, self.task.inputs, self.task.outputs, self.learner.numbers)
 
     def agent(self, trial: int | None = None) -> Agent:
         """Return the network that did best in a trial as an agent that can act in an environment.
@@ -399,16 +413,13 @@ class Result(Frozen):
         chosen = int(self.best[:, -1].argmin()) if trial is None else trial
         last = 0 if self.switch is None else (self.episodes - 1) // self.switch.every * self.switch.every
         weights, learner = self.weights(chosen), self.learner
-        number, goal = divmod(int(chosen), len(self.task.goals))
         return Agent(
             weights,
-            learner.alpha_h,
-            learner.alpha_o,
-            self.settings,
+            self.network,
             encoder=self.task.encoder,
             first_action=self.task.first_action,
             name=f"{name_of(learner)}, trial {chosen}"[:MAX_NAME],
-            seed=child_seed(self.seed, number, goal, 0),
+            seed=int(self.seeds[chosen]),
             episode=last + int(self.best[chosen, last:].argmin()),
         )
 
@@ -812,11 +823,11 @@ def _check_memory(
     """Refuse an evaluation that the machine's free memory does not hold."""
     given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
     less = " or ".join(f"{name}=False" for name, value in given.items() if value)
-    into_hidden = settings.hidden * incoming(settings.hidden, task.inputs, task.outputs)
+    shapes = network_for(settings, task.inputs, task.outputs, {}).shapes
     memory.evaluation(
         trials * len(task.goals),
         episodes,
         curves=(1 + keep_ep) * (1 + chance) * (1 if task.whole else 2),
-        weights=keep_weights * (into_hidden + task.outputs * (settings.hidden + 1)),
+        weights=keep_weights * sum(rows * columns for rows, columns in shapes),
         instead="ask for fewer trials or episodes" + (f", pass {less}" if less else ""),
     ).check()

@@ -18,8 +18,7 @@ from distal.base.frozen import Frozen
 from distal.engines.batch import Batch, Progress
 from distal.engines.reference import episodes
 from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
-from distal.model import network
-from distal.tasks.episode import Episode
+from distal.networks import Episode, network_for
 
 LAYERS = ("inputs", "recurrent", "feedback", "outputs", "biases")
 _INPUTS, _RECURRENT, _FEEDBACK, _OUTPUTS, _BIASES = range(len(LAYERS))
@@ -117,7 +116,8 @@ class Tally:
         assert isinstance(rule, Rule)  # noqa: S101 - for the type checker; no other learner has rows
         self.batch, self.theta, self.counts = batch, np.float32(rule.theta), counts
         self.layer = _layers(batch.settings.hidden, *shape)
-        self.exists = network.synapses(batch.settings.hidden, *shape)
+        self.network = network_for(batch.settings, *shape, rule.numbers)
+        self.exists = self.network.synapses()
         self.number = 0  # of the next episode
         self.previous: float | None = None  # EP of the episode before, unless weights are fresh
 
@@ -130,7 +130,7 @@ class Tally:
             return
         settings = self.batch.settings
         m = modulatory_signal(episode.ep, self.previous, settings.m_ties)
-        rows = selected_rows(episode, self.theta, m, settings.trace_pre)
+        rows = selected_rows(self.network, episode, self.theta, m)
         period = self.counts[number * len(self.counts) // updates]
         for layer, exists, row in zip(self.layer, self.exists, rows, strict=True):
             np.add.at(period, (layer[exists], row[exists]), 1)

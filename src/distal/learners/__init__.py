@@ -1,28 +1,29 @@
 """The learners: each file holds one, all have the same anatomy, and `KINDS` knows them all.
 
-A learner is a small frozen object with its parameters and a method `episodes`, which
-trains one network without end and yields every episode as it ends (see `protocol`). One
-line, `register(Mine)`, makes a new kind known to everything: evaluation, evolution, files
-and the command line.
+A learner is a small frozen object with its parameters and a method `update`, which says what a
+network carries from one episode into the next (see `learner`). A `PlasticNetwork` trains one
+network with it. One line, `register(Mine)`, makes a new kind known to everything: evaluation,
+evolution, files and the command line.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from dataclasses import is_dataclass
-from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
-
-from distal.base.checks import InputError, instance, integer, one_of, shown, text
-from distal.base.files import read_json
-from distal.learners.chance import Chance
-from distal.learners.dsp import Rule
-from distal.learners.hill_climbing import HillClimbing
-from distal.learners.protocol import Learner, Parameters, checked_training
-from distal.learners.rule import find_rule, is_there, shipped_names
-from distal.model.settings import Settings
-from distal.tasks.episode import Episode
-from distal.tasks.task import Aim, W
+from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.plastic import PlasticNetwork, episodes
+from distal.learners.registry import (
+    DEFAULT_CHANCE,
+    DEFAULT_CLIMBER,
+    DEFAULTS,
+    KINDS,
+    chance_for,
+    checked_learner,
+    class_names,
+    embedded,
+    find_learner,
+    from_embedded,
+    load_learner,
+    name_of,
+    register,
+    unregister,
+)
 
 __all__ = [
     "DEFAULTS",
@@ -30,7 +31,9 @@ __all__ = [
     "DEFAULT_CLIMBER",
     "KINDS",
     "Learner",
-    "Parameters",
+    "Memory",
+    "PlasticNetwork",
+    "Trial",
     "chance_for",
     "checked_learner",
     "class_names",
@@ -43,198 +46,3 @@ __all__ = [
     "register",
     "unregister",
 ]
-
-L = TypeVar("L", bound=Learner)
-
-_MAX_GENES = 2**16
-
-KINDS: dict[str, type[Learner]] = {}  # by the word for the kind
-DEFAULTS: dict[str, Learner] = {}  # what the word alone stands for, where it stands for anything
-
-# The climber is the best of our evolved ones after 10,000 episodes (docs/results.md), rounded.
-DEFAULT_CLIMBER = HillClimbing(sigma=0.78, alpha_h=0.38, alpha_o=0.00)
-DEFAULT_CHANCE = Chance(alpha_h=0.2, alpha_o=0.2)
-
-
-def register(kind: type[L], default: L | None = None) -> type[L]:
-    """Make a kind of learner known to everything that takes learners.
-
-    Do it in the file that defines the kind, so that the workers of an executor know it too.
-
-    Args:
-        kind: The class, a frozen dataclass that inherits from `Parameters`.
-        default: The learner that the kind's word alone stands for, as in `learn("hc")`.
-
-    Returns:
-        The class, so that `@register` can stand above it.
-
-    Raises:
-        InputError: If something that a learner needs is missing, or its word or format is taken.
-    """
-    _check_kind(kind)
-    for other in KINDS.values():
-        for name in ("kind", "file_format"):
-            if other is not kind and getattr(other, name) == getattr(kind, name):
-                raise InputError(
-                    f"{name} {shown(getattr(kind, name))} of {kind.__name__} is that of {other.__name__}; "
-                    "choose another"
-                )
-    if default is not None:
-        DEFAULTS[kind.kind] = instance("default", default, kind, f"a {kind.__name__}")
-    KINDS[kind.kind] = kind
-    return kind
-
-
-def unregister(kind: str) -> None:
-    """Forget a kind that `register` made known, by its word; the built-in ones stay."""
-    others = [word for word, one in KINDS.items() if one not in _OURS]
-    del KINDS[one_of("kind", kind, others)]
-    DEFAULTS.pop(kind, None)
-
-
-def _check_kind(kind: Any) -> None:
-    """Refuse a class that is not a learner."""
-    if not isinstance(kind, type) or not is_dataclass(kind) or not issubclass(kind, Parameters):
-        raise InputError(f"kind is {shown(kind)}, expected a dataclass that inherits from Parameters")
-    for name in ("kind", "label", "key", "file_format"):
-        text(f"{name} of {kind.__name__}", getattr(kind, name, None), 50)
-    if not kind.kind.isidentifier():
-        raise InputError(f"kind of {kind.__name__} is {shown(kind.kind)}, expected one word")
-    for name in (*getattr(kind, "names", ()), "alpha_h", "alpha_o", "name"):
-        if name not in kind.__dataclass_fields__:
-            raise InputError(f"{kind.__name__} has no field {name!r}, which it needs")
-    for count in kind.genes or ():
-        integer(f"genes of {kind.__name__}", count, 0, _MAX_GENES)
-    plain = kind.from_genes.__func__ is Parameters.from_genes.__func__  # type: ignore[attr-defined]
-    first = tuple(kind.__dataclass_fields__)[: len(kind.names)]
-    if kind.genes and plain and (kind.genes != (0, len(kind.names)) or first != kind.names):
-        raise InputError(
-            f"genes of {kind.__name__} is {shown(kind.genes)}, expected a continuous one for each of "
-            f"its first fields, {', '.join(kind.names)}; or write from_genes"
-        )
-    if not callable(getattr(kind, "episodes", None)):
-        raise InputError(f"{kind.__name__} has no method episodes(task, settings, seed, resample)")
-
-
-register(Rule)
-register(HillClimbing, DEFAULT_CLIMBER)
-register(Chance, DEFAULT_CHANCE)
-_OURS = tuple(KINDS.values())
-
-
-def find_learner(
-    name: str | Path, climber: HillClimbing = DEFAULT_CLIMBER, by_chance: Chance = DEFAULT_CHANCE
-) -> Learner:
-    """Return what a name stands for.
-
-    Args:
-        name: A rule's name ("paper:1", "evolved:1", "champion:1"), the file of a learner, or the
-            word for a kind that has a default ("hc", "chance").
-        climber: What "hc" stands for.
-        by_chance: What "chance" stands for.
-
-    Returns:
-        The learner.
-
-    Raises:
-        InputError: If there is no such rule, word or file, or the file is damaged.
-    """
-    words: dict[str, Learner] = {
-        **DEFAULTS,
-        "hc": instance("climber", climber, HillClimbing, "a HillClimbing"),
-        "chance": instance("by_chance", by_chance, Chance, "a Chance"),
-    }
-    if not isinstance(name, str | Path):
-        raise InputError(f"learner is {shown(name)}, expected a name, or a file")
-    if str(name) in words:
-        return words[str(name)]
-    if is_there(name) and Path(name).is_file():
-        return load_learner(name)
-    return find_rule(name, tuple(words))
-
-
-def load_learner(path: str | Path) -> Learner:
-    """Read the file of any learner; its format says which kind it is."""
-    data = read_json(path, "learner file")
-    try:
-        kind = _kind_of_file(data)
-    except InputError as error:
-        raise InputError(f"learner file {str(path)!r}: {error}") from None
-    return kind.load(path)
-
-
-def _kind_of_file(data: object) -> type[Learner]:
-    """Return the kind of learner whose file holds this."""
-    form = data.get("format") if isinstance(data, dict) else None
-    for kind in KINDS.values():
-        if kind.file_format == form:
-            return kind
-    known = ", ".join(kind.file_format for kind in KINDS.values())
-    raise InputError(f"format is {shown(form)}, expected one of {known}")
-
-
-def _is_learner(given: object) -> TypeGuard[Learner]:
-    """Say whether something is a learner of a registered kind; one that inherits from it is another kind."""
-    return type(given) in KINDS.values()
-
-
-def class_names() -> list[str]:
-    """Return the classes of all kinds, by name, for refusals."""
-    return [kind.__name__ for kind in KINDS.values()]
-
-
-def checked_learner(given: object) -> Learner:
-    """Return a learner, or the one that a name stands for; refuse what is neither."""
-    if isinstance(given, str | Path):
-        return find_learner(given)
-    if _is_learner(given):
-        return given
-    words = (*class_names(), shipped_names(), *DEFAULTS)
-    raise InputError(f"learner is {shown(given)}, expected a {', '.join(words)} or a file")
-
-
-def name_of(learner: Learner) -> str:
-    """Return what a learner is called: by its own name, or by that of its kind."""
-    return learner.name or learner.label
-
-
-def chance_for(learner: Learner) -> Chance:
-    """Return chance for a learner: random networks with the same scales of recurrent and feedback sums."""
-    return Chance(learner.alpha_h, learner.alpha_o)
-
-
-def embedded(learner: Learner) -> dict[str, Any]:
-    """Return a learner as it stands inside other files: as in its own, or, if it is bare, without format."""
-    content = learner.to_dict()
-    if learner.bare:
-        del content["format"], content["version"]
-    return content
-
-
-def from_embedded(data: object, bare: type[Learner] = HillClimbing) -> Learner:
-    """Read what `embedded` returns; what has no format is of the kind `bare`."""
-    content = instance("learner", data, dict, "what the file of a learner holds")
-    if "format" not in content:
-        return bare.from_dict({"format": bare.file_format, "version": bare.version, **content})
-    return _kind_of_file(content).from_dict(content)
-
-
-def episodes(
-    learner: Learner, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-) -> Iterator[Episode[W]]:
-    """Train one network with any learner, without end; yield each episode.
-
-    Args:
-        learner: A learner, or what `find_learner` takes.
-        task: What is to be learned, and which goal, as `Aim(MazeTask(maze), 0)`.
-        settings: The network, and the readings.
-        seed: The seed of all random numbers.
-        resample: Draw fresh weights after this many episodes.
-
-    Returns:
-        The episodes, as they end.
-
-    Raises:
-        InputError: If an argument is wrong.
-    """
-    return checked_learner(learner).episodes(*checked_training(task, settings, seed, resample))

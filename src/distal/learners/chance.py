@@ -6,23 +6,18 @@ a trial begins with the same network as that of a rule or a climber.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from distal.learners.protocol import Parameters, checked_training
-from distal.model import network
-from distal.model.settings import Settings
-from distal.tasks.episode import Episode, run_episode
-from distal.tasks.task import Aim, W
+from distal.learners.learner import Learner, Memory, Trial
+from distal.networks.episode import Episode
+from distal.networks.network import Network
 
 NUMBERS = ("alpha_h", "alpha_o")
 
 
 @dataclass(frozen=True)
-class Chance(Parameters):
+class Chance(Learner):
     """The parameters of the random networks.
 
     Args:
@@ -46,36 +41,6 @@ class Chance(Parameters):
     names: ClassVar[tuple[str, ...]] = NUMBERS
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
-    def episodes(
-        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-    ) -> Iterator[Episode[W]]:
-        """Run one random network after another, without end; yield each episode.
-
-        Args:
-            task: The task and its goal.
-            settings: The network and the readings.
-            seed: The seed of all random numbers.
-            resample: Changes nothing: every episode has fresh weights.
-
-        Returns:
-            The episodes, each as it ends.
-
-        Raises:
-            InputError: If an argument is wrong.
-        """
-        return episodes(self, *checked_training(task, settings, seed, resample))
-
-
-def episodes(
-    chance: Chance, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-) -> Iterator[Episode[W]]:
-    """Run one random network after another, without end; yield each episode.
-
-    `resample` changes nothing: every episode has fresh weights.
-    """
-    alpha_h, alpha_o = np.float32(chance.alpha_h), np.float32(chance.alpha_o)
-    number = 0
-    while True:
-        weights = network.fresh_weights(settings.hidden, seed, number, task.inputs, task.outputs)
-        yield run_episode(weights, alpha_h, alpha_o, task, settings, seed, number)
-        number += 1
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
+        """Draw fresh weights, whatever happened."""
+        return Memory(network.fresh_weights(trial.seed, episode.number + 1))

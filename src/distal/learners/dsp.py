@@ -8,7 +8,7 @@ for the modulatory signal m, then each neuron's incoming weights are normalised.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, instance, integer, number, one_of, sequence, unit_interval
+from distal.base.checks import InputError, integer, sequence
 from distal.base.display import html_table, short
 from distal.base.drawing import axes_or_new, literal, signed
 from distal.base.drawing import rule as draw_rule
-from distal.learners.protocol import Parameters, checked_training
-from distal.model import network, traces
-from distal.model.network import Weights
-from distal.model.settings import READINGS, Settings
-from distal.tasks.episode import Episode, run_episode
-from distal.tasks.task import Aim, W
+from distal.learners.learner import Learner, Memory, Trial
+from distal.model import traces
+from distal.model.readings import of_reading
+from distal.networks.episode import Episode
+from distal.networks.network import Network, Weights, ordered_sum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +36,7 @@ _CHANGES = frozenset((-1, 0, 1))
 
 
 @dataclass(frozen=True)
-class Rule(Parameters):
+class Rule(Learner):
     """A delayed synaptic plasticity rule.
 
     Args:
@@ -135,29 +134,21 @@ class Rule(Parameters):
         changes, (eta, theta, alpha_h, alpha_o) = cls._genes(discrete, continuous)
         return cls(changes, eta, theta, alpha_h, alpha_o)
 
-    def episodes(
-        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-    ) -> Iterator[Episode[W]]:
-        """Train one network with the rule, without end; yield each episode.
-
-        Args:
-            task: The task and its goal.
-            settings: The network and the readings.
-            seed: The seed of all random numbers.
-            resample: Draw fresh weights after this many episodes.
-
-        Returns:
-            The episodes, each as it ends.
-
-        Raises:
-            InputError: If an argument is wrong.
-        """
-        return episodes(self, *checked_training(task, settings, seed, resample))
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
+        """Change every weight by the row that its traces and m select, then normalise."""
+        settings = network.settings
+        m = modulatory_signal(episode.ep, memory.number("ep"), settings.m_ties)
+        rows = selected_rows(network, episode, np.float32(self.theta), m)
+        weights = normalised(network, changed(network, episode.weights, self, rows))
+        return Memory(weights, {"ep": episode.ep})
 
 
 def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
     """Return rules as an array of `_PACKED`."""
     return np.frombuffer(b"".join([rule.packed for rule in rules]), _PACKED)
+
+
+M_READINGS = {"reward": 1, "punish": -1}  # m, where an EP equals the one before
 
 
 def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
@@ -173,104 +164,93 @@ def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
         −1 or 1.
 
     Raises:
-        InputError: If an EP is no number, or there is no such reading.
+        InputError: If there is no such reading.
     """
-    ep, previous = number("ep", ep), None if previous is None else number("previous", previous)
-    one_of("ties", ties, READINGS["m_ties"])
+    tied = of_reading("m_ties", M_READINGS, ties)
     if previous is None or ep < previous:
         return 1
-    return 1 if ep == previous and ties == "reward" else -1
+    return tied if ep == previous else -1
 
 
 def selected_rows(
-    episode: Episode[W], theta: np.float32, m: int, trace_pre: str
+    network: Network, episode: Episode[Any], theta: np.float32, m: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the row of the rule that every synapse selects.
 
-    Entries of self-connections have a row too, but no synapse to apply it to.
+    Entries of the matrices that are no synapses have a row too, but nothing to apply it to.
 
     Args:
+        network: The network.
         episode: The episode.
         theta: The rule's threshold.
         m: The modulatory signal, −1 or 1.
-        trace_pre: The reading of this name.
 
     Returns:
-        The rows of hidden and of output synapses, (H, 4 + H + 4) and (4, H + 1).
+        The rows of hidden and of output synapses, in the shapes of their weights.
 
     Raises:
-        InputError: If an argument is wrong.
+        InputError: If there is no code for the reading "trace_pre".
     """
-    instance("episode", episode, Episode, "an Episode")
-    unit_interval("theta", theta)
-    if integer("m", m, -1, 1) == 0:
-        raise InputError("m is 0, expected -1 or 1")
-    one_of("trace_pre", trace_pre, READINGS["trace_pre"])
-    inputs, hidden, outputs = episode.inputs, episode.hidden, episode.outputs
-    bias = inputs[:, -1:]
-    if trace_pre == "previous":  # what fed the sum; nothing was active before the first step
-        before_hidden, before_outputs = _delayed(hidden), _delayed(outputs)
-    else:
-        before_hidden, before_outputs = hidden, outputs
-    into_hidden = traces.counts(pre=np.hstack([inputs, before_hidden, before_outputs]), post=hidden)
-    into_output = traces.counts(pre=np.hstack([hidden, bias]), post=outputs)
-    return (
-        traces.rows(traces.frequencies(into_hidden, episode.steps), theta, m),
-        traces.rows(traces.frequencies(into_output, episode.steps), theta, m),
+    sources = network.sources(episode, network.settings.trace_pre)
+    into_hidden, into_output = (
+        traces.frequencies(traces.counts(pre, post), episode.steps)
+        for pre, post in zip(sources, (episode.hidden, episode.outputs), strict=True)
     )
+    return traces.rows(into_hidden, theta, m), traces.rows(into_output, theta, m)
 
 
-def changed(weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray[np.int32]]) -> Weights:
-    """Return w' = w + η Δw for every synapse."""
+def changed(
+    network: Network, weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray[np.int32]]
+) -> Weights:
+    """Return w' = w + η Δw for every synapse.
+
+    Args:
+        network: The network, which says which entries are synapses.
+        weights: Its weights.
+        rule: The rule.
+        rows: The row that each entry selects.
+
+    Returns:
+        The new weights.
+    """
     delta_w = np.array(rule.delta_w, np.float32)
     eta = np.float32(rule.eta)
-    exists = network.synapses(*weights.shape)
-    return Weights(
+    exists = network.synapses()
+    return network.weights(
         hidden=weights.hidden + np.where(exists[0], eta * delta_w[rows[0]], np.float32(0)),
         output=weights.output + np.where(exists[1], eta * delta_w[rows[1]], np.float32(0)),
     )
 
 
-def normalised(weights: Weights, reading: str) -> Weights:
-    """Divide each neuron's incoming weights by their Euclidean norm.
-
-    With the reading "layer" every row of every matrix has its own norm; "none" leaves
-    all weights alone.
-    """
-    if reading == "none":
-        return weights
-    if reading == "neuron":
-        return Weights(_unit_rows(weights.hidden), _unit_rows(weights.output))
-    blocks = [_unit_rows(block) for block in (weights.w_hi, weights.w_h, weights.w_ho)]
-    return Weights(np.hstack(blocks), _unit_rows(weights.w_oh))
+def normalised(network: Network, weights: Weights) -> Weights:
+    """Divide each neuron's incoming weights by their Euclidean norm, as the reading "normalise" says."""
+    return of_reading("normalise", NORMALISE_READINGS, network.settings.normalise)(network, weights)
 
 
-def _delayed(activations: network.Activations) -> network.Activations:
-    """Shift by one step: row t holds what was active at step t − 1."""
-    return np.vstack([np.zeros_like(activations[:1]), activations[:-1]])
+def _by_neuron(network: Network, weights: Weights) -> Weights:
+    """Give all incoming weights of a neuron one norm."""
+    return network.weights(_unit_rows(weights.hidden), _unit_rows(weights.output))
+
+
+def _by_layer(network: Network, weights: Weights) -> Weights:
+    """Give the weights from each layer a norm of their own."""
+    layers = np.split(weights.hidden, network.blocks, axis=1)
+    return network.weights(np.hstack([_unit_rows(layer) for layer in layers]), _unit_rows(weights.output))
+
+
+def _unchanged(network: Network, weights: Weights) -> Weights:
+    return weights
+
+
+NORMALISE_READINGS: dict[str, Callable[[Network, Weights], Weights]] = {
+    "neuron": _by_neuron,
+    "layer": _by_layer,
+    "none": _unchanged,
+}
 
 
 def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """Divide each row by its norm; a row of norm 0 stays as it is."""
-    norm = np.sqrt(network.ordered_sum(matrix * matrix))
+    norm = np.sqrt(ordered_sum(matrix * matrix))
     divisor: NDArray[np.float32] = np.where(norm == 0, np.float32(1), norm)
     return matrix / divisor[:, None]
-
-
-def episodes(
-    rule: Rule, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-) -> Iterator[Episode[W]]:
-    """Train one network with a rule, without end; yield each episode."""
-    theta, alpha_h, alpha_o = np.float32(rule.theta), np.float32(rule.alpha_h), np.float32(rule.alpha_o)
-    number = 0
-    while True:
-        if number == 0 or (resample and number % resample == 0):
-            weights = network.fresh_weights(settings.hidden, seed, number, task.inputs, task.outputs)
-            previous = None
-        episode = run_episode(weights, alpha_h, alpha_o, task, settings, seed, number)
-        yield episode
-        m = modulatory_signal(episode.ep, previous, settings.m_ties)
-        rows = selected_rows(episode, theta, m, settings.trace_pre)
-        weights = normalised(changed(weights, rule, rows), settings.normalise)
-        previous = episode.ep
-        number += 1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError
 from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.protocol import Learner
+from distal.learners.learner import Learner
 
 # The kinds whose parameters are their genes, in order: whatever is in range makes a learner.
 _DIRECT: tuple[type[Learner], ...] = (Rule, HillClimbing)

@@ -7,24 +7,20 @@ move, the first episode of a phase runs the best weights as they are, to measure
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from distal.learners.protocol import Parameters, checked_training
-from distal.model import network
-from distal.model.network import Weights
-from distal.model.settings import Settings
-from distal.tasks.episode import Episode, run_episode
-from distal.tasks.task import Aim, W
+from distal.learners.learner import Learner, Memory, Trial
+from distal.networks.episode import Episode
+from distal.networks.network import Network, Weights
 
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
 
 
 @dataclass(frozen=True)
-class HillClimbing(Parameters):
+class HillClimbing(Learner):
     """The parameters of hill climbing.
 
     Args:
@@ -51,51 +47,30 @@ class HillClimbing(Parameters):
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
-    def episodes(
-        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-    ) -> Iterator[Episode[W]]:
-        """Climb with one network, without end; yield each episode.
-
-        Args:
-            task: The task and its goal.
-            settings: The network and the readings.
-            seed: The seed of all random numbers.
-            resample: Draw fresh weights after this many episodes.
-
-        Returns:
-            The episodes, each as it ends.
-
-        Raises:
-            InputError: If an argument is wrong.
-        """
-        return episodes(self, *checked_training(task, settings, seed, resample))
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
+        """Replace the best if the episode was strictly better, and try noise on the best."""
+        best, ep = cast("Weights | None", memory.kept.get("best")), memory.number("ep")
+        if best is None or ep is None or episode.ep < ep:
+            best, ep = episode.weights, episode.ep
+        following = episode.number + 1
+        if trial.moves_at(following):
+            return Memory(best)
+        tried = perturbed(network, best, np.float32(self.sigma), trial.seed, following)
+        return Memory(tried, {"best": best, "ep": ep})
 
 
-def perturbed(best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
-    """Return best + σ N(0, 1), with a separate deviate for every synapse."""
-    hidden, inputs, outputs = best.shape
-    noise = network.perturbation(hidden, seed, episode, inputs, outputs)
-    return Weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)
+def perturbed(network: Network, best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
+    """Return best + σ N(0, 1), with a separate deviate for every synapse.
 
+    Args:
+        network: The network.
+        best: The weights to begin with.
+        sigma: The scale of the noise.
+        seed: The seed of the trial.
+        episode: The number of the episode that runs them.
 
-def episodes(
-    climber: HillClimbing, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-) -> Iterator[Episode[W]]:
-    """Climb with one network, without end; yield each episode."""
-    sigma, alpha_h, alpha_o = (np.float32(getattr(climber, name)) for name in NUMBERS)
-    best: Episode[W] | None = None
-    number = 0
-    while True:
-        if resample and number % resample == 0:
-            best = None
-        if best is None:
-            weights = network.fresh_weights(settings.hidden, seed, number, task.inputs, task.outputs)
-        elif task.moves_at(number):
-            weights, best = best.weights, None
-        else:
-            weights = perturbed(best.weights, sigma, seed, number)
-        episode = run_episode(weights, alpha_h, alpha_o, task, settings, seed, number)
-        yield episode
-        if best is None or episode.ep < best.ep:
-            best = episode
-        number += 1
+    Returns:
+        The weights to try.
+    """
+    noise = network.perturbation(seed, episode)
+    return network.weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)

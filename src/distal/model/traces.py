@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.model.network import Activations
+Activations = NDArray[np.uint8]  # 0 or 1
 
 
 def counts(pre: Activations, post: Activations) -> NDArray[np.int32]:

@@ -113,6 +113,7 @@ def summary(out: str | Path) -> dict[str, Any]:
         "options": config.options,
         "fitness": config.fitness,
         "neurons": config.settings.neurons,
+        "network": config.settings.network,
         "switch": None if config.switch is None else str(config.switch),
         "generations": config.generations,
         "done": searches[0].generation if state else None,

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from distal.base.checks import InputError
-from distal.tasks.episode import Episode
+from distal.engines import Batch
+from distal.networks import Episode
 from distal.tasks.table import Table
 
 MAX_BYTES = 16 * 2**20  # of a recording before it is compressed, which makes it about ten times smaller
@@ -61,6 +62,14 @@ class Recording:
             "steps": self.steps,
             "packed": base64.b64encode(packed).decode("ascii"),
         }
+
+
+def table_of(batch: Batch) -> Table:
+    """Return the table of a trial, which `trials` has checked."""
+    table = batch.task.table(batch.settings)
+    if table is None:
+        raise AssertionError("a trial that is watched has a table")
+    return table
 
 
 def states_of(table: Table, goal: int, actions: Sequence[int]) -> list[int]:

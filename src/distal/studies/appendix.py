@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, p_means, rows_interval
-from distal.learners.rule import published_fitness, published_rules
+from distal.learners.shipped import published_fitness, published_rules
 from distal.search.results import Fresh
 from distal.studies.intervals import Interval
 

@@ -21,7 +21,7 @@ from distal.base.checks import one_of
 from distal.engines import Runner
 from distal.evaluation.learning import checked_maze
 from distal.learners import Learner, chance_for
-from distal.learners.rule import published_rules
+from distal.learners.shipped import published_rules
 from distal.model import draws
 from distal.model.maze import Maze
 from distal.model.maze import maze as named_maze

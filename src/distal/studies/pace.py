@@ -9,8 +9,8 @@ from typing import Any
 
 from distal.base.machine import available_cores
 from distal.engines import Runner
-from distal.model.network import synapses
-from distal.model.settings import BINARY, Settings
+from distal.model.readings import BINARY
+from distal.model.settings import Settings
 from distal.tasks.task import Task
 
 # Microseconds of an episode of the paper's maze and network, for each learner: on one core of an AMD EPYC
@@ -28,7 +28,7 @@ def cost(task: Task[Any], settings: Settings) -> float:
     """Return how long an episode takes, in episodes of the paper's maze and network."""
     paper = Settings()
     sizes = [
-        sum(matrix.size for matrix in synapses(hidden, inputs, outputs))
+        hidden * (inputs + 1 + hidden + outputs) + outputs * (hidden + 1)
         for hidden, inputs, outputs in ((settings.hidden, task.inputs, task.outputs), (paper.hidden, 3, 4))
     ]
     neurons = 1.0 if settings.neurons == BINARY else _SIGMOID

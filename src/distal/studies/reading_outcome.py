@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -20,10 +20,11 @@ from distal.base.checks import (
     unit_interval,
 )
 from distal.learners import Learner, embedded, from_embedded
-from distal.learners.rule import Rule, published_rules
+from distal.learners.shipped import Rule, published_rules
 from distal.model import maze as mazes
 from distal.model.maze import MAZES, Maze
-from distal.model.settings import READINGS, Settings
+from distal.model.readings import READINGS
+from distal.model.settings import Settings
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.search.results import Evolved, Fresh
 from distal.studies.reading_tests import Appendix, Likelihood, Pairing
@@ -49,7 +50,7 @@ _TOUCHED = {
 }
 
 
-def readings() -> dict[str, dict[str, str]]:
+def readings() -> dict[str, Mapping[str, str]]:
     """Return every reading with its values and what they mean: those of `settings`, and of the search."""
     return {**READINGS, **SEARCH_READINGS}
 

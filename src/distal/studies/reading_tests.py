@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError, not_negative, number, sequence
 from distal.base.significance import SIGNIFICANT, stable
-from distal.learners.rule import NUMBERS, Rule, published_fitness, published_rules
+from distal.learners.shipped import NUMBERS, Rule, published_fitness, published_rules
 
 # ------------------------------------------------------------------ what the published rules do
 

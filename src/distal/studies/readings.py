@@ -23,7 +23,7 @@ from distal.base import memory
 from distal.engines import Runner
 from distal.evaluation.learning import checked_maze
 from distal.learners import Learner, chance_for
-from distal.learners.rule import published_rules
+from distal.learners.shipped import published_rules
 from distal.model.draws import child_seeds
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from distal.base.checks import integer, one_of
 from distal.base.frozen import Frozen
 from distal.learners import Learner
-from distal.learners.rule import Rule
+from distal.learners.shipped import Rule
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.genetic import ELITES

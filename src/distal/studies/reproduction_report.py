@@ -12,8 +12,8 @@ from distal._version import __version__
 from distal.base.files import to_json
 from distal.engines import machine_of
 from distal.learners import chance_for, hill_climbing
-from distal.learners.rule import NUMBERS
-from distal.model.settings import READINGS
+from distal.learners.shipped import NUMBERS
+from distal.model.readings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
 from distal.studies.appendix import EPISODES, NARROW

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from distal.base.checks import InputError, array, counted, integer, number, sequence, shown, suggestion
-from distal.model.network import MAX_NEURONS
+from distal.model.settings import MAX_NEURONS
 
 SEEN = 2_000  # observations of a random policy that quantiles are taken from
 _UNBOUNDED = float(np.finfo(np.float32).max)  # bounds from here on are none

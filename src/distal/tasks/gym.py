@@ -22,8 +22,7 @@ import numpy as np
 
 from distal.base.checks import SHOWN, InputError, counted, function, instance, integer, sequence, shown
 from distal.model.draws import MAX_SEED
-from distal.model.network import MAX_NEURONS
-from distal.model.settings import MAX_STEPS, Settings
+from distal.model.settings import MAX_NEURONS, MAX_STEPS, Settings
 from distal.tasks.encoders import AnyEncoder, encoder_of
 from distal.tasks.task import Task, Walk
 

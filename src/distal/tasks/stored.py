@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 
 from distal.base.checks import InputError, integer, number, sequence, shown, text
 from distal.model.maze import Maze
-from distal.model.network import MAX_NEURONS
-from distal.model.settings import Settings
+from distal.model.settings import MAX_NEURONS, Settings
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, rebuilt, task_of
 from distal.tasks.task import Task, Walk

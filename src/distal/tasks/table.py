@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError, array, counted, integer, shown
 from distal.base.frozen import Frozen
-from distal.model.network import MAX_NEURONS
+from distal.model.settings import MAX_NEURONS
 
 EVENT_BITS = 6
 EVENTS = 2**EVENT_BITS

@@ -13,8 +13,7 @@ from distal.base.checks import InputError, counted, integer, sequence, shown
 from distal.base.display import short
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
-from distal.model.network import MAX_NEURONS
-from distal.model.settings import Settings
+from distal.model.settings import MAX_NEURONS, Settings
 from distal.tasks.encoders import AnyEncoder
 from distal.tasks.picture import Picture
 from distal.tasks.table import Table

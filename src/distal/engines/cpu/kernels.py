@@ -58,14 +58,13 @@ from distal.engines.cpu.lanes import (
 )
 from distal.engines.cpu.layout import EVENT_AT, NARROW, NUMBER_AT, STATE_AT, Packed
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.network import (
+from distal.model.maze import INPUTS, OUTPUTS
+from distal.networks.recurrent import (
     FARTHEST,
-    INPUTS,
     LN_2_HIGH,
     LN_2_LOW,
     LOG2_E,
     ONE_BITS,
-    OUTPUTS,
     SERIES,
     SHIFT,
 )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distal.engines.numbers import COMPILED_OUTPUTS
-from distal.model.network import INPUTS, OUTPUTS
+from distal.model.maze import INPUTS, OUTPUTS
 from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
 # Where the parts of a spot begin: see `Packed`.

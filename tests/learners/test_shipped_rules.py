@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from distal import InputError, Rule, champion_rules, find_rule, published_rule, published_rules
-from distal.learners.rule import published_fitness
+from distal.learners.shipped import published_fitness
 from tests.strategies import rules
 
 CHAMPIONS = len(champion_rules())

@@ -1,111 +1,93 @@
-"""What a learner is, and what all learners have in common: numbers, a name and a file.
+"""What a learner is: numbers, genes and a file, and what happens to the weights when an episode ends.
 
-A learner is a frozen dataclass. `Parameters` gives it the checks of its numbers and its
-file; what it says itself is its class attributes and `episodes`, which is the learning.
+A learner is a frozen dataclass. Its class attributes say what it is called and which genes it
+has; `update` is the learning itself. Whoever trains a network with it (`PlasticNetwork`) keeps
+the `Memory` from one episode to the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, cast
+from typing import Any, ClassVar, Self, cast
+
+from numpy.typing import NDArray
 
 from distal.base import checks
-from distal.base.checks import InputError, instance, integer, text, unit_interval
+from distal.base.checks import InputError, integer, text, unit_interval
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
+from distal.base.frozen import Frozen
 from distal.model.draws import MAX_COUNT, MAX_SEED
-from distal.model.settings import Settings
-from distal.tasks.episode import Episode
-from distal.tasks.task import Aim, W
+from distal.networks.episode import Episode
+from distal.networks.network import Network, Weights
 
 _LONGEST_NAME = 200
 
-
-def checked_training(
-    task: Aim[W], settings: Settings, seed: int, resample: int | None
-) -> tuple[Aim[W], Settings, int, int | None]:
-    """Return what a learner's `episodes` is asked for, if it is right; seed and resample as plain numbers."""
-    return (
-        instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)"),
-        instance("settings", settings, Settings, "a Settings"),
-        integer("seed", seed, 0, MAX_SEED),
-        None if resample is None else integer("resample", resample, 1, MAX_COUNT),
-    )
+Kept = float | NDArray[Any] | Weights
 
 
-class Learner(Protocol):
-    """What happens between two episodes, as everything but its own file sees it.
+@dataclass(frozen=True)
+class Trial:
+    """What decides the random numbers and the course of a trial.
 
-    `genes` are the numbers of discrete genes (each -1, 0 or 1) and of continuous ones (each
-    in [0, 1]); None if there is nothing to evolve. `ignores` names the readings that mean
-    nothing to the learner. `key` is the field of its parameters in the JSON of a result. A
-    learner that is `bare` stands inside other files without format and version.
+    Args:
+        seed: The seed of all random numbers.
+        resample: Draw fresh weights after this many episodes; None for never.
+        phase: The goal moves after this many episodes; None if it does not.
+        phases: How many phases there are; None for any number.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
 
-    kind: ClassVar[str]
-    label: ClassVar[str]
-    key: ClassVar[str]
-    bare: ClassVar[bool]
-    file_format: ClassVar[str]
-    version: ClassVar[int]
-    names: ClassVar[tuple[str, ...]]
-    genes: ClassVar[tuple[int, int] | None]
-    ignores: ClassVar[tuple[str, ...]]
+    seed: int = 0
+    resample: int | None = None
+    phase: int | None = None
+    phases: int | None = None
 
-    @classmethod
-    def gene_names(cls) -> tuple[str, ...]:
-        """Return what its genes are called, the discrete ones first."""
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", integer("seed", self.seed, 0, MAX_SEED))
+        for name, word in (("resample", "resample"), ("phase", "switch"), ("phases", "phases")):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, integer(word, getattr(self, name), 1, MAX_COUNT))
 
-    @property
-    def name(self) -> str:
-        """Its own name, or nothing."""
+    def fresh_at(self, episode: int) -> bool:
+        """Whether an episode, from 0, begins with fresh weights."""
+        return episode == 0 or (self.resample is not None and episode % self.resample == 0)
 
-    @property
-    def alpha_h(self) -> float:
-        """The scale of recurrent sums in the network, which chance beside it takes over."""
-
-    @property
-    def alpha_o(self) -> float:
-        """The scale of feedback sums, likewise."""
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """The numbers among its parameters, by name."""
-
-    def named(self, name: str) -> Self:
-        """Return the same learner with another name."""
-
-    @classmethod
-    def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:
-        """Return the learner that genes stand for."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what its file holds."""
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict` returns."""
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read its file."""
-
-    def save(self, path: str | Path) -> None:
-        """Write its file."""
-
-    def episodes(
-        self, task: Aim[W], settings: Settings, seed: int, resample: int | None = None
-    ) -> Iterator[Episode[W]]:
-        """Train one network, without end; yield each episode as it ends."""
+    def moves_at(self, episode: int) -> bool:
+        """Whether the goal moves before an episode, from 0."""
+        if self.phase is None or episode == 0 or episode % self.phase:
+            return False
+        return self.phases is None or episode < self.phases * self.phase
 
 
-class Parameters:
-    """Numbers from 0 to 1, a name, genes and a file: what a learner need not write itself.
+@dataclass(frozen=True, eq=False)
+class Memory(Frozen):
+    """All that a learner carries from one episode into the next.
 
-    Inherit from it in a frozen dataclass that has the fields in `names`, `alpha_h` and
-    `alpha_o` among them, and `name: str = ""`; then add `episodes`. One that evolves has a
-    continuous gene for each of `names`, or says in `from_genes` what its genes mean.
+    Args:
+        weights: The weights of the next episode.
+        kept: Numbers, arrays and weights of the learner's own, by name; empty after fresh weights.
+    """
+
+    weights: Weights
+    kept: Mapping[str, Kept] = field(default_factory=dict)
+
+    def number(self, name: str) -> float | None:
+        """Return a number that was kept, or None after fresh weights."""
+        return cast("float | None", self.kept.get(name))
+
+
+class Learner(ABC):
+    """A rule by which a network changes between two episodes: numbers from 0 to 1, a name, genes and a file.
+
+    Inherit from it in a frozen dataclass that has the fields in `names` and `name: str = ""`,
+    and add `update`. One that evolves has a continuous gene for each of `names`, or says in
+    `from_genes` what its genes mean. A network takes its scales (alpha_h and alpha_o of the
+    paper's) from the numbers that have their names.
 
     Attributes:
         kind: The word for it on the command line and in files, as "hc".
@@ -120,6 +102,7 @@ class Parameters:
         ignores: The readings that mean nothing to it.
     """
 
+    name: str
     kind: ClassVar[str]
     label: ClassVar[str]
     key: ClassVar[str] = "parameters"
@@ -134,9 +117,23 @@ class Parameters:
     def __post_init__(self) -> None:
         for name in self.names:
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
-        own: object = getattr(self, "name")  # noqa: B009 - a field of the dataclass that inherits
+        own: object = self.name
         if type(own) is not str or own:  # an evolution makes thousands that have none
             object.__setattr__(self, "name", text("name", own, _LONGEST_NAME))
+
+    @abstractmethod
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
+        """Return what the network carries into the next episode.
+
+        Args:
+            network: The shape of the network.
+            trial: The seed, and when goals move. Where weights are drawn afresh, nobody asks.
+            memory: What the network carried into the episode.
+            episode: The episode that has just ended.
+
+        Returns:
+            The weights of the next episode, and whatever else the learner remembers.
+        """
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -180,8 +177,7 @@ class Parameters:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds: format, version, a name if there is one, and the numbers."""
-        name: str = getattr(self, "name")  # noqa: B009 - as above
-        own = {"name": name} if name else {}
+        own = {"name": self.name} if self.name else {}
         return {"format": self.file_format, "version": self.version, **own, **self.numbers}
 
     @classmethod

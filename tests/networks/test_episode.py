@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distal.model import draws, network
-from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT, Maze
-from distal.model.network import Weights
+from distal.model import draws
+from distal.model.maze import LEFT, STOP, STRAIGHT, Maze
 from distal.model.settings import Settings
-from distal.tasks.episode import choose, run_episode
+from distal.networks import Recurrent, Weights, run_episode
 from distal.tasks.mazes import MazeTask, episodic_performance
 from distal.tasks.task import Aim
 from tests.mazes import T
@@ -82,36 +81,10 @@ def test_the_record_holds_the_activations_of_every_step() -> None:
     assert episode.outputs.tolist() == [[0, 0, 0, 1], [0, 0, 0, 1], [0, 1, 0, 0]]
 
 
-def test_winner_takes_the_largest_sum_and_the_first_if_equal() -> None:
-    word = np.uint32(0)
-    assert choose(np.array([-3, -1, -2, -1], np.float32), "winner", word)[0] == LEFT
-    action, active = choose(np.array([1, 5, 5, 2], np.float32), "winner", word)
-    assert (action, active.tolist()) == (LEFT, [0, 1, 0, 0])
-
-
-def test_binary_acts_by_the_largest_sum_but_activates_all_positive_ones() -> None:
-    word = np.uint32(0)
-    action, active = choose(np.array([1, 0, 3, 2], np.float32), "binary", word)
-    assert (action, active.tolist()) == (RIGHT, [1, 0, 1, 1])
-    action, active = choose(np.array([-1, -2, -3, -0.5], np.float32), "binary", word)
-    assert (action, active.tolist()) == (STRAIGHT, [0, 0, 0, 0])
-
-
-def test_random_draws_from_the_active_outputs_or_from_all_when_none_is_active() -> None:
-    words = [np.uint32(k * 2**30 + 5) for k in range(4)]
-    sums = np.array([-1, 2, 0, 1], np.float32)
-    assert [choose(sums, "random", word)[0] for word in words] == [LEFT, LEFT, STRAIGHT, STRAIGHT]
-    assert choose(sums, "random", words[0])[1].tolist() == [0, 1, 0, 1]
-    silent = np.array([-1, -1, 0, -1], np.float32)
-    assert [choose(silent, "random", word)[0] for word in words] == [STOP, LEFT, RIGHT, STRAIGHT]
-    assert choose(silent, "random", words[0])[1].tolist() == [0, 0, 0, 0]
-
-
 def test_random_actions_use_the_word_of_their_step() -> None:
     silent = Weights(np.zeros((1, 9), np.float32), np.zeros((4, 2), np.float32))
     settings = Settings(hidden=1, outputs="random", steps=50)
-    task, none = Aim(MazeTask(T)), np.float32(0)
-    episode = run_episode(silent, none, none, task, settings, seed=12, episode=34)
+    episode = run_episode(Recurrent(settings=settings), silent, Aim(MazeTask(T)), seed=12, episode=34)
     words = draws.words(12, draws.ACTION, 34, range(1), 50)[0]
     assert episode.actions == tuple(int(word) >> 30 for word in words[: episode.steps])
 
@@ -121,9 +94,9 @@ def test_the_record_of_any_episode_is_consistent(
     maze: Maze, settings: Settings, seed: int, alpha_h: float, alpha_o: float, data: st.DataObject
 ) -> None:
     goal = data.draw(st.integers(0, len(maze.finals) - 1))
-    weights = network.fresh_weights(settings.hidden, seed, 0)
+    network = Recurrent(settings=settings, alpha_h=alpha_h, alpha_o=alpha_o)
     task = Aim(MazeTask(maze), goal)
-    episode = run_episode(weights, np.float32(alpha_h), np.float32(alpha_o), task, settings, seed, 0)
+    episode = run_episode(network, network.fresh_weights(seed, 0), task, seed, 0)
     assert 1 <= episode.steps <= settings.steps
     assert not any(maze.walls[cell] for cell in episode.walk.cells)
     assert episode.walk.reached == (episode.walk.cells[-1] == maze.finals[goal])

@@ -1,0 +1,107 @@
+"""The networks: each file holds one, and `NETWORKS` knows them all by the word for their kind.
+
+One line, `register(Mine)`, makes a new network known to everything that takes settings: the
+keyword `network`, the command line, results and runs on disk. It runs on the reference engine;
+engines that are compiled refuse what they have no code for, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from distal.base.checks import InputError, instance, one_of, shown, text
+from distal.model.settings import Settings
+from distal.networks.checking import check_network
+from distal.networks.episode import Acting, Episode, run_episode
+from distal.networks.network import Network, Record, State, Sums, Weights, before, choose, ordered_sum, psi
+from distal.networks.recurrent import Recurrent, RecurrentWeights
+
+__all__ = [
+    "NETWORKS",
+    "Acting",
+    "Episode",
+    "Network",
+    "Record",
+    "Recurrent",
+    "RecurrentWeights",
+    "State",
+    "Sums",
+    "Weights",
+    "before",
+    "check_network",
+    "choose",
+    "network_class",
+    "network_for",
+    "ordered_sum",
+    "psi",
+    "register",
+    "run_episode",
+    "unregister",
+]
+
+N = TypeVar("N", bound=Network)
+
+NETWORKS: dict[str, type[Network]] = {Recurrent.kind: Recurrent}
+_OURS = tuple(NETWORKS)
+
+
+def register(kind: type[N]) -> type[N]:
+    """Make a network known by its word.
+
+    Args:
+        kind: The class. Do this in the file that defines it, so that workers know it too.
+
+    Returns:
+        The class, so that `@register` can stand above it.
+
+    Raises:
+        InputError: If it is no network, or its word is taken.
+    """
+    check_network(kind)
+    for name in ("kind", "label"):
+        text(f"{name} of {kind.__name__}", getattr(kind, name, None), 50)
+    if not kind.kind.isidentifier():
+        raise InputError(f"kind of {kind.__name__} is {shown(kind.kind)}, expected one word")
+    taken = NETWORKS.get(kind.kind, kind)
+    if taken is not kind:
+        raise InputError(f"kind {kind.kind!r} of {kind.__name__} is that of {taken.__name__}; choose another")
+    NETWORKS[kind.kind] = kind
+    return kind
+
+
+def unregister(kind: str) -> None:
+    """Forget a network that `register` made known, by its word; the paper's stays."""
+    del NETWORKS[one_of("kind", kind, [word for word in NETWORKS if word not in _OURS])]
+
+
+def network_class(settings: Settings) -> type[Network]:
+    """Return the class of the network that settings name; refuse a word that nobody has registered."""
+    word = instance("settings", settings, Settings, "a Settings").network
+    if word not in NETWORKS:
+        known = ", ".join(NETWORKS)
+        raise InputError(
+            f"network is {shown(word)}, expected one of {known}; "
+            "import the module that registers it, with distal.networks.register"
+        )
+    return NETWORKS[word]
+
+
+def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[str, float]) -> Network:
+    """Return the network that settings name.
+
+    Args:
+        settings: The word for it, its hidden neurons and the readings.
+        inputs: The number of inputs, without the bias.
+        outputs: The number of outputs.
+        numbers: The numbers of a learner, by name; the network takes its scales from them.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: If nobody has registered the word, or a number is out of its range.
+    """
+    kind = network_class(settings)
+    scales = {name: numbers[name] for name in kind.scales if name in numbers}
+    return kind(inputs, outputs, settings, **scales)

@@ -1,0 +1,140 @@
+"""One episode: a network with fixed weights acts until it is over.
+
+The record of all activations is what the traces are made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base.checks import InputError, instance, integer
+from distal.base.frozen import Frozen
+from distal.model import draws
+from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.traces import Activations
+from distal.networks.network import Network, Weights
+from distal.tasks.task import Aim, W
+
+
+@dataclass(frozen=True, eq=False)
+class Episode(Frozen, Generic[W]):
+    """The course of an episode, and the weights that made it.
+
+    Attributes:
+        weights: The weights, which do not change during an episode.
+        walk: The walk through the task.
+        ep: The EP; a whole number in a maze.
+        actions: The action of each step.
+        inputs: The inputs, (steps, I + 1), the bias last.
+        hidden: Which hidden neurons were active, (steps, H).
+        outputs: The activations of the outputs, (steps, O).
+        number: The number of the episode in its trial, from 0.
+    """
+
+    weights: Weights
+    walk: W
+    ep: float
+    actions: tuple[int, ...]
+    inputs: Activations
+    hidden: Activations
+    outputs: Activations
+    number: int = 0
+
+    @property
+    def steps(self) -> int:
+        """The number of steps taken, the one that entered the goal included."""
+        return len(self.actions)
+
+
+class Acting:
+    """A network in an episode under way: it acts, and keeps the record.
+
+    Args:
+        network: The network.
+        weights: Its weights.
+        seed: The seed of the trial, for actions that are drawn.
+        number: The number of the episode, from 0.
+        record: Whether to keep the activations of every step, for `ended`.
+    """
+
+    def __init__(
+        self, network: Network, weights: Weights, seed: int, number: int, record: bool = True
+    ) -> None:
+        self.network, self.weights, self.seed, self.number = network, weights, seed, number
+        self.state = network.start()
+        self.steps = 0
+        self._words: NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._actions: list[int] = []
+        self._history: list[tuple[Activations, Activations, Activations]] | None = [] if record else None
+
+    def act(self, bits: Sequence[int]) -> int:
+        """Return the action for the inputs of this step, zeros and ones without the bias."""
+        inputs: Activations = np.array([*bits, 1], np.uint8)
+        action, self.state = self.network.step(self.weights, self.state, inputs, self._word)
+        self.steps += 1
+        if self._history is not None:
+            self._actions.append(action)
+            self._history.append((inputs, self.state.active, self.state.outputs))
+        return action
+
+    def _word(self) -> np.uint32:
+        """Return the random word of this step: a function of the seed, the episode and the step."""
+        if self.steps >= len(self._words):
+            count = max(self.network.settings.steps, 2 * len(self._words))
+            self._words = draws.words(self.seed, draws.ACTION, self.number, range(1), count)[0]
+        return np.uint32(self._words[self.steps])
+
+    def ended(self, ep: float, walk: Any = None) -> Episode[Any]:
+        """Return the episode.
+
+        Args:
+            ep: Its EP.
+            walk: The walk through the task, where there is one.
+
+        Returns:
+            What happened.
+
+        Raises:
+            InputError: If no step was taken.
+        """
+        if not self._history:
+            raise InputError(f"episode {self.number} has no step; act at least once before it ends")
+        inputs, hidden, outputs = (np.stack(layer) for layer in zip(*self._history, strict=True))
+        return Episode(self.weights, walk, ep, tuple(self._actions), inputs, hidden, outputs, self.number)
+
+
+def run_episode(network: Network, weights: Weights, task: Aim[W], seed: int, episode: int) -> Episode[W]:
+    """Run one episode of a trial.
+
+    Args:
+        network: The network; its settings say how many steps an episode has.
+        weights: Its weights.
+        task: The task and its goal.
+        seed: The seed of the trial.
+        episode: The number of the episode, from 0.
+
+    Returns:
+        What happened.
+
+    Raises:
+        InputError: If an argument is wrong, or they do not fit together.
+    """
+    instance("network", network, Network, "a Network, such as Recurrent()")  # type: ignore[type-abstract]
+    instance("weights", weights, Weights, "the Weights of a network")
+    instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)")
+    seed, episode = integer("seed", seed, 0, MAX_SEED), integer("episode", episode, 0, MAX_COUNT)
+    network.weights(weights.hidden, weights.output)  # refuses those of another shape
+    return lived(Acting(network, weights, seed, episode), task)
+
+
+def lived(acting: Acting, task: Aim[W]) -> Episode[W]:
+    """Let a network act in a task until the episode is over."""
+    walk = task.begin(acting.network.settings, acting.number)
+    while acting.steps < acting.network.settings.steps and not walk.over:
+        walk.act(acting.act(walk.sense()))
+    return acting.ended(walk.ep, walk)
