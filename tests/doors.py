@@ -1337,6 +1337,7 @@ def machinery() -> list[Door]:
             "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
             "progress": PROGRESS,
         }),
+        Door("distal.check_task", distal.check_task, {"task": BATCH["task"], "seed": SEED}),
         Door("distal.tasks.sources.rebuilt", rebuilt, {
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from distal.studies.task_study import TaskStudy as TaskStudy
     from distal.studies.task_study import study_tasks as study_tasks
     from distal.studies.writing import write_report as write_report
+    from distal.tasks.checking import check_task as check_task
     from distal.tasks.gym import EnvTask as EnvTask
     from distal.tasks.sources import task_of as task_of
     from distal.tasks.switching import Switch as Switch
@@ -112,6 +113,7 @@ _HOMES = {
     "studies.reproduction": "Reproduction",
     "studies.task_study": "TaskStudy study_tasks",
     "studies.writing": "write_report",
+    "tasks.checking": "check_task",
     "tasks.gym": "EnvTask",
     "tasks.sources": "task_of",
     "tasks.switching": "Switch",
