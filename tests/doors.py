@@ -67,8 +67,9 @@ from distal.show.inspection_page import write_figures, write_page
 from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
-from distal.studies.experiments import Reproduction, Scale
-from distal.studies.reading_study import ReadingStudy
+from distal.studies.reading_outcome import ReadingStudy
+from distal.studies.reproduction import Reproduction
+from distal.studies.study import Scale
 from distal.studies.task_study import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
