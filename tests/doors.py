@@ -67,8 +67,9 @@ from distal.show.inspection_page import write_figures, write_page
 from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
-from distal.studies.experiments import Reproduction, Scale
-from distal.studies.reading_study import ReadingStudy
+from distal.studies.reading_outcome import ReadingStudy
+from distal.studies.reproduction import Reproduction
+from distal.studies.study import Scale
 from distal.studies.task_study import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
@@ -1336,6 +1337,7 @@ def machinery() -> list[Door]:
             "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
             "progress": PROGRESS,
         }),
+        Door("distal.check_task", distal.check_task, {"task": BATCH["task"], "seed": SEED}),
         Door("distal.tasks.sources.rebuilt", rebuilt, {
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),
