@@ -69,6 +69,8 @@ def test_a_run_that_stops_in_any_generation_resumes_to_the_same_bytes(
     evolve(learner, **{**SMALL, "generations": 1}, search=search, out=tmp_path / "short")
     resume(tmp_path / "short", generations=3)
     assert contents(tmp_path / "short") == contents(tmp_path / "whole")
+    with pytest.raises(InputError, match="generations is 2, expected a whole number from 3"):
+        resume(tmp_path / "short", generations=2)
     alone = evolve(learner, **{**SMALL, "runs": 1}, search=search)
     assert alone.best[0].tolist() == whole.best[0].tolist()
 

@@ -787,9 +787,12 @@ def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:
     return task_of(task)
 
 
-def settings_in(task: Task[Any], given: SettingsDict) -> Settings:
-    """Return the settings in force; the task says how many steps an episode has, unless they do."""
-    return Settings.of({"steps": task.steps, **given} if task.steps is not None else given)
+def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()) -> Settings:
+    """Return the settings in force; the task says how many steps an episode has, unless they do.
+
+    `others` are the caller's own keywords, for the nearest right spelling of an unknown one.
+    """
+    return Settings.of({"steps": task.steps, **given} if task.steps is not None else given, others)
 
 
 def checked_maze(maze: Maze | None) -> Maze:

@@ -21,7 +21,7 @@ from distal.learners import KINDS, Learner, checked_learner
 from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import SettingsDict
 from distal.search import racing
 from distal.search.config import Config
 from distal.search.fitness import runner_for
@@ -156,13 +156,12 @@ def configured(
     """
     settings = {} if settings is None else settings
     _refuse_options_of_the_search(settings)
-    Settings.of(settings, tuple(inspect.signature(evolve).parameters))
     chosen = chosen_task(task, maze)
     config = Config(
         learner,
         generations=GENERATIONS if generations is None else generations,
         search=GeneticAlgorithm() if search is None else search,
-        settings=settings_in(chosen, settings),
+        settings=settings_in(chosen, settings, tuple(inspect.signature(evolve).parameters)),
         task=chosen,
         switch=switch_of(switch),
         begin_with=_genes_given(learner, begin_with),
