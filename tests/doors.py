@@ -49,8 +49,10 @@ from distal import (
 from distal.engines import Batch, Runner, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
-from distal.evaluation.learning import Behaviour, Result, batch_of
+from distal.evaluation.behaviour import Behaviour
+from distal.evaluation.result import Result
 from distal.evaluation.rule_set import find_rules
+from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import Usage
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
@@ -1288,7 +1290,7 @@ def machinery() -> list[Door]:
         Door("distal.model.draws.child_seed", child_seed, {
             "seed": SEED, **{name: row(0, whole(0, 2**32 - 1)) for name in ("first", "second", "third")},
         }),
-        Door("distal.evaluation.learning.batch_of", batch_of, {
+        Door("distal.evaluation.trials.batch_of", batch_of, {
             **{name: BATCH[name] for name in BATCH if name not in ("learner", "goal", "seed")},
             "learners": row((RULE,), never), "seeds": row(np.array([3], np.uint64), some(np.ndarray)),
             "trials": row(1, whole(1, 2**32 - 1, quick=1000)),
@@ -1426,7 +1428,8 @@ NO_DOOR = {
         (
             "distal.networks.Network", "distal.networks.Network.propagate", "distal.networks.Network.sources",
             "distal.networks.Network.step", "distal.networks.Network.weights",
-            "distal.networks.Network.perturbation", "distal.learners.Learner.update",
+            "distal.networks.Network.perturbation", "distal.networks.Sums", "distal.networks.ordered_sum",
+            "distal.networks.psi", "distal.learners.Learner.update",
             "distal.learners.Memory", "distal.learners.Memory.number", "distal.learners.Trial.fresh_at",
             "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial", "distal.PlasticNetwork.live",
         ),

@@ -17,9 +17,11 @@ from distal._version import __version__ as __version__
 from distal.base.checks import InputError
 from distal.engines import Runner
 from distal.evaluation.agents import Agent, Evaluation, evaluate
+from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.comparison import Comparison, PairedDifference, compare
 from distal.evaluation.inspection import Inspection, inspect
-from distal.evaluation.learning import Behaviour, Difference, Result, climb, learn
+from distal.evaluation.learn import climb, learn
+from distal.evaluation.result import Difference, Result
 from distal.evaluation.rule_set import RuleSet, inspect_set
 from distal.learners import PlasticNetwork, find_learner
 from distal.learners.chance import Chance

@@ -154,7 +154,7 @@ def test_acting_and_ending_need_an_episode() -> None:
     one.act([0, 1, 0])
     for both in ({}, {"ep": 1, "reward": 1}):
         with pytest.raises(InputError, match=r"either ep .lower is better. or reward .higher is better."):
-            one.end_episode(**both)  # type: ignore[arg-type]
+            one.end_episode(**both)
     one.end_episode(ep=3)
     assert (one.episode, repr(one).endswith("episode 1)")) == (1, True)
 

@@ -23,7 +23,7 @@ from distal import InputError, Maze, ReadingStudy, Settings, study_readings, wri
 from distal.base.colours import DARK, LIGHT
 from distal.cli import main
 from distal.cli.readings import show_readings
-from distal.evaluation import learning as evaluation
+from distal.evaluation import trials as evaluation
 from distal.learners import chance_for
 from distal.learners.shipped import published_fitness
 from distal.model.draws import child_seed

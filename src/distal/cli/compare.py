@@ -26,7 +26,7 @@ from distal.evaluation.comparison import (
     limits,
     written,
 )
-from distal.evaluation.learning import checked_numbers, settings_in
+from distal.evaluation.trials import checked_numbers, settings_in
 from distal.studies.figures import blank, own_style, render, standalone
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines

@@ -17,8 +17,8 @@ from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
 from distal.evaluation.inspection import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
-from distal.evaluation.learning import checked_numbers, settings_in
 from distal.evaluation.rule_set import RANDOM, RuleSet, find_rules, inspect_set
+from distal.evaluation.trials import checked_numbers, settings_in
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.shipped import SHIPPED, shipped_names

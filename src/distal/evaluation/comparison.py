@@ -48,14 +48,8 @@ from distal.base.significance import (
     superiority,
 )
 from distal.engines import Batch, Progress, Runner, Trials
-from distal.evaluation.learning import (
-    Result,
-    batch_of,
-    checked_numbers,
-    chosen_task,
-    episode_columns,
-    settings_in,
-)
+from distal.evaluation.result import Result, episode_columns
+from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT

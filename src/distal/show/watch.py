@@ -32,7 +32,7 @@ from distal.base.frozen import Frozen
 from distal.engines import Batch, Progress, Runner, reference
 from distal.engines.batch import best_so_far, named_in_errors
 from distal.engines.numbers import COMPILED_INPUTS, COMPILED_OUTPUTS
-from distal.evaluation.learning import batch_of, checked_numbers, chosen_task, settings_in
+from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
 from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, chance_for, checked_learner, embedded, name_of
 from distal.learners.chance import Chance

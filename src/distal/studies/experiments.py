@@ -24,7 +24,7 @@ from distal.base import memory
 from distal.base.checks import flag, folder, function, integer, one_of
 from distal.base.frozen import Frozen
 from distal.engines import Runner
-from distal.evaluation.learning import batch_of, checked_maze
+from distal.evaluation.trials import batch_of, checked_maze
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
 from distal.learners.shipped import Rule, published_rules
 from distal.model import draws

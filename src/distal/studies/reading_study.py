@@ -38,7 +38,7 @@ from distal.base.checks import (
 )
 from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner
-from distal.evaluation.learning import checked_maze
+from distal.evaluation.trials import checked_maze
 from distal.learners import Learner, chance_for, embedded, from_embedded
 from distal.learners.shipped import NUMBERS, Rule, published_rules
 from distal.model import maze as mazes
