@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from notebook_pages import write_page
 
 from distal.base.checks import InputError
-from distal.cli import _parser
+from distal.cli import make_parser
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = "<!-- commands -->"
@@ -99,7 +99,7 @@ def inlined(path: Path, caption: str) -> str:
 
 def commands() -> str:
     """Return the command reference: what each command does, how it is called, its options."""
-    parser = _parser()
+    parser = make_parser()
     choices = next(
         action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
     ).choices

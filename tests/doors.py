@@ -389,7 +389,6 @@ def agent() -> distal.Agent:
     return result().agent(0)
 
 
-@cache
 def plastic() -> distal.PlasticNetwork:
     """Make a plastic network for the maze."""
     return distal.PlasticNetwork(RULE, inputs=3, outputs=4, settings=SHORT)
@@ -409,6 +408,7 @@ def acted() -> distal.PlasticNetwork:
     return made
 
 
+@cache
 def lake_agent() -> distal.Agent:
     """Return an agent of an environment."""
     small: Any = {"episodes": 1, "trials": 1, "hidden": 2}
@@ -625,6 +625,12 @@ SETTINGS: Rows = {
     "steps": row(3, whole(1, 10_000)),
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
+    "network": row("recurrent", words("recurrent")),
+}
+# A word that nobody has registered is refused where a network is made of it.
+ANY_NETWORK: Rows = {
+    **SETTINGS,
+    "network": row("recurrent", lambda word: EITHER if isinstance(word, str) else WRONG),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
@@ -966,9 +972,9 @@ def learning() -> list[Door]:
         Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4)), "width": row(3, whole(1, 5))}),
         Door("distal.maze", distal.maze, {"name": row("triple-t", words(*MAZES))}),
         Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
-        Door("distal.Settings", Settings, SETTINGS),
-        Door("distal.Settings.from_dict", from_fields(Settings.from_dict), SETTINGS),
-        Door("distal.Settings.among", from_fields(Settings.among), SETTINGS),
+        Door("distal.Settings", Settings, ANY_NETWORK),
+        Door("distal.Settings.from_dict", from_fields(Settings.from_dict), ANY_NETWORK),
+        Door("distal.Settings.among", from_fields(Settings.among), ANY_NETWORK),
         Door("distal.Settings.among", Settings.among, {"data": row(SHORT.to_dict(), never)}),
         Door("distal.Settings.from_dict", Settings.from_dict, {"data": row(SHORT.to_dict(), never)}),
         Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),

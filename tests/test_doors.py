@@ -189,7 +189,7 @@ BAD: dict[str, list[str]] = {
 
 def options() -> dict[str, list[argparse.Action]]:
     """Return what every command takes a value for."""
-    (commands,) = (action for action in cli._parser()._actions if action.dest == "command")
+    (commands,) = (action for action in cli.make_parser()._actions if action.dest == "command")
     assert isinstance(commands.choices, dict)
     return {
         name: [action for action in command._actions if action.nargs != 0]
@@ -225,7 +225,9 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
     def begun(*args: object, **options: object) -> None:
         raise AssertionError("something was begun")
 
-    monkeypatch.setattr(cli, "_parser", cache(cli._parser))  # most of the time would go into making it
+    monkeypatch.setattr(
+        cli, "make_parser", cache(cli.make_parser)
+    )  # most of the time would go into making it
     spreads = any(action.dest == "cluster" for action in options()[command])
     for line in bad_lines(command):
         with monkeypatch.context() as patch:

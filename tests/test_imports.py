@@ -15,12 +15,14 @@ ROOT = Path(distal.__file__).parent
 # Each may import itself and what stands before it. All may import the version, none the front door.
 ORDER = (
     "_version", "base", "model", "tasks", "networks", "learners", "engines", "evaluation", "search",
-    "studies",
-    "show", "bench", "cli", "front door",
+    "studies", "show", "bench", "cli", "front door",
 )  # fmt: skip
 
 # What may be imported in a function: the module that does it, what it imports, and why.
 LATE = {
+    ("base.checks", "numpy"): "takes 0.1 s, and a command that only prints its help has no array to check",
+    ("base.machine", "platform"): "the front door looks at memory alone",
+    ("base.machine", "importlib"): "likewise",
     ("base.drawing", "matplotlib"): "takes a third of a second; only figures need it",
     ("base.frames", "pandas"): "an extra",
     ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",
@@ -40,6 +42,11 @@ LATE = {
     ("tasks.gym", "gymnasium"): "an extra",
     ("tasks.sources", "gymnasium"): "an extra",
     ("tasks.tabulation", "gymnasium"): "an extra",
+    ("cli", "distal.engines"): "imports NumPy; only commands that run trials need it",
+    ("cli", "distal.engines.spread"): "imports NumPy; only a command that fails needs it",
+    ("cli", "distal.base.checks"): "likewise",
+    ("cli", "distal.cli.terminal"): "imports rich; likewise",
+    ("cli.parser", "distal.cli.terminal"): "likewise",
     ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
     ("cli.inspect", "distal.show.inspection_page"): "imports the figures; no other command needs them",
     ("cli.watch", "distal.show.film"): "imports Pillow",

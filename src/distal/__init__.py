@@ -4,7 +4,7 @@ Rules by which small neural networks learn from a reward that comes only once pe
 episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
 """
 
-# Ctrl-C and memory come before what follows, which loads NumPy and takes half a second.
+# Ctrl-C and memory come before all that follows.
 from distal.base import ctrl_c
 
 ctrl_c.take_over()
@@ -13,112 +13,134 @@ from distal.base.machine import check_start
 
 check_start()
 
-from distal._version import __version__ as __version__
-from distal.base.checks import InputError
-from distal.engines import Runner
-from distal.evaluation.agents import Agent, Evaluation, evaluate
-from distal.evaluation.behaviour import Behaviour
-from distal.evaluation.comparison import Comparison, PairedDifference, compare
-from distal.evaluation.inspection import Inspection, inspect
-from distal.evaluation.learn import climb, learn
-from distal.evaluation.result import Difference, Result
-from distal.evaluation.rule_set import RuleSet, inspect_set
-from distal.learners import PlasticNetwork, find_learner
-from distal.learners.chance import Chance
-from distal.learners.hill_climbing import HillClimbing
-from distal.learners.shipped import (
-    Rule,
-    champion_record,
-    champion_rules,
-    find_rule,
-    published_rule,
-    published_rules,
-)
-from distal.model.maze import Maze, maze, t_maze, triple_t_maze
-from distal.model.settings import Settings
-from distal.networks import check_network
-from distal.search.cma import CMA
-from distal.search.evolve import evolve, resume
-from distal.search.genetic import GeneticAlgorithm
-from distal.search.islands import Islands
-from distal.search.racing import Race
-from distal.search.restarts import Restarts
-from distal.search.results import Evolved
-from distal.studies.beyond_study import BeyondStudy, study_beyond
-from distal.studies.champions import Champion, champions
-from distal.studies.experiments import Reproduction, reproduce
-from distal.studies.reading_study import ReadingStudy, study_readings
-from distal.studies.task_study import TaskStudy, study_tasks
-from distal.studies.writing import write_report
-from distal.tasks import registration
-from distal.tasks.gym import EnvTask
-from distal.tasks.sources import task_of
-from distal.tasks.switching import Switch
-from distal.tasks.table import Table
-from distal.tasks.table_task import TableTask
-from distal.tasks.tabulation import tabulate
-from distal.tasks.task import Task
+from importlib import import_module
 
-__all__ = [
-    "CMA",
-    "Agent",
-    "Behaviour",
-    "BeyondStudy",
-    "Champion",
-    "Chance",
-    "Comparison",
-    "Difference",
-    "EnvTask",
-    "Evaluation",
-    "Evolved",
-    "GeneticAlgorithm",
-    "HillClimbing",
-    "InputError",
-    "Inspection",
-    "Islands",
-    "Maze",
-    "PairedDifference",
-    "PlasticNetwork",
-    "Race",
-    "ReadingStudy",
-    "Reproduction",
-    "Restarts",
-    "Result",
-    "Rule",
-    "RuleSet",
-    "Runner",
-    "Settings",
-    "Switch",
-    "Table",
-    "TableTask",
-    "Task",
-    "TaskStudy",
-    "champion_record",
-    "champion_rules",
-    "champions",
-    "check_network",
-    "climb",
-    "compare",
-    "evaluate",
-    "evolve",
-    "find_learner",
-    "find_rule",
-    "inspect",
-    "inspect_set",
-    "learn",
-    "maze",
-    "published_rule",
-    "published_rules",
-    "reproduce",
-    "resume",
-    "study_beyond",
-    "study_readings",
-    "study_tasks",
-    "t_maze",
-    "tabulate",
-    "task_of",
-    "triple_t_maze",
-    "write_report",
-]
+from distal._version import __version__ as __version__
+from distal.tasks import registration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from distal.base.checks import InputError as InputError
+    from distal.engines import Runner as Runner
+    from distal.evaluation.agents import Agent as Agent
+    from distal.evaluation.agents import Evaluation as Evaluation
+    from distal.evaluation.agents import evaluate as evaluate
+    from distal.evaluation.behaviour import Behaviour as Behaviour
+    from distal.evaluation.comparison import Comparison as Comparison
+    from distal.evaluation.comparison import PairedDifference as PairedDifference
+    from distal.evaluation.comparison import compare as compare
+    from distal.evaluation.inspection import Inspection as Inspection
+    from distal.evaluation.inspection import inspect as inspect
+    from distal.evaluation.learn import climb as climb
+    from distal.evaluation.learn import learn as learn
+    from distal.evaluation.result import Difference as Difference
+    from distal.evaluation.result import Result as Result
+    from distal.evaluation.rule_set import RuleSet as RuleSet
+    from distal.evaluation.rule_set import inspect_set as inspect_set
+    from distal.learners import PlasticNetwork as PlasticNetwork
+    from distal.learners import find_learner as find_learner
+    from distal.learners.chance import Chance as Chance
+    from distal.learners.hill_climbing import HillClimbing as HillClimbing
+    from distal.learners.shipped import Rule as Rule
+    from distal.learners.shipped import champion_record as champion_record
+    from distal.learners.shipped import champion_rules as champion_rules
+    from distal.learners.shipped import find_rule as find_rule
+    from distal.learners.shipped import published_rule as published_rule
+    from distal.learners.shipped import published_rules as published_rules
+    from distal.model.maze import Maze as Maze
+    from distal.model.maze import maze as maze
+    from distal.model.maze import t_maze as t_maze
+    from distal.model.maze import triple_t_maze as triple_t_maze
+    from distal.model.settings import Settings as Settings
+    from distal.networks import check_network as check_network
+    from distal.search.cma import CMA as CMA
+    from distal.search.evolve import evolve as evolve
+    from distal.search.evolve import resume as resume
+    from distal.search.genetic import GeneticAlgorithm as GeneticAlgorithm
+    from distal.search.islands import Islands as Islands
+    from distal.search.racing import Race as Race
+    from distal.search.restarts import Restarts as Restarts
+    from distal.search.results import Evolved as Evolved
+    from distal.studies.beyond_study import BeyondStudy as BeyondStudy
+    from distal.studies.beyond_study import study_beyond as study_beyond
+    from distal.studies.champions import Champion as Champion
+    from distal.studies.champions import champions as champions
+    from distal.studies.experiments import Reproduction as Reproduction
+    from distal.studies.experiments import reproduce as reproduce
+    from distal.studies.reading_study import ReadingStudy as ReadingStudy
+    from distal.studies.reading_study import study_readings as study_readings
+    from distal.studies.task_study import TaskStudy as TaskStudy
+    from distal.studies.task_study import study_tasks as study_tasks
+    from distal.studies.writing import write_report as write_report
+    from distal.tasks.gym import EnvTask as EnvTask
+    from distal.tasks.sources import task_of as task_of
+    from distal.tasks.switching import Switch as Switch
+    from distal.tasks.table import Table as Table
+    from distal.tasks.table_task import TableTask as TableTask
+    from distal.tasks.tabulation import tabulate as tabulate
+    from distal.tasks.task import Task as Task
+
+# The public names by the modules that hold them. Each is imported when it is first used: NumPy, SciPy and
+# the studies take most of a second, and nobody needs all of them.
+_HOMES = {
+    "base.checks": "InputError",
+    "engines": "Runner",
+    "evaluation.agents": "Agent Evaluation evaluate",
+    "evaluation.behaviour": "Behaviour",
+    "evaluation.comparison": "Comparison PairedDifference compare",
+    "evaluation.inspection": "Inspection inspect",
+    "evaluation.learn": "climb learn",
+    "evaluation.result": "Difference Result",
+    "evaluation.rule_set": "RuleSet inspect_set",
+    "learners": "PlasticNetwork find_learner",
+    "learners.chance": "Chance",
+    "learners.hill_climbing": "HillClimbing",
+    "learners.shipped": "Rule champion_record champion_rules find_rule published_rule published_rules",
+    "model.maze": "Maze maze t_maze triple_t_maze",
+    "model.settings": "Settings",
+    "networks": "check_network",
+    "search.cma": "CMA",
+    "search.evolve": "evolve resume",
+    "search.genetic": "GeneticAlgorithm",
+    "search.islands": "Islands",
+    "search.racing": "Race",
+    "search.restarts": "Restarts",
+    "search.results": "Evolved",
+    "studies.beyond_study": "BeyondStudy study_beyond",
+    "studies.champions": "Champion champions",
+    "studies.experiments": "Reproduction reproduce",
+    "studies.reading_study": "ReadingStudy study_readings",
+    "studies.task_study": "TaskStudy study_tasks",
+    "studies.writing": "write_report",
+    "tasks.gym": "EnvTask",
+    "tasks.sources": "task_of",
+    "tasks.switching": "Switch",
+    "tasks.table": "Table",
+    "tasks.table_task": "TableTask",
+    "tasks.tabulation": "tabulate",
+    "tasks.task": "Task",
+}
+_MODULES = {name: f"distal.{module}" for module, names in _HOMES.items() for name in names.split()}
+_ROOMS = (
+    "base", "bench", "cli", "engines", "evaluation", "learners", "model", "networks", "search", "show",
+    "studies", "tasks",
+)  # fmt: skip
+
+__all__ = sorted(_MODULES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    if name in _ROOMS:
+        return import_module(f"distal.{name}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'distal' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})
+
 
 registration.register()

@@ -346,11 +346,11 @@ def test_the_command_is_known_by_how_python_was_started(
 def test_an_interrupt_that_a_finaliser_would_swallow_ends_the_command(folder: Path) -> None:
     program = (
         "import os, signal, sys\n"
-        "import distal.cli\n"
+        "import distal.cli, distal.engines\n"
         "class Thing:\n"
         "    def __del__(self):\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "distal.cli.Runner = lambda *asked: (Thing(), None)[1]\n"
+        "distal.engines.Runner = lambda *asked: (Thing(), None)[1]\n"
         "sys.exit(distal.cli.main())\n"
     )
     (folder / "distal").write_text(program)

@@ -18,7 +18,7 @@ from unittest.mock import Mock
 import pytest
 
 import distal
-from distal import InputError, cli, published_rule
+from distal import InputError, published_rule
 from distal.cli import main
 from distal.cli.maze import small
 from distal.engines import Runner, resolve
@@ -742,7 +742,7 @@ def test_a_command_chooses_its_engine_once_and_has_one_runner(
         monkeypatch.setattr(sys.modules[f"distal.engines.{module}"], "resolve", chosen)
     monkeypatch.setattr(Runner, "__init__", counted)
     monkeypatch.setitem(experiments.SCALES, "quick", experiments.Scale("quick", 1, 0, 3))
-    monkeypatch.setattr(cli.reproduce, "compare", Mock(side_effect=InputError("all is run")))
+    monkeypatch.setattr("distal.cli.reproduce.compare", Mock(side_effect=InputError("all is run")))
     monkeypatch.chdir(tmp_path)
     engine = ["--engine", "cpu"] if command[0] != "watch" else []
     assert main([*command, *SMALL, *engine, "--maze", maze_file]) == (2 if command[0] == "reproduce" else 0)

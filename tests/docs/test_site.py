@@ -157,7 +157,7 @@ def test_links_between_pages_lead_to_a_place_on_them(built: Path) -> None:
 def test_the_command_reference_has_every_command_and_option(built: Path) -> None:
     text = (built / "commands.html").read_text(encoding="utf-8")
     subcommands = next(
-        action for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction)
+        action for action in cli.make_parser()._actions if isinstance(action, argparse._SubParsersAction)
     )
     for name, parser in subcommands.choices.items():
         start = text.index(f'<h2 id="{name}">')

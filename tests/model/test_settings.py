@@ -58,11 +58,11 @@ def turned(loader, name):
 
 SourceFileLoader.get_code = turned
 import distal
-from distal.cli import _parser
+from distal.cli import make_parser
 from distal.tasks.environment import MazeEnv
 options = {"trials": 1, "episodes": 6, "steps": 30, "keep_ep": True, "chance": False}
 one, other = (distal.learn("paper:1", engine=engine, **options) for engine in ("cpu", "reference"))
-args = _parser().parse_args(["learn", "paper:1"])
+args = make_parser().parse_args(["learn", "paper:1"])
 readings = distal.model.settings.READINGS
 print(json.dumps({
     "equal": (one.ep == other.ep).all().item(),

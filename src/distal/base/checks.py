@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SHOWN = 100  # letters of a value that a refusal shows
 _LONGEST_WORD, _LONGEST_MESSAGE = 300, 1200  # letters of a refusal, as a path may have them
@@ -28,7 +29,7 @@ _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 MOST = 2**20  # entries of a list, unless who asks for it says otherwise
 _MOST_NUMBERS = 2**28  # in an array that is made from lists
 T = TypeVar("T")
-_Index = TypeVar("_Index", bound=np.integer[Any])
+_Index = TypeVar("_Index", bound="np.integer[Any]")
 
 
 class InputError(ValueError):
@@ -174,9 +175,15 @@ def _is_listed(value: object) -> bool:
     """Say whether something is a list, a tuple or the like."""
     if isinstance(value, list | tuple):
         return True
-    if isinstance(value, np.ndarray):
-        return value.ndim > 0
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
+    if isinstance(value, Sequence):
+        return not isinstance(value, str | bytes | bytearray | memoryview)
+    return _is_of_numpy(value, "ndarray") and cast(Any, value).ndim > 0
+
+
+def _is_of_numpy(value: object, kind: str) -> bool:
+    """Say whether something is of a class of NumPy, which is not loaded where nothing can be."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, kind))
 
 
 def array(value: object) -> NDArray[Any]:
@@ -184,6 +191,8 @@ def array(value: object) -> NDArray[Any]:
 
     Masked arrays cannot: what is masked is no number.
     """
+    import numpy as np  # noqa: PLC0415
+
     try:
         return np.array(None if isinstance(value, np.ma.MaskedArray) else _read(value, _MOST_NUMBERS)[0])
     except Exception:  # what cannot become an array has any reason not to: it is too long, or ragged
@@ -192,8 +201,10 @@ def array(value: object) -> NDArray[Any]:
 
 def _read(value: object, most: int) -> tuple[object, int]:
     """Return nested lists, with what computes its entries as a tuple, and how many entries there are."""
-    if not _is_listed(value) or isinstance(value, np.ndarray):
-        return value, 1 if not isinstance(value, np.ndarray) else value.size
+    if _is_of_numpy(value, "ndarray"):
+        return value, cast(Any, value).size
+    if not _is_listed(value):
+        return value, 1
     listed = value if isinstance(value, list | tuple) else sequence("an array", value, "a list")
     plain = set(map(type, listed)) <= {int, float, bool}
     count = len(listed) if plain else 0
@@ -210,6 +221,8 @@ def _read(value: object, most: int) -> tuple[object, int]:
 
 def indices(name: str, value: object, high: int, kind: type[_Index]) -> NDArray[_Index]:
     """Return value as an array (n) of this kind of number, if it is an array of whole numbers in 0 … high."""
+    import numpy as np  # noqa: PLC0415
+
     if (
         not isinstance(value, np.ndarray)
         or isinstance(value, np.ma.MaskedArray)
@@ -225,6 +238,8 @@ def indices(name: str, value: object, high: int, kind: type[_Index]) -> NDArray[
 
 def finite_numbers(name: str, value: object, dimensions: int) -> NDArray[Any]:
     """Return value as an array of finite numbers, int64 or float64, if it is nested lists of such."""
+    import numpy as np  # noqa: PLC0415
+
     given = array(value)
     right = given.ndim == dimensions and given.size and given.dtype.kind in "if"
     if not right or not np.isfinite(given).all():
@@ -311,10 +326,10 @@ def reading(what: str) -> Iterator[None]:
 
 def _plain(value: object) -> object:
     """Return the Python number that a NumPy scalar, or another kind of number, holds."""
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
         return int.__int__(value)
-    return float.__float__(value) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return float.__float__(value)
+    return cast(Any, value).item() if _is_of_numpy(value, "generic") else value

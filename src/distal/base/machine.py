@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -22,6 +20,8 @@ _COMMANDS = ("distal", "distal.exe", "-m")  # how the command line is started
 
 def machine() -> dict[str, Any]:
     """Describe the machine and what runs on it."""
+    import platform  # noqa: PLC0415
+
     return {
         "processor": _processor(),
         "cores": available_cores(),
@@ -126,6 +126,8 @@ def available_cores() -> int:
 
 
 def _processor() -> str:
+    import platform  # noqa: PLC0415
+
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text(encoding="utf-8").splitlines():
@@ -135,7 +137,9 @@ def _processor() -> str:
 
 
 def _version(package: str) -> str | None:
+    from importlib import metadata  # noqa: PLC0415
+
     try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
         return None

@@ -10,41 +10,40 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 from distal._version import __version__
 from distal.base import interrupts
-from distal.base.checks import InputError, brief
-from distal.cli import (
-    bench,
-    beyond,
-    champions,
-    compare,
-    env,
-    evolve,
-    inspect,
-    learn,
-    maze,
-    readings,
-    reproduce,
-    rules,
-    runs,
-    tasks,
-    watch,
-)
 from distal.cli.parser import Parser
-from distal.cli.terminal import tell
-from distal.engines import Runner
-from distal.engines.spread import WorkError
 
-# As in the help.
-_COMMANDS = (
-    *(maze, env, rules, learn, compare, inspect, watch, evolve, runs),
-    *(reproduce, readings, tasks, beyond, champions, bench),
-)
+# The commands in the order of the help: the module that adds each one, and a line about it. Only the
+# module of the command that runs is imported.
+COMMANDS = {
+    "maze": ("maze", "draw a maze, its final positions and distances"),
+    "env": ("env", "show an environment as a task: its bits, actions and states, and what chance scores"),
+    "rules": ("rules", "list the rules that come with the package, or show one"),
+    "learn": ("learn", "train fresh networks with a rule, beside chance"),
+    "climb": ("learn", "train fresh networks by hill climbing, beside chance"),
+    "compare": ("compare", "compare learners in trials with the same seeds, beside chance"),
+    "inspect": (
+        "inspect",
+        "look into a rule: which rows it uses and needs, and the smallest rule that does as well",
+    ),
+    "watch": ("watch", "write a page that replays a trial of learning"),
+    "evolve": ("evolve", "evolve rules, or the parameters of hill climbing"),
+    "runs": ("runs", "summarise a folder of runs"),
+    "reproduce": ("reproduce", "run the paper's experiments and write a report"),
+    "readings": ("readings", "measure what every reading of the paper does to the results"),
+    "tasks": ("tasks", "ask in nine tasks whether rules learn there"),
+    "beyond": ("beyond", "ask six questions that the paper leaves open"),
+    "champions": ("champions", "search for the best rule that a budget can find"),
+    "bench": ("bench", "measure an engine"),
+}
 
 
-def _parser() -> Parser:
+def make_parser(chosen: str | None = None) -> Parser:
+    """Make the parser of the command line; with `chosen`, other commands than this have no options."""
     parser = Parser(
         prog="distal",
         description="Evolve and study delayed synaptic plasticity: rules by which small neural networks "
@@ -53,8 +52,13 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"distal {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
-    for command in _COMMANDS:
-        command.add(commands)
+    for name, (module, about) in COMMANDS.items():
+        if name in commands.choices:
+            continue  # added by the command before it
+        if chosen is None or module == COMMANDS.get(chosen, ("", ""))[0]:
+            import_module(f"distal.cli.{module}").add(commands)
+        else:
+            commands.add_parser(name, help=about)
     return parser
 
 
@@ -63,8 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with interrupts.raised():
             _open_streams()
-            return _run(arguments)
+            return _run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt as interrupt:
+        from distal.cli.terminal import tell  # noqa: PLC0415
+
         with interrupts.last_line():
             tell("; ".join(["distal: interrupted", *map(str, interrupt.args)]))
         return 130
@@ -84,36 +90,49 @@ def _open_streams() -> None:
             stream.reconfigure(errors="replace")  # a terminal without ± or − still gets its table
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: list[str]) -> int:
     """Parse, run the command, and turn what goes wrong into one line and an exit code."""
     try:
-        parser = _parser()
+        parser = make_parser(next((word for word in arguments if not word.startswith("-")), ""))
         args = parser.parse_args(arguments)
         if args.command is None:
             parser.print_help()
             return 0
         if hasattr(args, "engine"):
+            from distal.engines import Runner  # noqa: PLC0415
+
             # Refused at once, if it cannot run here; the one runner that the whole command has.
             args.runner = Runner(args.engine, getattr(args, "workers", None))
         args.run(args)
         sys.stdout.flush()
-    except InputError as error:
+    except Exception as error:
+        code = _tell_failure(error)
+        if code is None:
+            raise
+        return code
+    return 0
+
+
+def _tell_failure(error: Exception) -> int | None:
+    """Say in one line what went wrong, and return the exit code; None if nobody can have expected it."""
+    from distal.base.checks import InputError, brief  # noqa: PLC0415
+    from distal.cli.terminal import tell  # noqa: PLC0415
+    from distal.engines.spread import WorkError  # noqa: PLC0415
+
+    if isinstance(error, InputError | WorkError):
         tell(brief(f"distal: error: {error}"))
-        return 2
-    except WorkError as error:
-        tell(brief(f"distal: error: {error}"))
-        return 1
-    except MemoryError:
+        return 2 if isinstance(error, InputError) else 1
+    if isinstance(error, MemoryError):
         tell("distal: error: not enough memory; ask for fewer trials or episodes")
         return 2
-    except OSError as error:
-        # The reader has gone (distal … | head), or the disk is full. What is left in the buffer
-        # has nowhere to go; without this, Python would complain about it once more at exit.
-        with suppress(io.UnsupportedOperation):  # a stream of a program that calls us
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return 141
-        where = f"cannot use {str(error.filename)!r}" if error.filename else "cannot write the output"
-        tell(brief(f"distal: error: {where}: {error.strerror}"))
-        return 2 if error.filename else 1
-    return 0
+    if not isinstance(error, OSError):
+        return None
+    # The reader has gone (distal … | head), or the disk is full. What is left in the buffer
+    # has nowhere to go; without this, Python would complain about it once more at exit.
+    with suppress(io.UnsupportedOperation):  # a stream of a program that calls us
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 141
+    where = f"cannot use {str(error.filename)!r}" if error.filename else "cannot write the output"
+    tell(brief(f"distal: error: {where}: {error.strerror}"))
+    return 2 if error.filename else 1

@@ -16,7 +16,7 @@ from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
 from distal.model.settings import BINARY, NEURONS, READINGS, RECURRENT, Settings, SettingsDict, default
-from distal.networks import NETWORKS
+from distal.networks import NETWORKS, network_class
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
@@ -285,6 +285,8 @@ def levels_maze(args: argparse.Namespace, heading: str) -> Maze | None:
 def settings(args: argparse.Namespace) -> SettingsDict:
     """Return network, steps and readings as they were given."""
     given = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
+    if args.network is not None:
+        network_class(Settings(network=args.network))  # before a cluster is begun
     return cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
 
 

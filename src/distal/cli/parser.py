@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
 from distal.base.checks import brief, path, shown, suggestion
-from distal.cli import terminal
 
 _PATHS = ("DIR", "FILE", "MAZE", "OUT")  # what stands for the path of a file or a folder in the help
 
@@ -20,7 +19,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with exit code 2."""
-        self.exit(2, f"{self.prog}: error: {brief(terminal.visible(message))} (see {self.prog} --help)\n")
+        from distal.cli.terminal import visible  # noqa: PLC0415
+
+        self.exit(2, f"{self.prog}: error: {brief(visible(message))} (see {self.prog} --help)\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse an unknown command with the nearest right one."""

@@ -103,5 +103,6 @@ def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[
         InputError: If nobody has registered the word, or a number is out of its range.
     """
     kind = network_class(settings)
+    instance("numbers", numbers, Mapping, "the numbers of a learner, by name")  # type: ignore[type-abstract]
     scales = {name: numbers[name] for name in kind.scales if name in numbers}
     return kind(inputs, outputs, settings, **scales)
