@@ -33,7 +33,8 @@ from distal.learners.dsp import NUMBERS, ROWS, Rule
 from distal.learners.shipped import champion_record, champion_rules, find_rule
 from distal.model.draws import child_seed
 from distal.model.maze import maze, t_maze, triple_t_maze
-from distal.model.settings import NEURONS, READINGS, SettingsDict
+from distal.model.readings import NEURONS, READINGS
+from distal.model.settings import SettingsDict
 from distal.studies.measured import Curve
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim

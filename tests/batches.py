@@ -9,7 +9,7 @@ import numpy as np
 from distal import Chance, HillClimbing, Maze, Rule, Settings, triple_t_maze
 from distal.engines import Batch
 from distal.learners import Learner
-from distal.model.settings import NEURONS, READINGS
+from distal.model.readings import NEURONS, READINGS
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import BACK, NEW, Switch
 from distal.tasks.table import Table

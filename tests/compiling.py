@@ -14,7 +14,7 @@ from distal.engines import cpu
 from distal.engines.cpu import counting, kernels
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner
-from distal.model.settings import BINARY, SIGMOID
+from distal.model.readings import BINARY, SIGMOID
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 

@@ -56,7 +56,7 @@ from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import Usage
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
-from distal.model.settings import NEURONS, READINGS
+from distal.model.readings import NEURONS, READINGS
 from distal.networks import Recurrent, run_episode
 from distal.search.cma import CMASearch
 from distal.search.config import Config
@@ -66,6 +66,7 @@ from distal.search.registry import register
 from distal.search.results import Fresh, Winner
 from distal.show import film, watch
 from distal.show.inspection_page import write_figures, write_page
+from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
 from distal.studies.experiments import Reproduction, Scale
@@ -531,9 +532,9 @@ def held_out() -> dict[str, Any]:
 
 
 @cache
-def scene() -> film.Scene:
+def scene() -> Scene:
     """Return a walk of a step."""
-    return film.scenes(trials(), [1])[0]
+    return scenes(trials(), [1])[0]
 
 
 def restored(**state: object) -> None:
@@ -626,11 +627,6 @@ SETTINGS: Rows = {
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
     "network": row("recurrent", words("recurrent")),
-}
-# A word that nobody has registered is refused where a network is made of it.
-ANY_NETWORK: Rows = {
-    **SETTINGS,
-    "network": row("recurrent", lambda word: EITHER if isinstance(word, str) else WRONG),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
@@ -948,7 +944,7 @@ def learning() -> list[Door]:
         Door("distal.PlasticNetwork", distal.PlasticNetwork, PLASTIC),
         Door("distal.PlasticNetwork.act", method(acting, "act"), {"observation": row([1, 0, 1], never)}),
         Door("distal.PlasticNetwork.end_episode", lambda **given: acted().end_episode(**given), {
-            "ep": row(3, finite), "reward": row(None, none_or(never)),
+            "ep": row(3, finite), "reward": row(None, none_or(lambda _: EITHER)),
         }),
         Door("distal.PlasticNetwork.save", method(plastic, "save"), {"path": row("saved.json", new_file)}),
         Door("distal.PlasticNetwork.load", distal.PlasticNetwork.load, {
@@ -972,9 +968,9 @@ def learning() -> list[Door]:
         Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4)), "width": row(3, whole(1, 5))}),
         Door("distal.maze", distal.maze, {"name": row("triple-t", words(*MAZES))}),
         Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
-        Door("distal.Settings", Settings, ANY_NETWORK),
-        Door("distal.Settings.from_dict", from_fields(Settings.from_dict), ANY_NETWORK),
-        Door("distal.Settings.among", from_fields(Settings.among), ANY_NETWORK),
+        Door("distal.Settings", Settings, SETTINGS),
+        Door("distal.Settings.from_dict", from_fields(Settings.from_dict), SETTINGS),
+        Door("distal.Settings.among", from_fields(Settings.among), SETTINGS),
         Door("distal.Settings.among", Settings.among, {"data": row(SHORT.to_dict(), never)}),
         Door("distal.Settings.from_dict", Settings.from_dict, {"data": row(SHORT.to_dict(), never)}),
         Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),
@@ -1178,15 +1174,15 @@ def pictures() -> list[Door]:
         Door("distal.show.watch.trials", watch.trials, WATCHING),
         Door("distal.show.watch.watch", watch.watch, page),
         Door("distal.show.watch.write_page", watch.write_page, {"out": row("page.html", new_file), **page}),
-        Door("distal.show.film.scenes", film.scenes, {
+        Door("distal.show.scenes.scenes", scenes, {
             "batch": (trials, one(Batch)), "engine": row("cpu", none_or(ENGINE[1])),
             "after": row([1, 2], some(list, tuple, range, np.ndarray)),
         }),
         Door("distal.show.film.film", film.film, {
-            "shown": (lambda: film.scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
+            "shown": (lambda: scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
         }),
         *(
-            Door(f"distal.show.film.Scene.{name}", method(scene, name), rows)
+            Door(f"distal.show.scenes.Scene.{name}", method(scene, name), rows)
             for name, rows in (
                 ("caption", {"step": row(0, whole(0, 10**5000))}),
                 ("draw", {"step": row(0, whole(0, 1)), "scale": row(16, whole(1, 100))}),
@@ -1399,7 +1395,7 @@ NO_DOOR = {
             "distal.search.loop.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
             "distal.Champion", "distal.studies.champions.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
-            "distal.show.watch.Watched", "distal.show.film.Scene", "distal.show.film.GridWalk",
+            "distal.show.watched.Watched", "distal.show.scenes.Scene", "distal.show.scenes.GridWalk",
             "distal.networks.Weights", "distal.networks.RecurrentWeights",
             "distal.tasks.encoders.Encoder",
         ),

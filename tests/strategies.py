@@ -9,7 +9,8 @@ from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.shipped import Rule
 from distal.model.maze import FINALS, HEADINGS, Maze
-from distal.model.settings import READINGS, Settings
+from distal.model.readings import READINGS
+from distal.model.settings import Settings
 from distal.tasks.table import Table
 
 unit = st.floats(0, 1, width=32)

@@ -25,7 +25,7 @@ import pytest
 import distal
 from distal import Chance, GeneticAlgorithm, HillClimbing, Maze, Rule
 from distal.base.files import to_json
-from distal.model.settings import READINGS
+from distal.model.readings import READINGS
 from distal.studies import experiments as paper
 from distal.studies import reading_study as readings
 

@@ -50,6 +50,7 @@ LATE = {
     ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
     ("cli.inspect", "distal.show.inspection_page"): "imports the figures; no other command needs them",
     ("cli.watch", "distal.show.film"): "imports Pillow",
+    ("cli.watch", "distal.show.scenes"): "imports Pillow",
     ("cli.watch", "distal.show.watch"): "stands beside the film; no other command needs it",
 }  # fmt: skip
 

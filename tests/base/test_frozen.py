@@ -52,7 +52,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "distal.networks.Episode": lambda: next(reference.episodes(doors.trials(), 0)),
     "distal.search.genotypes.Genotypes": genotypes,
     "distal.search.genotypes.Finalists": lambda: Finalists(genotypes(), np.zeros(2), np.zeros(2, np.int64)),
-    "distal.show.watch.Watched": lambda: watch.watch(
+    "distal.show.watched.Watched": lambda: watch.watch(
         doors.RULE, maze=doors.SMALL, goal="0", episodes=3, steps=3
     ),
 }

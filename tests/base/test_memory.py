@@ -164,18 +164,19 @@ def foreign(**options: Any) -> object:
     return distal.learn("chance", task=task, **options)
 
 
-def scenes() -> object:
-    from distal.show import film
+def walks() -> object:
+    from distal.show.scenes import scenes
 
     (trial,) = watch.trials("chance", **SMALL)
-    return film.scenes(trial, (1, 10_000))
+    return scenes(trial, (1, 10_000))
 
 
 def frames() -> object:
     from distal.show import film
+    from distal.show.scenes import scenes
 
     (trial,) = watch.trials("chance", **SMALL)
-    return film.film(film.scenes(trial, (1,)))
+    return film.film(scenes(trial, (1,)))
 
 
 DOORS: dict[str, tuple[str, Callable[[Path], object], str]] = {
@@ -214,7 +215,7 @@ DOORS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "environment": ("10K", lambda out: foreign(trials=1, episodes=1000), "1 trial of 1,000 episodes needs"),
     "vector": ("10K", lambda out: vector(100), "100 agents need"),
     "watch": ("500K", lambda out: watch.write_page(out, "chance", episodes=1000, **SMALL), "fewer episodes"),
-    "scenes": ("50K", lambda out: scenes(), "10,000 episodes need"),
+    "scenes": ("50K", lambda out: walks(), "10,000 episodes need"),
     "film": ("1M", lambda out: frames(), "frames need"),
 }
 

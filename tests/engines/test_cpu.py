@@ -31,7 +31,7 @@ from distal.engines.cpu.layout import packed
 from distal.learners import Learner
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, TURNS
-from distal.model.settings import READINGS
+from distal.model.readings import READINGS
 from distal.tasks.mazes import PIT_PENALTY, MazeTask, maze_table
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table

@@ -36,7 +36,7 @@ from distal.engines import Batch, gpu, reference, registry
 from distal.engines.numbers import flat, packed_changes
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, chance_for
-from distal.model.settings import NEURONS, READINGS, SIGMOID
+from distal.model.readings import NEURONS, READINGS, SIGMOID
 from distal.networks import Recurrent, recurrent
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask

@@ -12,7 +12,7 @@ import pytest
 
 from distal import Settings
 from distal.engines import gpu
-from distal.model.settings import BINARY, SIGMOID
+from distal.model.readings import BINARY, SIGMOID
 
 
 def library() -> Path | None:

@@ -360,7 +360,7 @@ def test_inspect_prints_writes_and_counts_what_it_says(
     data = output_json(capsys, "inspect", "evolved:1", *LINE)
     assert len(data["knockouts"]) == 64
     assert data["usage"]["total"] == sum(np.ravel(data["usage"]["counts"]))
-    assert f"Fitness {data['fitness']:.2f}, chance {data['chance']['fitness']:.2f}" in text
+    assert f"fitness (mean best EP): {data['fitness']:.2f}\nchance: {data['chance']['fitness']:.2f}" in text
     for row in range(2, 32):
         share = data["usage"]["rows"][row]
         if row not in data["usage"]["unused"]:
@@ -375,7 +375,7 @@ def test_inspect_says_what_a_set_shares(capsys: pytest.CaptureFixture[str], tmp_
     files = ["--html", str(tmp_path / "page.html"), "--figures", str(tmp_path)]
     text = output(capsys, "inspect", "evolved:1", "evolved:5", "paper:2", *LINE, *files)
     data = output_json(capsys, "inspect", "evolved:1", "evolved:5", "paper:2", *LINE)
-    assert "3 rules; mean distance" in text
+    assert "rules: 3\nmean distance of two rules: " in text
     assert [one["rule"]["name"] for one in data["rules"]] == ["evolved:1", "evolved:5", "paper:2"]
     assert "consensus" in (tmp_path / "set_rules.svg").read_text()
     assert "evolved:5" in (tmp_path / "page.html").read_text()

@@ -27,6 +27,7 @@ from distal.networks import Episode, Network, Weights
 from distal.search.config import Config
 from distal.search.restored import run_seed
 from distal.show import film, watch
+from distal.show.scenes import scenes
 from distal.studies import experiments
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
@@ -301,7 +302,7 @@ def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Pat
     watched = watch.write_page(tmp_path / "page.html", JUMPS, "hc", **small)
     assert [recording is not None for recording in watched.recordings] == [True, False]
     assert watched.eps[0].tolist() == [episode.ep for episode in reference.episodes(trial(), 0)]
-    (scene,) = film.scenes(trial(), [6])
+    (scene,) = scenes(trial(), [6])
     best = min(reference.episodes(trial(), 0), key=lambda episode: episode.ep)
     assert isinstance(scene.walk, MazeWalk)
     assert scene.walk.cells == best.walk.cells
@@ -310,7 +311,7 @@ def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Pat
     colour = [int(LIGHT["other"][k : k + 2], 16) for k in (1, 3, 5)]  # as on the page
     assert (frames[0] == colour).all(axis=2).any()
     with pytest.raises(InputError, match=REFUSAL):
-        film.scenes(trial(), [6], engine="cpu")
+        scenes(trial(), [6], engine="cpu")
 
 
 @pytest.mark.usefixtures("registered")

@@ -11,7 +11,7 @@ import pytest
 import distal
 from distal import InputError, Settings
 from distal.cli import main
-from distal.model.settings import READINGS, default
+from distal.model.readings import READINGS, default
 
 
 def test_the_defaults_are_those_of_the_definition() -> None:
@@ -50,10 +50,10 @@ from importlib.machinery import SourceFileLoader
 read = SourceFileLoader.get_code
 
 def turned(loader, name):
-    if name != "distal.model.settings":
+    if name != "distal.model.readings":
         return read(loader, name)
-    before, mark, after = loader.get_source(name).partition("def default(")
-    turn = "READINGS = {name: dict(reversed(values.items())) for name, values in READINGS.items()}\\n"
+    before, mark, after = loader.get_source(name).partition("\\ndef default(")
+    turn = "for row in READINGS.values(): row._values = dict([*row._values.items()][::-1])\\n"
     return compile(before + turn + mark + after, loader.path, "exec")
 
 SourceFileLoader.get_code = turned
@@ -63,7 +63,7 @@ from distal.tasks.environment import MazeEnv
 options = {"trials": 1, "episodes": 6, "steps": 30, "keep_ep": True, "chance": False}
 one, other = (distal.learn("paper:1", engine=engine, **options) for engine in ("cpu", "reference"))
 args = make_parser().parse_args(["learn", "paper:1"])
-readings = distal.model.settings.READINGS
+readings = distal.model.readings.READINGS
 print(json.dumps({
     "equal": (one.ep == other.ep).all().item(),
     "python": {name: getattr(distal.Settings(), name) for name in readings},

@@ -126,7 +126,7 @@ def test_compiled_engines_and_the_page_refuse_a_network_by_name(tmp_path: Any) -
 
 
 def test_a_word_that_nobody_registered_is_refused() -> None:
-    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; import the"):
+    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; a network of"):
         distal.learn("evolved:1", engine="reference", **SHORT)
 
 
@@ -201,7 +201,7 @@ def test_runs_on_disk_and_commands_know_the_network(
     assert main(["learn", "evolved:1", *small, "--engine", "cpu"]) == 2
     assert "engine cpu has no code for network 'feedforward'" in capsys.readouterr().err
     networks.unregister("feedforward")
-    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; import the"):
+    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; a network of"):
         distal.resume("runs", generations=3)
     networks.register(FeedForward)
 

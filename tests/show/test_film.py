@@ -21,7 +21,7 @@ from distal.learners.chance import Chance
 from distal.model.draws import child_seed
 from distal.model.maze import LEFT, STOP, STRAIGHT
 from distal.show import film, watch
-from distal.show.film import GridWalk, Scene
+from distal.show.scenes import GridWalk, Scene, scenes
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.picture import Picture
 from distal.tasks.pixels import SCALE
@@ -49,7 +49,7 @@ def trial(learner: Learner, goal: int = 3, **settings: object) -> Batch:
 def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outputs: str) -> None:
     batch = trial(learner, outputs=outputs)
     episodes = list(reference.episodes(batch, 0))
-    for scene in film.scenes(batch, [1, 15, 40]):
+    for scene in scenes(batch, [1, 15, 40]):
         assert scene.kind == learner.kind
         best = min(episodes[: scene.after], key=lambda episode: episode.ep)  # min keeps the first
         assert isinstance(scene.walk, MazeWalk)
@@ -61,7 +61,7 @@ def test_a_scene_is_the_first_of_the_best_episodes_so_far(learner: Learner, outp
 def test_where_the_goal_moves_a_scene_is_the_best_since_then_towards_the_goal_of_its_phase() -> None:
     batch = replace(trial(HillClimbing(0.2, 0.2, 0.2)), switch=Switch(15, (3, 6, 0)))
     episodes = list(reference.episodes(batch, 0))
-    found = film.scenes(batch, [10, 16, 40])
+    found = scenes(batch, [10, 16, 40])
     for scene, first, goal in zip(found, (0, 15, 30), (3, 6, 0), strict=True):
         best = min(episodes[first : scene.after], key=lambda episode: episode.ep)
         assert isinstance(scene.walk, MazeWalk)
@@ -74,7 +74,7 @@ def test_where_the_goal_moves_a_scene_is_the_best_since_then_towards_the_goal_of
 
 
 def test_a_film_runs_until_the_longest_walk_has_ended_and_then_holds_still(tmp_path: Path) -> None:
-    shown = film.scenes(trial(published_rule(1), steps=30), [1, 20])
+    shown = scenes(trial(published_rule(1), steps=30), [1, 20])
     frames = film.film(shown)
     assert len(frames) == max(scene.walk.steps for scene in shown) + 1 + film.HOLD
     assert (frames[-1] == frames[-film.HOLD]).all()
@@ -138,7 +138,7 @@ def test_in_a_table_a_scene_is_the_first_of_the_best_episodes_so_far() -> None:
     batch = lake_trial()
     episodes = list(reference.episodes(batch, 0))
     moves = {0: (0, -1), 1: (1, 0), 2: (0, 1), 3: (-1, 0)}
-    found = film.scenes(batch, [1, 40])
+    found = scenes(batch, [1, 40])
     for scene in found:
         best = min(episodes[: scene.after], key=lambda episode: episode.ep)
         row, column, cells = 0, 0, [0]
@@ -156,7 +156,7 @@ def test_in_a_table_whose_goal_moves_a_scene_begins_where_its_goal_does() -> Non
     task = TableTask(table, picture=Picture(["..G"], cells=[0, 1, 2]))
     (batch,) = watch.trials("chance", task=task, episodes=2, hidden=3, steps=4, switch=1)
     starts = []
-    for scene in film.scenes(batch, [1, 2]):
+    for scene in scenes(batch, [1, 2]):
         assert isinstance(scene.walk, GridWalk)
         starts.append(scene.walk.states[0])
     assert starts == [0, 1]
@@ -203,7 +203,7 @@ def test_a_table_without_a_picture_has_no_film(
     bare = TableTask(Table.of([[0], [1]], [[0, 1]] * 2, [[1, 1]] * 2, [0, 1]), name="bare")
     says = "bare has no picture that a film could show; write a page, without a film"
     with pytest.raises(InputError, match=says):
-        film.scenes(lake_trial(bare), [1])
+        scenes(lake_trial(bare), [1])
     monkeypatch.chdir(tmp_path)
     bare.save("bare.npz")
     assert main(["watch", "hc", "--env", "bare.npz", "--gif", "a.gif", "--out", "a.html"]) == 2
@@ -213,7 +213,7 @@ def test_a_table_without_a_picture_has_no_film(
 
 def test_an_mp4_has_every_frame(tmp_path: Path) -> None:
     ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="no encoder: pip install 'distal[video]'")
-    frames = film.film(film.scenes(trial(published_rule(1), steps=10), [1]))
+    frames = film.film(scenes(trial(published_rule(1), steps=10), [1]))
     path = tmp_path / "a.mp4"
     film.write_mp4(path, frames)
     count, seconds = ffmpeg.count_frames_and_secs(str(path))

@@ -28,7 +28,8 @@ from distal.bench import (
 from distal.engines import Batch, cpu, reference
 from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
-from distal.model.settings import SIGMOID, Settings
+from distal.model.readings import SIGMOID
+from distal.model.settings import Settings
 from distal.networks import Recurrent
 from distal.studies.experiments import random_learners
 

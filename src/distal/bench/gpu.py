@@ -28,7 +28,7 @@ from distal.bench import (
 from distal.engines import Batch, gpu
 from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
-from distal.model.settings import BINARY, SIGMOID
+from distal.model.readings import BINARY, SIGMOID
 from distal.search.evolve import evolve
 from distal.studies.experiments import RESAMPLE, random_learners
 

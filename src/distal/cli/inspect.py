@@ -16,8 +16,16 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
-from distal.evaluation.inspection import CHANGES, CRITERION, Inspection, check_updates, evaluations, inspect
-from distal.evaluation.rule_set import RANDOM, RuleSet, find_rules, inspect_set
+from distal.evaluation.inspection import (
+    CHANGES,
+    CRITERION,
+    FINDINGS,
+    Inspection,
+    check_updates,
+    evaluations,
+    inspect,
+)
+from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules, inspect_set
 from distal.evaluation.trials import checked_numbers, settings_in
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
@@ -94,8 +102,6 @@ def run(args: argparse.Namespace) -> None:
         _show_set(found)
     else:
         _show(found)
-        for line in inspection_page.findings(found):
-            console().print(f"- {line}")
     for line in files:
         console().print(line, soft_wrap=True)
 
@@ -149,7 +155,14 @@ def _show(found: Inspection) -> None:
         along.add_row("", *(f"{effect.fitness:.2f}" for effect in points.values()), style="dim")
     out.print(along)
     out.print("=: the rule's own value")
+    _show_findings(found, FINDINGS)
     out.print(f"smallest rule: {CRITERION}")
+
+
+def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
+    for about, told in found.findings:
+        console().print(Text(f"{about}: {visible(told)}"))
+    console().print(caption)
 
 
 def _row_name(row: int) -> tuple[str, str, str]:
@@ -196,8 +209,4 @@ def _show_set(found: RuleSet) -> None:
     out.print(
         "mean Δw: each rule weighted by how often it uses the row; agreement: the weight behind one change"
     )
-    out.print(
-        f"cluster: rules that would make fewer than {RANDOM / 2:.0%} of their updates differently, on average"
-    )
-    for line in found.summary().splitlines():
-        out.print(f"- {line}")
+    _show_findings(found, CLUSTERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Mapping
 from typing import Any, cast
 
 from distal import engines
@@ -15,8 +16,9 @@ from distal.learners import DEFAULTS, Learner, find_learner
 from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
-from distal.model.settings import BINARY, NEURONS, READINGS, RECURRENT, Settings, SettingsDict, default
-from distal.networks import NETWORKS, network_class
+from distal.model.readings import BINARY, NEURONS, READINGS, RECURRENT, default
+from distal.model.settings import Settings, SettingsDict
+from distal.networks import NETWORKS
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
@@ -206,7 +208,7 @@ def add_elites(command: Parser, value: str | None) -> None:
     )
 
 
-def explained(values: dict[str, str], chosen: str) -> str:
+def explained(values: Mapping[str, str], chosen: str) -> str:
     """Return the values of a reading or an option with what they mean, and the default."""
     return "; ".join(f"{value}: {text}" for value, text in values.items()) + f" ({chosen})"
 
@@ -285,8 +287,6 @@ def levels_maze(args: argparse.Namespace, heading: str) -> Maze | None:
 def settings(args: argparse.Namespace) -> SettingsDict:
     """Return network, steps and readings as they were given."""
     given = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
-    if args.network is not None:
-        network_class(Settings(network=args.network))  # before a cluster is begun
     return cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
 
 

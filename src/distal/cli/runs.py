@@ -18,7 +18,7 @@ from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
 from distal.model.maze import DEFAULT_MAZE, MAZES
-from distal.model.settings import BINARY, RECURRENT
+from distal.model.readings import BINARY, RECURRENT
 from distal.search.restored import summary
 from distal.search.results import Fresh
 from distal.search.runs import gene_columns, is_run_folder

@@ -12,14 +12,14 @@ from rich.table import Table
 
 from distal._version import __version__
 from distal.base.checks import InputError, counted
-from distal.base.files import GIF, MP4, PAGE, check_target
+from distal.base.files import GIF, MP4, PAGE, check_target, write_text
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
 
 if TYPE_CHECKING:
-    from distal.show.film import Scene
-    from distal.show.watch import Watched
+    from distal.show.scenes import Scene
+    from distal.show.watched import Watched
 
 _PHASES = 12  # phases that are shown: the first, and the last
 
@@ -64,7 +64,7 @@ def add(commands: Commands) -> None:
 
 def _counts(text: str) -> tuple[int, ...]:
     """Read numbers of episodes with commas between them."""
-    from distal.show.film import MAX_LEARNED, MAX_SCENES  # noqa: PLC0415 - imports Pillow
+    from distal.show.scenes import MAX_LEARNED, MAX_SCENES  # noqa: PLC0415 - imports Pillow
 
     found = tuple(whole(part) for part in text.split(","))
     within = all(1 <= count <= MAX_LEARNED for count in found)
@@ -78,28 +78,28 @@ def _counts(text: str) -> tuple[int, ...]:
 def run(args: argparse.Namespace) -> None:
     """Write a page that replays a trial, or a film of it."""
     from distal.show import film, watch  # noqa: PLC0415 - imports Pillow, which no other command should wait for
+    from distal.show.scenes import AFTER, check_picture, scenes  # noqa: PLC0415 - the same
 
     learners = options.learners(args, args.rule, args.against)
     task = options.task(args)
-    asked: dict[str, Any] = {
-        "goal": args.goal, "resample": args.resample, "switch": options.switch(args, task),
-        "seed": args.seed, "task": task, **options.settings(args),
-    }  # fmt: skip
     films = {kind: path for kind, path in (("gif", args.gif), ("mp4", args.mp4)) if path is not None}
     page = args.out if args.out is not None else "watch.html" if args.open or not films else None
     _check_watch(args, films, page)
     if "mp4" in films:
         film.check_mp4()
     episodes = 1_000 if args.episodes is None else args.episodes
-    trials = watch.trials(*learners, episodes=episodes, **asked)
+    trials = watch.trials(
+        *learners, goal=args.goal, episodes=episodes, resample=args.resample,
+        switch=options.switch(args, task), seed=args.seed, task=task, **options.settings(args),
+    )  # fmt: skip
     if films:
-        film.check_picture(trials[0])
+        check_picture(trials[0])
     if page is not None:
         watch.check_page(trials)
 
     written: dict[str, Any] = {}
     if films:
-        shown = film.scenes(trials[0], args.after or film.AFTER)
+        shown = scenes(trials[0], args.after or AFTER)
         frames = film.film(shown)
         for kind, path in films.items():
             (film.write_gif if kind == "gif" else film.write_mp4)(path, frames)
@@ -107,8 +107,9 @@ def run(args: argparse.Namespace) -> None:
         if not args.json:
             _show_film(shown, list(films.values()))
     if page is not None:
-        with progress("learning", episodes * len(learners)) as advance:
-            watched = watch.write_page(page, *learners, episodes=episodes, progress=advance, **asked)
+        with progress("learning", episodes * len(trials)) as advance:
+            watched = watch.run(trials, args.seed, advance)
+        write_text(page, watched.to_html())
         size = Path(page).stat().st_size
         written = {"page": page, "bytes": size, **written, **watched.to_dict()}
         if not args.json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, cast
 
@@ -16,7 +16,8 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.settings import RECURRENT
+from distal.model.readings import unknown_to
+from distal.model.settings import Settings
 from distal.tasks.table import Table
 
 COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
@@ -72,16 +73,24 @@ def flat(batch: Batch) -> Flat:
 
 def compiled_table(batch: Batch, engine: str) -> Table:
     """Return the table of a batch's task; refuse a batch without, or whose learners have no code."""
-    if batch.settings.network != RECURRENT:
-        raise InputError(
-            f"engine {engine} has no code for network {batch.settings.network!r}; use engine reference"
-        )
+    unknown = unknown_to(engine, batch.settings)
+    if unknown is not None:
+        raise InputError(unknown)
     kind = batch.kind
     if kind not in _COMPILED:
         raise InputError(
             f"engine {engine} has no code for learners of kind {kind.kind!r}; use engine reference"
         )
     return table_of(batch)
+
+
+def flags(settings: Settings, table: Mapping[str, tuple[str, ...]]) -> dict[str, bool]:
+    """Return which flags of compiled code are set.
+
+    The table has the reading that decides each flag, and the values for which it is set; the values
+    that the engine knows differ in at least one flag each.
+    """
+    return {flag: getattr(settings, reading) in values for flag, (reading, *values) in table.items()}
 
 
 def refusal(batch: Batch, table: Callable[[Batch], Table]) -> str | None:

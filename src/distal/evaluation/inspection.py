@@ -30,7 +30,7 @@ from distal.base.checks import (
     unit_interval,
 )
 from distal.base.display import html_table, or_dash, short
-from distal.base.drawing import axes_or_new
+from distal.base.drawing import axes_or_new, signed
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
@@ -62,6 +62,10 @@ _AT_ONCE = 2**18  # trials in a batch
 CRITERION = (
     "rows are set to 0 one after another, the least harmful first; a row stays 0 if the mean paired "
     "difference, the smaller rule minus the whole, is then at most one standard error"
+)
+FINDINGS = (
+    "differences are the changed rule minus the rule in the same trials, with 95 % intervals: above 0 is "
+    "worse; named are rows whose difference holds after Holm's correction for 64 tests"
 )
 
 
@@ -181,23 +185,41 @@ class Inspection(Frozen):
         )
 
     def _repr_html_(self) -> str:
+        return html_table(f"{self._asked}; lower EP is better", (), self.findings)
+
+    @property
+    def _asked(self) -> str:
+        trials, episodes = len(self.result.best), self.result.episodes
+        return f"{name_of(self.rule)}: {counted(trials, 'trial')} of {counted(episodes, 'episode')}"
+
+    @property
+    def findings(self) -> tuple[tuple[str, str], ...]:
+        """What was found, as the rows of a table; `FINDINGS` is its caption."""
         often = np.argsort(-self.usage.rows, kind="stable")[:3]
-        fresh = self.smallest.fresh
-        rows = [
-            ("fitness: mean best EP", f"{self.fitness:.2f}"),
+        zeroed = [one for one in self.knockouts if one.matters and one.change == 0]
+        worse = sorted(
+            (one for one in zeroed if one.effect.difference > 0), key=lambda one: -one.effect.difference
+        )
+        better = [one for one in self.knockouts if one.matters and one.effect.difference < 0]
+        against, fresh = self.result.difference, self.smallest.fresh
+        return (
+            ("fitness (mean best EP)", f"{self.fitness:.2f}"),
             ("chance", or_dash(self._chance)),
+            ("p of the difference to chance", or_dash(None if against is None else against.p, ".2g")),
+            ("updates with m = +1", f"{self.usage.rewarded:.0%}"),
             ("rows used most", ", ".join(f"{row} ({self.usage.rows[row]:.1%})" for row in often)),
             ("rows never used", listed(self.usage.unused)),
-            ("rows that matter", listed(self.needed)),
+            ("rows worse at 0", listed(f"{one.row} ({one.effect.difference:+.1f})" for one in worse)),
+            (
+                "changes for the better",
+                listed(f"{one.row} to {signed(one.change)} ({one.effect.difference:+.1f})" for one in better),
+            ),
+            ("rows used, no change shows", listed(self.idle)),
             *((f"m {name}", spoken(effect)) for name, effect in self.signal.items()),
             ("rows of the smallest rule", listed(self.smallest.rows)),
-            (
-                "it, on fresh trials",
-                f"{fresh.fitness:.2f}, {spoken(fresh)}, chance {self.smallest.chance:.2f}",
-            ),
-        ]
-        asked = f"{counted(len(self.result.best), 'trial')} of {counted(self.result.episodes, 'episode')}"
-        return html_table(f"{name_of(self.rule)}: {asked}; lower EP is better", (), rows)
+            ("smallest rule, fresh trials", f"{fresh.fitness:.2f}, {spoken(fresh)}"),
+            ("chance, fresh trials", f"{self.smallest.chance:.2f}"),
+        )
 
     @property
     def _chance(self) -> float | None:
@@ -311,20 +333,7 @@ class Inspection(Frozen):
 
     def summary(self) -> str:
         """Return what was found in a few lines of text."""
-        beside = f", chance {self.result.chance.fitness:.2f}" if self.result.chance else ""
-        often = np.argsort(-self.usage.rows, kind="stable")[:3]
-        said = ", ".join(f"{row} ({self.usage.rows[row]:.1%})" for row in often)
-        return "\n".join(
-            [
-                f"{name_of(self.rule)}: fitness {self.fitness:.2f}{beside}; "
-                f"{counted(len(self.result.best), 'trial')} of {counted(self.result.episodes, 'episode')}",
-                f"rows used most: {said}; never: {listed(self.usage.unused)}",
-                f"rows that matter: {listed(self.needed)}",
-                *(f"m {name}: {spoken(effect)}" for name, effect in self.signal.items()),
-                f"smallest rule: rows {listed(self.smallest.rows)}; in fresh trials "
-                f"{self.smallest.fresh.fitness:.2f}, {spoken(self.smallest.fresh)}",
-            ]
-        )
+        return "\n".join([self._asked, *(f"{about}: {told}" for about, told in self.findings)])
 
     def plot(self, what: str = "usage", ax: Axes | None = None) -> Axes:
         """Draw a part of the inspection.
@@ -385,9 +394,9 @@ def _read_smallest(given: Mapping[str, Any]) -> Smallest:
     )
 
 
-def listed(rows: Sequence[int]) -> str:
-    """Write row numbers, or that there are none."""
-    return ", ".join(map(str, rows)) or "none"
+def listed(some: Iterable[object]) -> str:
+    """Write row numbers and the like, or that there are none."""
+    return ", ".join(map(str, some)) or "none"
 
 
 def spoken(effect: Effect) -> str:

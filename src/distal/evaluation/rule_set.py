@@ -42,6 +42,10 @@ SHARED = 0.8  # the agreement from which on a row counts as shared,
 USED = 0.01  # if it is used at least so often
 RANDOM = 4 / 9  # the distance of two rules whose changes are drawn at random
 _CUT = RANDOM / 2  # rules that are nearer than this form a cluster
+CLUSTERS = (
+    f"rules of a cluster would make fewer than {_CUT:.0%} of their updates differently, on average; "
+    f"random rules {RANDOM:.0%}"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,21 +164,29 @@ class RuleSet(Frozen):
             **{name: own[name] for name in kept if name in own},
         }  # fmt: skip
 
-    def summary(self) -> str:
-        """Return what was found in a few lines of text."""
+    @property
+    def findings(self) -> tuple[tuple[str, str], ...]:
+        """What was found, as the rows of a table; `CLUSTERS` is its caption."""
         apart = self.distances[np.triu_indices(len(self.rules), 1)]
         groups = [
-            [name for name, its in zip(self.names, self.clusters, strict=True) if its == cluster]
+            ", ".join(name for name, its in zip(self.names, self.clusters, strict=True) if its == cluster)
             for cluster in sorted(set(self.clusters))
+            if self.clusters.count(cluster) > 1
         ]
-        together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
-        return "\n".join(
-            [
-                f"{len(self.rules)} rules; mean distance {apart.mean():.2f}, random rules {RANDOM:.2f}",
-                f"rows on which they agree, the most used first: {listed(self.shared)}",
-                f"clusters: {together or 'none, every rule stands alone'}",
-            ]
+        return (
+            ("rules", str(len(self.rules))),
+            ("mean distance of two rules", f"{apart.mean():.2f}"),
+            ("distance of random rules", f"{RANDOM:.2f}"),
+            ("rows shared, most used first", listed(self.shared)),
+            (
+                "clusters of several rules",
+                "; ".join(groups) or "none",
+            ),
         )
+
+    def summary(self) -> str:
+        """Return what was found in a few lines of text."""
+        return "\n".join(f"{about}: {told}" for about, told in self.findings)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the changes of all rules, the paler the less they are used; the consensus is the last column.

@@ -22,8 +22,9 @@ from distal.base.drawing import axes_or_new, literal, signed
 from distal.base.drawing import rule as draw_rule
 from distal.learners.learner import Learner, Memory, Trial
 from distal.model import traces
+from distal.model.readings import of_reading
 from distal.networks.episode import Episode
-from distal.networks.network import Network, Weights, of_reading, ordered_sum
+from distal.networks.network import Network, Weights, ordered_sum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,11 @@ are small integers that index HEADINGS and ACTIONS.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from distal.base.checks import MOST, InputError, counted, integer, one_of, sequence, shown
 from distal.base.colours import LIGHT
 from distal.base.files import read_text
+from distal.model.readings import of_reading
 
 Cell = tuple[int, int]
 
@@ -32,6 +35,12 @@ OUTPUTS = len(ACTIONS)
 WALL, EMPTY, START = "#", ".", "S"
 FINALS = "0123456789ABCDEFGHIJKLMNOPQRTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in order; S is the start
 MAX_SIDE = 255
+
+# The heading after a move into a wall, from the one that the agent turned to and the one it had.
+BLOCKED_READINGS: dict[str, Callable[[Any, Any], Any]] = {
+    "turn": lambda turned, heading: turned,
+    "stay": lambda turned, heading: heading,
+}
 
 
 @dataclass(frozen=True)
@@ -159,14 +168,14 @@ class Maze:
         """
         cell, heading = self._place(cell, heading)
         action = integer("action", action, 0, len(ACTIONS) - 1)
-        one_of("blocked", blocked, ("turn", "stay"))
+        in_place = of_reading("blocked", BLOCKED_READINGS, blocked)
         if action == STOP:
             return cell, heading
         turned = (heading + TURNS[action]) % 4
         ahead = _next(cell, turned)
         if not self.walls[ahead]:
             return ahead, turned
-        return cell, turned if blocked == "turn" else heading
+        return cell, int(in_place(turned, heading))
 
     def to_svg(self, scale: int = 16) -> str:
         """Draw the maze as an SVG picture: walls dark, the start yellow, final positions green."""

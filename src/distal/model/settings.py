@@ -1,8 +1,4 @@
-"""The settings of network and episode, and the readings where the paper is silent.
-
-`READINGS` is the one place that says which values a reading has, what they mean and
-which is the default: the first. docs/readings.md gives the evidence for it.
-"""
+"""The settings: the size of the network, the length of an episode, and a value of each reading."""
 
 from __future__ import annotations
 
@@ -11,56 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
 from distal.base.checks import InputError, instance, integer, one_of, sequence, shown, suggestion, text
+from distal.model.readings import BINARY, NETWORK, NEURONS, READINGS, RECURRENT, default
 
-READINGS: dict[str, dict[str, str]] = {
-    # How four output sums become activations and one action.
-    "outputs": {
-        "winner": "the output with the largest sum acts and alone is active",
-        "binary": "outputs with a positive sum are active, the largest acts",
-        "random": "outputs with a positive sum are active, one of them acts, drawn at each step",
-    },
-    # Whether a move into a wall still turns the agent.
-    "blocked": {
-        "turn": "a move into a wall still turns the agent",
-        "stay": "a move into a wall changes nothing",
-    },
-    # The modulatory signal when an episode is as good as the one before.
-    "m_ties": {
-        "reward": "an EP equal to the one before gives m = +1",
-        "punish": "it gives m = −1",
-    },
-    # Which step's hidden and output activations are `pre` of W_h and W_ho.
-    "trace_pre": {
-        "current": "traces pair activations of the same step",
-        "previous": "recurrent and feedback synapses pair the step before with this one",
-    },
-    # Which incoming weights share one norm.
-    "normalise": {
-        "neuron": "all incoming weights of a neuron share one norm",
-        "layer": "those from each layer have their own",
-        "none": "weights are not normalised",
-    },
-}
-
-
-# What a hidden neuron makes of its sum; not a reading, since the paper's neurons are binary.
-NEURONS = {
-    "binary": "a hidden neuron is 1 where its sum is above 0, else 0",
-    "sigmoid": "it is the logistic function of its sum, and counts as active where the sum is above 0",
-}
-BINARY, SIGMOID = NEURONS
-RECURRENT = "recurrent"  # the word for the paper's network; distal.networks knows them all
 _LATER = {"neurons": BINARY, "network": RECURRENT}  # files name these only where they are something else
-
-
-def default(reading: str) -> str:
-    """Return the default value of a reading: its first."""
-    return next(iter(READINGS[reading]))
-
-
 MAX_NEURONS = 256  # hidden neurons; also inputs, or outputs, of any task
 MAX_STEPS = 10_000
-_LONGEST_WORD = 50
 
 
 class SettingsDict(TypedDict, total=False):
@@ -111,7 +62,12 @@ class Settings:
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in {**READINGS, "neurons": NEURONS}.items():
             object.__setattr__(self, name, one_of(name, getattr(self, name), values))
-        object.__setattr__(self, "network", text("network", self.network, _LONGEST_WORD))
+        given: object = self.network
+        if not isinstance(given, str) or given not in NETWORK:
+            raise InputError(
+                f"network is {shown(given)}, expected one of {', '.join(NETWORK)}; a network of your own has "
+                "to be registered first: import the module that does it"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name, ready for JSON; neurons and network only where not the paper's."""

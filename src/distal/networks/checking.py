@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, shown
-from distal.model.settings import READINGS, Settings
+from distal.model.readings import READINGS
+from distal.model.settings import Settings
 from distal.networks.episode import Acting, Episode
 from distal.networks.network import Network, State, Weights
 

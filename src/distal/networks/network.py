@@ -15,21 +15,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, instance, integer, shown, unit_interval
+from distal.base.checks import InputError, instance, integer, unit_interval
 from distal.base.frozen import Frozen
 from distal.model import draws
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.maze import INPUTS, OUTPUTS
+from distal.model.readings import of_reading
 from distal.model.settings import MAX_NEURONS, Settings
 from distal.model.traces import Activations
 
 Hidden = NDArray[Any]  # what hidden neurons pass on: 0 or 1, or a float32 in [0, 1]
-F = TypeVar("F")
 Word = Callable[[], np.uint32]  # draws the random word of a step, where one is needed
 
 
@@ -344,12 +344,3 @@ def before(activations: Activations, trace_pre: str) -> Activations:
         InputError: If there is no such reading.
     """
     return of_reading("trace_pre", TRACE_READINGS, trace_pre)(activations)
-
-
-def of_reading(reading: str, functions: Mapping[str, F], value: str) -> F:
-    """Return the function that stands for the value of a reading; refuse a value without one."""
-    try:
-        return functions[value]
-    except KeyError:
-        known = ", ".join(functions)
-        raise InputError(f"{reading} is {shown(value)}, but there is code for {known} alone") from None

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.model.maze import INPUTS, OUTPUTS
+from distal.model.readings import of_reading
 from distal.model.traces import Activations
 from distal.networks.network import (
     Hidden,
@@ -29,7 +30,6 @@ from distal.networks.network import (
     Sums,
     Weights,
     before,
-    of_reading,
     ordered_sum,
     psi,
 )

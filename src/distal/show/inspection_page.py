@@ -13,9 +13,9 @@ from distal.base.checks import InputError, counted, folder, shown, straight
 from distal.base.colours import DARK, LIGHT, css
 from distal.base.drawing import signed
 from distal.base.files import PAGE, SVG, check_target, write_text
-from distal.evaluation.inspection import CHANGES, CRITERION, Inspection, listed, spoken
+from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection, listed, spoken
 from distal.evaluation.row_figures import row_label
-from distal.evaluation.rule_set import RANDOM, RuleSet
+from distal.evaluation.rule_set import CLUSTERS, RuleSet
 from distal.evaluation.usage import LAYERS
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
@@ -117,6 +117,7 @@ table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabu
 th, td { padding: .2rem .55rem; border-bottom: 1px solid var(--line); text-align: right; }
 td { white-space: nowrap; }
 th { vertical-align: bottom; } th:first-child, td:first-child { text-align: left; }
+td.words { text-align: left; white-space: normal; }
 td.matters { font-weight: 700; background: var(--band); }
 .negative { color: var(--negative); } .positive { color: var(--positive); }
 figure { margin: 1.2rem 0; }
@@ -147,7 +148,7 @@ def _rule_body(found: Inspection) -> tuple[str, list[str]]:
     numbers = ", ".join(f"{name} {getattr(found.rule, name):.4g}" for name in NUMBERS)
     return f"Inside {name_of(found.rule)}", [
         f'<p class="soft">{escape(_what_was_run(found))} {escape(numbers)}.</p>',
-        _list(findings(found)),
+        *_findings(found, FINDINGS),
         "<h2>Rows: how often each is used, and what it is worth</h2>",
         _figure(drawn, "rows"),
         _table(
@@ -180,46 +181,6 @@ def _rule_body(found: Inspection) -> tuple[str, list[str]]:
         f"<pre>{escape(str(smallest.rule))}</pre>" if smallest.removed else "",
         f'<p class="soft">All trials: seed {result.seed}, engine {escape(result.engine)}.</p>',
     ]  # fmt: skip
-
-
-def findings(found: Inspection) -> list[str]:
-    """Return what an inspection says, in sentences."""
-    result, smallest = found.result, found.smallest
-    zeroed = [one for one in found.knockouts if one.change == 0 and one.matters and one.effect.difference > 0]
-    better = [one for one in found.knockouts if one.matters and one.effect.difference < 0]
-    lines = [f"Fitness {result.fitness:.2f}"]
-    if result.chance is not None and result.difference is not None:
-        sure = "" if result.difference.decided else ", which is no difference that these trials show"
-        lines[0] += f", chance {result.chance.fitness:.2f}{sure}"
-    lines[0] += f"; {found.usage.rewarded:.0%} of the updates have m = +1."
-    worst = sorted(zeroed, key=lambda one: -one.effect.difference)
-    said = ", ".join(f"{one.row} ({one.effect.difference:+.1f})" for one in worst)
-    lines.append(
-        f"Rows that it cannot do without: {said}."
-        if worst
-        else "No row of which these trials show that it needs it."
-    )
-    if better:
-        said = ", ".join(
-            f"row {one.row} set to {signed(one.change)} ({one.effect.difference:+.1f})" for one in better
-        )
-        lines.append(f"It would do better with {said}.")
-    lines.append(
-        f"Rows that never come up: {listed(found.usage.unused)}. Rows that come up, and whose change these "
-        f"trials do not notice: {listed(found.idle)}."
-    )
-    signal = "; ".join(f"{name}: {spoken(one)}" for name, one in found.signal.items())
-    lines.append(f"With another m: {signal}.")
-    fresh = smallest.fresh
-    word = "no difference shows"
-    if not fresh.low <= 0 <= fresh.high:
-        word = "it is worse" if fresh.low > 0 else "it is better"
-    rows = f"{counted(len(smallest.rows), 'row')}: {listed(smallest.rows)}" if smallest.rows else "no row"
-    lines.append(
-        f"The smallest rule has {rows}. Against the whole, in fresh trials, {word}: "
-        f"{fresh.fitness:.2f}, {spoken(fresh)}; chance {smallest.chance:.2f}."
-    )
-    return lines
 
 
 def _what_was_run(found: Inspection) -> str:
@@ -259,7 +220,7 @@ def _worth_cells(found: Inspection, row: int) -> Cells:
 def _set_body(found: RuleSet) -> tuple[str, list[str]]:
     used = [int(row) for row in np.argsort(-found.use, kind="stable") if found.use[row] > 0]
     return f"{len(found.rules)} rules", [
-        _list(found.summary().splitlines()),
+        *_findings(found, CLUSTERS),
         "<h2>All changes</h2>",
         _figure(figures(found), "rules"),
         "<h2>The rules</h2>",
@@ -271,8 +232,6 @@ def _set_body(found: RuleSet) -> tuple[str, list[str]]:
                 for k in found.order
             ],
         ),
-        f'<p class="soft">Rules of a cluster would make fewer than {RANDOM / 2:.0%} of their updates '
-        f"differently, on average; random rules {RANDOM:.0%}.</p>",
         "<h2>Row by row</h2>",
         _table(
             ("row", "bits", "m", "use", "mean change", "agreement"),
@@ -291,8 +250,10 @@ def _chance(found: RuleSet, k: int) -> str:
     return "" if chance is None else f"{chance.fitness:.2f}"
 
 
-def _list(lines: list[str]) -> str:
-    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+def _findings(found: Inspection | RuleSet, caption: str) -> tuple[str, str]:
+    """Return what was found, and the caption below it."""
+    rows = [[("", about), ("words", told)] for about, told in found.findings]
+    return _table(("", ""), rows), f'<p class="soft">{escape(caption[0].upper() + caption[1:])}.</p>'
 
 
 def _table(heads: Any, rows: list[Cells]) -> str:

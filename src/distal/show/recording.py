@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from distal.base.checks import InputError
+from distal.engines import Batch
 from distal.networks import Episode
 from distal.tasks.table import Table
 
@@ -61,6 +62,14 @@ class Recording:
             "steps": self.steps,
             "packed": base64.b64encode(packed).decode("ascii"),
         }
+
+
+def table_of(batch: Batch) -> Table:
+    """Return the table of a trial, which `trials` has checked."""
+    table = batch.task.table(batch.settings)
+    if table is None:
+        raise AssertionError("a trial that is watched has a table")
+    return table
 
 
 def states_of(table: Table, goal: int, actions: Sequence[int]) -> list[int]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from distal.evaluation.measures import BEST, LAST, MEAN
-from distal.model.settings import BINARY, SIGMOID, Settings
+from distal.model.readings import BINARY, SIGMOID
+from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.tasks.mazes import MazeTask, levels_task, scaled_steps
 from distal.tasks.switching import BACK, NEW, Switch

@@ -9,7 +9,7 @@ numbers into pages.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -44,7 +44,8 @@ from distal.learners.shipped import NUMBERS, Rule, published_rules
 from distal.model import maze as mazes
 from distal.model.draws import child_seeds
 from distal.model.maze import MAZES, Maze
-from distal.model.settings import READINGS, Settings, SettingsDict
+from distal.model.readings import READINGS
+from distal.model.settings import Settings, SettingsDict
 from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import ELITES, GeneticAlgorithm
@@ -98,7 +99,7 @@ SCALES = {
 }
 
 
-def readings() -> dict[str, dict[str, str]]:
+def readings() -> dict[str, Mapping[str, str]]:
     """Return every reading with its values and what they mean: those of `settings`, and of the search."""
     return {**READINGS, **SEARCH_READINGS}
 

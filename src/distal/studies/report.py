@@ -25,7 +25,7 @@ from distal.base.folders import Folder, for_report
 from distal.engines import machine_of
 from distal.learners import chance_for, hill_climbing
 from distal.learners.shipped import NUMBERS
-from distal.model.settings import READINGS
+from distal.model.readings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
 from distal.studies import figures

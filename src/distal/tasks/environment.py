@@ -24,7 +24,8 @@ from distal.base import memory
 from distal.base.checks import InputError, array, instance, integer, one_of, shown
 from distal.model.maze import ACTIONS, HEADINGS, MAZES, Maze
 from distal.model.maze import maze as named_maze
-from distal.model.settings import MAX_STEPS, READINGS, Settings, default
+from distal.model.readings import READINGS, default
+from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.mazes import PIT_PENALTY, MazeWalk, maze_table
 
 REWARDS = ("episode", "step")

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from distal.base.checks import counted, instance, integer
-from distal.model.maze import ACTIONS, HEADINGS, TURNS, Maze, maze_name, t_maze, triple_t_maze
+from distal.model.maze import (
+    ACTIONS,
+    BLOCKED_READINGS,
+    HEADINGS,
+    TURNS,
+    Maze,
+    maze_name,
+    t_maze,
+    triple_t_maze,
+)
+from distal.model.readings import of_reading
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.table import Table
 from distal.tasks.task import Task, Walk
@@ -194,13 +204,14 @@ def maze_table(maze: Maze, blocked: str) -> Table:
     for number, (row, column) in enumerate(maze.finals, start=1):
         final[row * columns + column] = number
 
+    in_place = of_reading("blocked", BLOCKED_READINGS, blocked)
     following = np.empty((cells * 4, len(TURNS)), np.int32)
     events = np.empty((cells * 4, len(TURNS)), np.uint8)
     for action, turn in enumerate(TURNS):
         turned = (heading + turn) % 4
         there = (cell + ahead[turned]) % cells
         moved = ~wall[there] if action else np.zeros(cells * 4, np.bool_)
-        new_heading = np.where(moved | (blocked == "turn"), turned, heading) if action else heading
+        new_heading = np.where(moved, turned, in_place(turned, heading)) if action else heading
         following[:, action] = np.where(moved, there, cell) * 4 + new_heading
         events[:, action] = np.where(moved, final[there], 0)
 

@@ -31,9 +31,8 @@ from distal.engines.batch import (
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.cpu.layout import packed
-from distal.engines.numbers import compiled_table, flat, packed_changes, refusal
+from distal.engines.numbers import compiled_table, flags, flat, packed_changes, refusal
 from distal.engines.threads import run_in_threads
-from distal.model.settings import BINARY
 from distal.networks.recurrent import incoming
 from distal.tasks.table import Table
 
@@ -45,6 +44,16 @@ if config.DISABLE_JIT:
     )
 
 _CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
+NEURONS = {"binary": (0,), "sigmoid": (0,) * kernels.CONTINUOUS}
+# The flags of `Options` that stand for readings.
+FLAGS = {
+    "winner_alone": ("outputs", "winner"),
+    "random_action": ("outputs", "random"),
+    "punish_ties": ("m_ties", "punish"),
+    "trace_current": ("trace_pre", "current"),
+    "normalise": ("normalise", "neuron", "layer"),
+    "by_layer": ("normalise", "layer"),
+}
 _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 
@@ -143,13 +152,8 @@ class Job:
             recorded=len(batch.recorded),
             resample=learners.resample,
             phase=batch.phase,
-            neurons=(0,) if settings.neurons == BINARY else (0,) * kernels.CONTINUOUS,
-            winner_alone=settings.outputs == "winner",
-            random_action=settings.outputs == "random",
-            punish_ties=settings.m_ties == "punish",
-            trace_current=settings.trace_pre == "current",
-            normalise=settings.normalise != "none",
-            by_layer=settings.normalise == "layer",
+            neurons=NEURONS[settings.neurons],
+            **flags(settings, FLAGS),
             keep_weights=self.keep_weights,
             keep_ep=self.keep_ep,
         )

@@ -34,11 +34,11 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, counted
 from distal.base.files import write_bytes
 from distal.engines.batch import Batch, Progress, Trials, checked_call
-from distal.engines.numbers import Flat, compiled_table, flat, refusal
+from distal.engines.numbers import Flat, compiled_table, flags, flat, refusal
 from distal.engines.threads import run_in_threads
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.maze import INPUTS, OUTPUTS
-from distal.model.settings import SIGMOID, Settings
+from distal.model.settings import Settings
 from distal.networks.recurrent import (
     FARTHEST,
     LN_2_HIGH,
@@ -233,8 +233,19 @@ def _bits(number: float) -> int:
     return int(np.float32(number).view(np.int32))
 
 
-# The constants of `network.logistic`.
-_LOGISTIC = {
+# The flags of the kernel that stand for readings.
+FLAGS = {
+    "SIGMOID": ("neurons", "sigmoid"),
+    "WINNER": ("outputs", "winner"),
+    "BINARY": ("outputs", "binary"),
+    "RANDOM": ("outputs", "random"),
+    "PUNISH": ("m_ties", "punish"),
+    "CURRENT": ("trace_pre", "current"),
+    "BY_LAYER": ("normalise", "layer"),
+    "RAW": ("normalise", "none"),
+}
+# The constants of `recurrent.logistic`, for neurons that need it.
+_CONSTANTS = {
     "FARTHEST_BITS": _bits(FARTHEST),
     "LOG2_E_BITS": _bits(LOG2_E),
     "SHIFT_BITS": _bits(SHIFT),
@@ -243,6 +254,7 @@ _LOGISTIC = {
     "ONE_BITS": ONE_BITS,
     **{f"SERIES{k}": _bits(coefficient) for k, coefficient in enumerate(SERIES)},
 }
+_LOGISTIC: dict[str, dict[str, int]] = {"binary": {}, "sigmoid": _CONSTANTS}
 
 
 def definitions(
@@ -287,15 +299,8 @@ def definitions(
         "LARGE": int(layout.large),
         "CLIMB": int(climbing),
         "PHASES": int(moving),
-        "SIGMOID": int(settings.neurons == SIGMOID),
-        **(_LOGISTIC if settings.neurons == SIGMOID else {}),
-        "WINNER": int(settings.outputs == "winner"),
-        "BINARY": int(settings.outputs == "binary"),
-        "RANDOM": int(settings.outputs == "random"),
-        "PUNISH": int(settings.m_ties == "punish"),
-        "CURRENT": int(settings.trace_pre == "current"),
-        "BY_LAYER": int(settings.normalise == "layer"),
-        "RAW": int(settings.normalise == "none"),
+        **_LOGISTIC[settings.neurons],
+        **{flag: int(is_set) for flag, is_set in flags(settings, FLAGS).items()},
         "STEPS": settings.steps,
         "KEEP": int(keep_weights),
         "EVERY": int(keep_ep),

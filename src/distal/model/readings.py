@@ -1,0 +1,183 @@
+"""The one table of readings: their values, what these mean, and who has code for them.
+
+A reading is an answer where the paper is silent; docs/readings.md gives the evidence for each
+default, which is the first value. Two more words of the settings stand in the table, though the
+paper does say what they are: the kind of neurons, and the network.
+
+The reference engine has a function for each value, where the value is used: a dictionary that
+`of_reading` looks it up in. What has code of its own (`COMPILED`) refuses a value that it does not
+know by its name, before any work; nothing is ever run as another value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, TypeVar
+
+from distal.base.checks import InputError, one_of, shown
+
+COMPILED = ("cpu", "gpu", "page")  # two engines, and the page that computes trials in a browser
+F = TypeVar("F")
+
+
+class Reading(Mapping[str, str]):
+    """The values of a reading, with what they mean; the first is the default.
+
+    Args:
+        about: What it is about.
+        values: What each value means.
+        compiled: Who needs code for it besides the reference engine, and has it for these values.
+    """
+
+    def __init__(self, about: str, values: Mapping[str, str], compiled: Collection[str] = COMPILED) -> None:
+        self.about, self.compiled = about, frozenset(compiled)
+        self._values = dict(values)
+        self._known_to = dict.fromkeys(self._values, self.compiled)
+
+    def __getitem__(self, value: str) -> str:
+        return self._values[value]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Reading({self.about}: {', '.join(self)})"
+
+    @property
+    def default(self) -> str:
+        """The value that is used if none is named."""
+        return next(iter(self))
+
+    def known_to(self, who: str) -> tuple[str, ...]:
+        """Return the values that an engine, or the page, has code for."""
+        return tuple(value for value, known in self._known_to.items() if who in known)
+
+    def add(self, value: str, meaning: str) -> None:
+        """Add a value that the reference engine alone knows."""
+        self._values[value], self._known_to[value] = meaning, frozenset()
+
+    def remove(self, value: str) -> None:
+        """Remove a value that was added."""
+        del self._values[value], self._known_to[value]
+
+
+READINGS = {
+    "outputs": Reading(
+        "how the sums of the outputs become activations and one action",
+        {
+            "winner": "the output with the largest sum acts and alone is active",
+            "binary": "outputs with a positive sum are active, the largest acts",
+            "random": "outputs with a positive sum are active, one of them acts, drawn at each step",
+        },
+    ),
+    "blocked": Reading(
+        "whether a move into a wall still turns the agent",
+        {
+            "turn": "a move into a wall still turns the agent",
+            "stay": "a move into a wall changes nothing",
+        },
+        compiled=("page",),  # the engines run tables, which say where each move leads
+    ),
+    "m_ties": Reading(
+        "the modulatory signal when an episode is as good as the one before",
+        {
+            "reward": "an EP equal to the one before gives m = +1",
+            "punish": "it gives m = −1",
+        },
+    ),
+    "trace_pre": Reading(
+        "which step's hidden and output activations are `pre` of W_h and W_ho",
+        {
+            "current": "traces pair activations of the same step",
+            "previous": "recurrent and feedback synapses pair the step before with this one",
+        },
+    ),
+    "normalise": Reading(
+        "which incoming weights share one norm",
+        {
+            "neuron": "all incoming weights of a neuron share one norm",
+            "layer": "those from each layer have their own",
+            "none": "weights are not normalised",
+        },
+    ),
+}
+NEURONS = Reading(
+    "the activation of a hidden neuron; the paper's is binary",
+    {
+        "binary": "a hidden neuron is 1 where its sum is above 0, else 0",
+        "sigmoid": "it is the logistic function of its sum, and counts as active where the sum is above 0",
+    },
+)
+NETWORK = Reading(
+    "the network; `distal.networks` knows those that were registered too",
+    {"recurrent": "the paper's recurrent network"},
+)
+BINARY, SIGMOID = NEURONS
+(RECURRENT,) = NETWORK
+
+
+def default(reading: str) -> str:
+    """Return the default value of a reading: its first."""
+    return READINGS[reading].default
+
+
+def words() -> dict[str, Reading]:
+    """Return every row of the table: the readings, the neurons and the network, by their keywords."""
+    return {**READINGS, "neurons": NEURONS, "network": NETWORK}
+
+
+def register_value(reading: str, value: str, meaning: str) -> None:
+    """Add a value to a reading, for the reference engine; its function is added where the others are.
+
+    Args:
+        reading: The reading, or "neurons".
+        value: The new value.
+        meaning: What it means, as the help of the commands says it.
+
+    Raises:
+        InputError: If there is no such reading, or it has the value already.
+    """
+    row = words()[one_of("reading", reading, words())]
+    if value in row:
+        raise InputError(f"{reading} has the value {shown(value)} already; choose another word")
+    row.add(value, meaning)
+
+
+def forget_value(reading: str, value: str) -> None:
+    """Remove a value that `register_value` added."""
+    row = words()[one_of("reading", reading, words())]
+    row.remove(one_of("value", value, [one for one in row if one not in _OURS[reading]]))
+
+
+_OURS = {reading: tuple(row) for reading, row in words().items()}
+
+
+def unknown_to(who: str, settings: Any) -> str | None:
+    """Return why an engine, or the page, cannot compute with these settings; None if it can.
+
+    Args:
+        who: "cpu", "gpu" or "page".
+        settings: The `Settings`.
+
+    Returns:
+        A line that names the first value it has no code for, and what to do; None if there is none.
+    """
+    for name, row in words().items():
+        value, known = getattr(settings, name), row.known_to(who)
+        if who in row.compiled and value not in known:
+            if who == "page":
+                return f"the page has no code for {name} {value!r}, expected one of {', '.join(known)}"
+            return f"engine {who} has no code for {name} {value!r}; use engine reference"
+    return None
+
+
+def of_reading(reading: str, functions: Mapping[str, F], value: str) -> F:
+    """Return the function that stands for the value of a reading; refuse a value without one."""
+    try:
+        return functions[value]
+    except KeyError:
+        known = ", ".join(functions)
+        raise InputError(f"{reading} is {shown(value)}, but there is code for {known} alone") from None

@@ -1,0 +1,192 @@
+"""The scenes of a film: how the agent walks that has learned for longer and longer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from distal.base import memory
+from distal.base.checks import InputError, counted, instance, integer, one_of, sequence
+from distal.base.colours import LIGHT
+from distal.engines import Batch, Runner
+from distal.learners import KINDS
+from distal.networks import Episode, network_for, run_episode
+from distal.show.recording import states_of
+from distal.tasks import picture as grid
+from distal.tasks.mazes import MazeWalk
+from distal.tasks.picture import NOWHERE, Picture
+from distal.tasks.pixels import Frame, draw, draw_grid
+from distal.tasks.task import Aim
+
+AFTER = (100, 1_000, 10_000)  # episodes, as in the paper's video
+MAX_SCENES, MAX_LEARNED = 8, 10_000_000  # side by side; episodes
+MAX_SCALE = 100  # pixels per cell
+_ROLES = {grid.WALL: "wall", grid.START: "start", grid.GOAL: "goal", grid.PIT: "pit"}
+
+
+@dataclass(frozen=True, eq=False)
+class GridWalk:
+    """A walk through a table whose states lie on a grid.
+
+    Attributes:
+        picture: The grid.
+        states: The states, from the start on.
+        ep: The EP.
+        reached: Whether the EP is at or below the task's target; None if it has none.
+    """
+
+    picture: Picture
+    states: tuple[int, ...]
+    ep: int
+    reached: bool | None
+
+    @property
+    def steps(self) -> int:
+        """The number of steps."""
+        return len(self.states) - 1
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A walk that a film shows.
+
+    Attributes:
+        after: After how many episodes the agent walks like this.
+        walk: The walk.
+        kind: The word for the kind of learner.
+        since: The first episode, from 1, of those that it is the best of: where goals move, that
+            of the last phase.
+    """
+
+    after: int
+    walk: MazeWalk | GridWalk
+    kind: str
+    since: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "after", integer("after", self.after, 1, MAX_LEARNED))
+        if not isinstance(self.walk, GridWalk):
+            instance("walk", self.walk, MazeWalk, "a MazeWalk, or a GridWalk")
+        one_of("kind", self.kind, KINDS)
+        object.__setattr__(self, "since", integer("since", self.since, 1, self.after))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return self.walk.picture.shape if isinstance(self.walk, GridWalk) else self.walk.maze.shape
+
+    @property
+    def roles(self) -> list[str]:
+        """What the colours of the grid stand for."""
+        symbols = "".join(self.walk.picture.rows) if isinstance(self.walk, GridWalk) else grid.PIT
+        return ["start", "goal", *(["pit"] if grid.PIT in symbols else [])]
+
+    @property
+    def colour(self) -> str:
+        """The colour of the learner."""
+        return LIGHT.get(self.kind, LIGHT["other"])
+
+    def caption(self, step: int) -> tuple[str, str]:
+        """Return two lines: what is shown, and how far it is after a step or how it ended."""
+        walk, step = self.walk, integer("step", step, 0)
+        if self.since == self.after:
+            title = "the first episode" if self.after == 1 else f"episode {self.after:,}"
+        elif self.since == 1:
+            title = f"best of {self.after:,} episodes"
+        else:
+            title = f"best of episodes {self.since:,} to {self.after:,}"
+        if step < walk.steps:
+            return title, f"step {step}"
+        steps = "1 step" if walk.steps == 1 else f"{walk.steps} steps"
+        ending = {True: f"goal in {steps}", False: "goal not reached", None: steps}[walk.reached]
+        many = 0 if isinstance(walk, GridWalk) else walk.pits
+        pits = {0: "", 1: ", 1 pit"}.get(many, f", {many} pits")
+        return title, f"{ending}{pits}: EP {walk.ep}"
+
+    def draw(self, step: int, scale: int) -> Frame:
+        """Draw where the agent is after a step, and where it has been."""
+        walk, scale = self.walk, integer("scale", scale, 1, MAX_SCALE)
+        step = integer("step", step, 0, walk.steps)
+        if isinstance(walk, MazeWalk):
+            cells, heading = walk.cells[: step + 1], walk.headings[step]
+            return draw(walk.maze, walk.goal, cells, heading, scale, self.colour)
+        roles = [[_ROLES.get(symbol, "") for symbol in row] for row in walk.picture.rows_from(walk.states[0])]
+        spots = [walk.picture.spot(state) for state in walk.states[: step + 1]]
+        now, columns = spots[-1], self.shape[1]
+        return draw_grid(
+            roles,
+            [divmod(spot.cell, columns) for spot in spots],
+            None if now.heading == NOWHERE else now.heading,
+            scale,
+            self.colour,
+            lines=True,
+            thing=None if now.thing == NOWHERE else divmod(now.thing, columns),
+        )
+
+
+def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> list[Scene]:
+    """Return the walks of the best network that a trial had found after some numbers of episodes.
+
+    Where the goal moves, it is the best since the last move, towards the goal of that phase.
+
+    Args:
+        batch: One trial in a maze, or in a table that has a picture; its own number of episodes
+            does not matter.
+        after: The numbers of episodes, one for each walk.
+        engine: What finds the networks; if left out, cpu, or reference for what cpu cannot run.
+
+    Returns:
+        The walks, in the order of `after`.
+
+    Raises:
+        InputError: If an argument is wrong, the task has no picture, or the engine cannot run
+            the trial.
+    """
+    if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
+        raise InputError(f"batch has {counted(len(batch), 'trial')}, expected one; take it with Batch.part")
+    check_picture(batch)
+    wanted = sequence("after", after, "a list of numbers of episodes")
+    if not 1 <= len(wanted) <= MAX_SCENES:
+        raise InputError(f"after has {len(wanted)} numbers of episodes, expected 1 to {MAX_SCENES}")
+    wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
+    learner, settings = batch.learners[int(batch.learner[0])], batch.settings
+    network = network_for(settings, batch.task.inputs, batch.task.outputs, learner.numbers)
+    longest = max(after, default=0)
+    curves = {"curves": (memory.EP + memory.COLUMN) * longest}
+    memory.Estimate(counted(longest, "episode"), curves, "ask for fewer of them (after)").check()
+    found = []
+    run = Runner(engine, workers=1)
+    for episodes in wanted:
+        learned = replace(batch, episodes=episodes, record=None)
+        trials = run.run(learned, keep_weights=True)
+        if trials.hidden is None or trials.output is None:
+            raise AssertionError("an engine that was asked for weights gives them")
+        weights = network.weights(trials.hidden[0], trials.output[0])
+        phase = learned.phase * ((episodes - 1) // learned.phase)  # the last
+        number = phase + int(trials.best[0, phase:].argmin())  # the first that was its best
+        goals = learned.goals[0].tolist()
+        task = Aim(batch.task, goals[0], goals, learned.phase)
+        episode = run_episode(network, weights, task, int(batch.seed[0]), number)
+        walk = _walk(batch, task.goal_in(number), episode)
+        found.append(Scene(episodes, walk, learner.kind, since=phase + 1))
+    return found
+
+
+def check_picture(batch: Batch) -> None:
+    """Refuse a trial in a task that cannot be drawn."""
+    if batch.task.maze is None and batch.task.picture is None:
+        raise InputError(
+            f"{batch.task.name} has no picture that a film could show; write a page, without a film"
+        )
+
+
+def _walk(batch: Batch, goal: int, episode: Episode[Any]) -> MazeWalk | GridWalk:
+    """Return what a film shows of an episode towards a goal."""
+    task, table = batch.task, batch.task.table(batch.settings)
+    picture = task.picture
+    if table is None or picture is None:
+        return instance("walk", episode.walk, MazeWalk, "a walk through a maze")
+    target = task.target(batch.settings)
+    states = states_of(table, goal, episode.actions)
+    return GridWalk(picture, tuple(states), int(episode.ep), None if target is None else episode.ep <= target)

@@ -1,0 +1,106 @@
+"""The table of readings: who has code for a value, and that none is run as another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal import InputError, Settings
+from distal.engines import Batch, cpu, gpu, reference
+from distal.engines.numbers import flags
+from distal.evaluation.trials import batch_of
+from distal.learners.dsp import M_READINGS, NORMALISE_READINGS
+from distal.model.maze import BLOCKED_READINGS
+from distal.model.readings import READINGS, forget_value, register_value, unknown_to, words
+from distal.networks.network import OUTPUT_READINGS, TRACE_READINGS
+from distal.networks.recurrent import NEURON_KINDS
+from distal.show.watch import write_page
+from distal.tasks.mazes import MazeTask
+from tests.mazes import T
+
+# Where the reference engine has its functions.
+FUNCTIONS: dict[str, dict[str, Any]] = {
+    "outputs": OUTPUT_READINGS, "blocked": BLOCKED_READINGS, "m_ties": M_READINGS,
+    "trace_pre": TRACE_READINGS, "normalise": NORMALISE_READINGS, "neurons": NEURON_KINDS,
+}  # fmt: skip
+
+
+@pytest.fixture(params=FUNCTIONS)
+def added(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Add a value to a reading: another name for what its last value does."""
+    reading: str = request.param
+    functions = FUNCTIONS[reading]
+    register_value(reading, "new", "as the last")
+    functions["new"] = functions[[*functions][-1]]
+    yield reading
+    forget_value(reading, "new")
+    del functions["new"]
+
+
+def batch(**settings: Any) -> Batch:
+    return batch_of(
+        [distal.published_rule(1)], np.zeros(1, np.uint64), trials=1, episodes=4, task=MazeTask(T),
+        settings=Settings(steps=9, **settings),
+    )  # fmt: skip
+
+
+def test_a_new_value_runs_on_the_reference_engine_and_is_refused_by_name_elsewhere(
+    added: str, tmp_path: Any
+) -> None:
+    given: dict[str, Any] = {added: "new"}
+    last: dict[str, Any] = {added: [*FUNCTIONS[added]][-2]}
+    found, known = (reference.run(batch(**one), keep_weights=True) for one in (given, last))
+    assert (found.best == known.best).all()
+    assert found.hidden is not None
+    assert known.hidden is not None
+    assert found.hidden.tobytes() == known.hidden.tobytes()
+    for name, engine in {"cpu": cpu, "gpu": gpu}.items():
+        refusal = f"engine {name} has no code for {added} 'new'; use engine reference"
+        # Tables say where a blocked move leads, so engines that run tables need no code for it.
+        assert engine.supports(batch(**given)) == (None if added == "blocked" else refusal)
+    if added != "blocked":
+        with pytest.raises(InputError, match=f"engine cpu has no code for {added} 'new'"):
+            cpu.run(batch(**given))
+        with pytest.raises(InputError, match=f"engine cpu has no code for {added} 'new'"):
+            distal.learn("paper:1", maze=T, engine="cpu", **given)
+    with pytest.raises(InputError, match=f"the page has no code for {added} 'new', expected one of"):
+        write_page(tmp_path / "page.html", "paper:1", maze=T, episodes=2, **given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_without_a_function_is_refused_by_the_reference_engine_too() -> None:
+    for reading in FUNCTIONS:
+        register_value(reading, "new", "nothing yet")
+        try:
+            with pytest.raises(InputError, match=f"{reading} is 'new', but there is code for"):
+                reference.run(replace(batch(**{reading: "new"}), task=MazeTask(distal.maze("narrow-h"))))
+        finally:
+            forget_value(reading, "new")
+
+
+def test_compiled_engines_tell_all_values_that_they_know_apart() -> None:
+    for name, table in {"cpu": cpu.FLAGS, "gpu": gpu.FLAGS}.items():
+        for reading, row in READINGS.items():
+            if name in row.compiled:
+                known = [flags(Settings(**{reading: value}), table) for value in row.known_to(name)]  # type: ignore[arg-type]
+                assert all(one != other for one, other in combinations(known, 2))
+    assert {value for flag, (reading, *values) in gpu.FLAGS.items() for value in values} <= {
+        value for row in words().values() for value in row
+    }
+
+
+def test_the_values_that_ship_are_known_to_all_and_cannot_be_taken_or_removed() -> None:
+    for who, (reading, row) in product(("cpu", "gpu", "page"), words().items()):
+        assert all(unknown_to(who, Settings(**{reading: value})) is None for value in row)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="normalise has the value 'layer' already"):
+        register_value("normalise", "layer", "again")
+    with pytest.raises(InputError, match="value is 'layer', expected one of"):
+        forget_value("normalise", "layer")
+    with pytest.raises(InputError, match=r"reading is 'normalize'.*did you mean 'normalise'"):
+        register_value("normalize", "column", "by column")

@@ -1,0 +1,1 @@
+"""Tests of the page's script, in a browser."""

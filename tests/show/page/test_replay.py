@@ -1,0 +1,210 @@
+"""Exactness: the page computes a trial as the reference engine does, bit for bit."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal.engines import Runner, Trials
+from distal.evaluation.usage import count_usage
+from distal.learners import Learner
+from distal.learners.chance import Chance
+from distal.learners.hill_climbing import HillClimbing
+from distal.learners.shipped import Rule
+from distal.model.maze import HEADINGS, Maze, triple_t_maze
+from distal.model.readings import NEURONS, READINGS
+from distal.model.settings import Settings
+from distal.networks.recurrent import logistic
+from distal.show import watch
+from distal.show.trial_page import page_data
+from distal.show.watched import Watched
+from distal.tasks.switching import Switch
+from tests.mazes import T
+from tests.show.pages import (
+    CHANCE,
+    CLIMBER,
+    RING,
+    activity,
+)
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def cases() -> list[tuple[Watched, Trials]]:
+    """Run trials that use every reading, all neurons and learners, resampling and goals that move.
+
+    They have several sizes, mazes and headings. Chance, which no script computes, is left out.
+    """
+    chosen: list[tuple[Learner, Maze, Settings, int | None, Switch | None]] = []
+    learners: tuple[Learner, ...] = (distal.published_rule(1), distal.published_rule(10), CLIMBER, CHANCE)
+    for name, values in READINGS.items():
+        for value in values:
+            for learner in learners:
+                settings = replace(Settings(hidden=7, steps=25), **{name: value})  # type: ignore[arg-type]
+                chosen.append((learner, RING, settings, None, None))
+    for hidden in (1, 2, 20, 33, 65):
+        for learner, neurons in product(learners[1:], NEURONS):
+            settings = Settings(hidden=hidden, steps=40, neurons=neurons)
+            chosen.append((learner, triple_t_maze(), settings, 3, None))
+    moves = (None, Switch(2), Switch(1, "back"), Switch(3, (2, 0)), Switch(7))
+    for learner, neurons, switch in product(learners, NEURONS, moves):
+        chosen.append((learner, RING, Settings(hidden=7, steps=25, neurons=neurons), None, switch))
+    draw = random.Random(2019)  # noqa: S311
+    for _ in range(40):
+        readings = {name: draw.choice(list(values)) for name, values in READINGS.items()}
+        neurons = draw.choice(list(NEURONS))
+        settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings, neurons=neurons)
+        numbers = [draw.random() for _ in range(4)]
+        rule = Rule([draw.randint(-1, 1) for _ in range(32)], numbers[0], numbers[1], numbers[2], numbers[3])
+        climber, by_chance = HillClimbing(numbers[0], numbers[1], numbers[2]), Chance(numbers[0], numbers[1])
+        kinds: list[Learner] = [rule, climber, by_chance]
+        learner = draw.choice(kinds)
+        maze = Maze(draw.choice([RING, T, triple_t_maze()]).picture, draw.choice(HEADINGS))
+        switch = draw.choice([None, Switch(draw.randint(1, 5), draw.choice(["new", "back"]))])
+        chosen.append((learner, maze, settings, draw.choice([None, 1, 4]), switch))
+    run = []
+    for learner, maze, settings, resample, switch in chosen:
+        listed = switch is not None and not isinstance(switch.goals, str)
+        batches = watch.trials(
+            learner, goal=None if listed else draw.choice(maze.symbols), episodes=6, maze=maze,
+            seed=draw.getrandbits(64), resample=resample, switch=switch, **asdict(settings),
+        )  # fmt: skip
+        kept = Runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
+        assert kept.ep is not None
+        run.append((Watched(("",), batches, 0, kept.ep, np.zeros(6), (None,), (None,)), kept))
+    return run
+
+
+# Runs trials to their ends; returns what differs, the bits of the weights of the first best episode
+# (of the last phase, if there are several), and how often each row was used after every episode.
+RECOMPUTE = """
+trials => trials.map(data => {
+  const learner = data.learners[0];
+  const replay = new Replay(data, learner, learner.eps);
+  finish(replay.check());
+  const last = learner.eps.slice(data.phases.every * (data.phases.goals.length - 1));
+  const best = learner.eps.length - last.length + last.indexOf(Math.min(...last));
+  const { weights } = finish(replay.episode(best)).episode;
+  const bits = matrix => Array.from(new Uint32Array(matrix.buffer));
+  const uses = learner.kind === "dsp" ? learner.eps.map((_, n) => Array.from(replay.used(n + 1))) : null;
+  return { checked: replay.checked, differences: replay.differences, uses,
+           hidden: bits(weights.hidden), output: bits(weights.output) };
+})
+"""
+
+
+Recomputed = list[tuple[Watched, Trials, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def recomputed(port: Page) -> Recomputed:
+    """Return trials as the reference engine ran them and as the page computes them."""
+    trials = cases()
+    computed = port.evaluate(RECOMPUTE, [page_data(trial) for trial, _ in trials])
+    return [(trial, kept, result) for (trial, kept), result in zip(trials, computed, strict=True)]
+
+
+def test_the_page_computes_every_ep_and_every_weight_as_the_reference_engine_does(
+    recomputed: Recomputed,
+) -> None:
+    assert len(recomputed) > 150
+    for _, kept, result in recomputed:
+        assert result["differences"] == []
+        assert result["checked"] == 6
+        assert kept.hidden is not None
+        assert kept.output is not None
+        assert result["hidden"] == kept.hidden[0].view(np.uint32).ravel().tolist()
+        assert result["output"] == kept.output[0].view(np.uint32).ravel().tolist()
+
+
+def test_the_page_counts_the_rows_that_are_used_as_inspect_does(recomputed: Recomputed) -> None:
+    """Of six episodes, each part of `inspect`'s counts is one update; none follows the last."""
+    rules = [(trial, result) for trial, _, result in recomputed if result["uses"] is not None]
+    assert len(rules) > 30
+    for trial, result in rules:
+        counts = count_usage(trial.batches[0], "cpu").counts
+        assert len(counts) == 5
+        sums = counts.sum(axis=1).cumsum(axis=0).tolist()
+        assert result["uses"] == [*sums, sums[-1]]
+    assert any(trial.batches[0].resample == 4 for trial, _ in rules)
+
+
+def test_a_long_trial_with_few_snapshots_can_be_entered_anywhere(port: Page) -> None:
+    trial = watch.watch("paper:2", episodes=120, hidden=5, steps=30, maze=RING)
+    eps = port.evaluate(
+        """data => {
+          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
+          replay.every = 50;
+          finish(replay.check());
+          return [replay.states.length, ...[0, 49, 50, 51, 99, 100, 119].map(
+            n => finish(replay.episode(n)).episode.ep)];
+        }""",
+        page_data(trial),
+    )
+    assert eps == [3, *trial.eps[0, [0, 49, 50, 51, 99, 100, 119]].tolist()]
+
+
+def test_philox_gives_its_published_vector(port: Page) -> None:
+    """From the Random123 distribution: philox4x32-10 of the digits of π."""
+    words = port.evaluate(
+        """() => { const out = [0, 0, 0, 0];
+          philox(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, [0xa4093822, 0x299f31d0], out, 0);
+          return out; }"""
+    )
+    assert words == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+
+
+def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Page) -> None:
+    draw = np.random.default_rng(2019)
+    sums = np.concatenate(
+        [
+            draw.normal(0, 6, 4_000), draw.normal(0, 1e-3, 500), np.linspace(-19, 19, 777),
+            [0, -0.0, 1e-45, -1e-45, 18, -18, 3e38],
+        ]
+    ).astype(np.float32)  # fmt: skip
+    bits = port.evaluate(
+        "bits => Array.from(new Uint32Array(Float32Array.from("
+        "new Float32Array(Uint32Array.from(bits).buffer), logistic).buffer))",
+        sums.view(np.uint32).tolist(),
+    )
+    assert bits == logistic(sums).view(np.uint32).tolist()
+
+
+def test_what_sigmoid_neurons_pass_on_has_the_bits_of_the_engine(port: Page) -> None:
+    trial = watch.watch(Chance(0.9, 0.7), episodes=2, maze=RING, steps=40, neurons="sigmoid")
+    bits = port.evaluate(
+        """data => {
+          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
+          const { activity } = finish(replay.run({ number: 1 })).episode;
+          return activity.map(neurons => Array.from(new Uint32Array(neurons.buffer)));
+        }""",
+        page_data(trial),
+    )
+    assert len(bits) == 40
+    assert bits == activity(trial.batches[0], 1).view(np.uint32).tolist()
+
+
+def test_by_chance_every_episode_has_fresh_weights_and_nothing_is_learned(port: Page) -> None:
+    trial = watch.watch(CHANCE, episodes=12, resample=5, maze=RING, steps=30, hidden=6)
+    fresh = watch.watch(replace(distal.published_rule(1), alpha_h=0.4, alpha_o=0.7), episodes=12, resample=1,
+                        maze=RING, steps=30, hidden=6)  # fmt: skip
+    assert trial.eps.tolist() == fresh.eps.tolist()
+    same = port.evaluate(
+        """data => {
+          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
+          return [0, 4, 11].every(n => {
+            const { weights } = finish(replay.run({ number: n })).episode;
+            const drawn = freshWeights(6, data.seed, n);
+            return weights.hidden.every((w, at) => w === drawn.hidden[at]);
+          });
+        }""",
+        page_data(trial),
+    )
+    assert same
