@@ -944,7 +944,7 @@ def learning() -> list[Door]:
         Door("distal.PlasticNetwork", distal.PlasticNetwork, PLASTIC),
         Door("distal.PlasticNetwork.act", method(acting, "act"), {"observation": row([1, 0, 1], never)}),
         Door("distal.PlasticNetwork.end_episode", lambda **given: acted().end_episode(**given), {
-            "ep": row(3, finite), "reward": row(None, none_or(lambda _: EITHER)),
+            "ep": row(3, lambda ep: EITHER if ep is None else finite(ep)), "reward": row(None, none_or(lambda _: EITHER)),
         }),
         Door("distal.PlasticNetwork.save", method(plastic, "save"), {"path": row("saved.json", new_file)}),
         Door("distal.PlasticNetwork.load", distal.PlasticNetwork.load, {
