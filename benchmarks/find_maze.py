@@ -161,8 +161,7 @@ def full(job: tuple[str, Maze, dict[str, str], str, str]) -> dict[str, Any]:
         scale=scale, rules="evolved", elites=options["elites"], seed=0, settings=Settings(), maze=where
     )
     runner = Runner.of(engine)
-    work = experiments._Work(request, Shorter(request.stages, runner))
-    result = replace(work.run(), otherwise={})
+    result = replace(request.work(Shorter(request.plan, runner)), otherwise={})
     lines = [line for line in compare(result) if line.verdict not in ("", "not run")]
     tests = cheap(where, engine, result.scale.episodes)
     agree = sum(line.verdict == "agrees" for line in lines)
@@ -207,7 +206,7 @@ def main() -> None:
     print(f"{len(found)} mazes are screened", flush=True)  # noqa: T201
     data: dict[str, Any] = {"format": "distal-mazes", "version": 1}
     with multiprocessing.get_context("spawn").Pool(args.processes) as pool:
-        episodes = experiments.SCALES[args.scale].episodes
+        episodes = experiments.Experiments.SCALES[args.scale].episodes
         tests = pool.map(screened, [(one, args.engine, episodes) for one in found], chunksize=1)
         order = sorted(range(len(found)), key=lambda k: misfit(tests[k]))
         data["screened"] = [

@@ -16,7 +16,7 @@ from distal.evaluation.measures import MISSED, Measure
 from distal.evaluation.usage import LAYERS
 from distal.learners.dsp import ROWS
 from distal.studies.figures import blank, draw_curve, own_style, render_svg, standalone
-from distal.studies.measured import Curve
+from distal.studies.intervals import Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -35,7 +35,7 @@ from distal.model.draws import child_seed
 from distal.model.maze import maze, t_maze, triple_t_maze
 from distal.model.readings import NEURONS, READINGS
 from distal.model.settings import SettingsDict
-from distal.studies.measured import Curve
+from distal.studies.intervals import Curve
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
 

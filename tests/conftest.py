@@ -101,7 +101,7 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave figures of reports empty, where the claim is not about them; each takes half a second."""
-    for module in ("figures", "reading_figures", "task_report", "beyond_report"):
+    for module in ("report", "task_report", "beyond_report"):
         monkeypatch.setattr(f"distal.studies.{module}.render", lambda _: ("<svg>\n</svg>", b"\x89PNG"))
 
 

@@ -69,8 +69,9 @@ from distal.show.inspection_page import write_figures, write_page
 from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
 from distal.studies.champions import HeldOut
-from distal.studies.experiments import Reproduction, Scale
-from distal.studies.reading_study import ReadingStudy
+from distal.studies.reading_outcome import ReadingStudy
+from distal.studies.reproduction import Reproduction
+from distal.studies.study import Scale
 from distal.studies.task_study import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
@@ -944,7 +945,8 @@ def learning() -> list[Door]:
         Door("distal.PlasticNetwork", distal.PlasticNetwork, PLASTIC),
         Door("distal.PlasticNetwork.act", method(acting, "act"), {"observation": row([1, 0, 1], never)}),
         Door("distal.PlasticNetwork.end_episode", lambda **given: acted().end_episode(**given), {
-            "ep": row(3, lambda ep: EITHER if ep is None else finite(ep)), "reward": row(None, none_or(lambda _: EITHER)),
+            "ep": row(3, lambda ep: EITHER if ep is None else finite(ep)),
+            "reward": row(None, none_or(lambda _: EITHER)),
         }),
         Door("distal.PlasticNetwork.save", method(plastic, "save"), {"path": row("saved.json", new_file)}),
         Door("distal.PlasticNetwork.load", distal.PlasticNetwork.load, {
@@ -1339,6 +1341,7 @@ def machinery() -> list[Door]:
             "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
             "progress": PROGRESS,
         }),
+        Door("distal.check_task", distal.check_task, {"task": BATCH["task"], "seed": SEED}),
         Door("distal.tasks.sources.rebuilt", rebuilt, {
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),

@@ -34,8 +34,8 @@ from distal.base.folders import fingerprint
 from distal.cli import main
 from distal.search.loop import Step
 from distal.search.restored import summary
-from distal.studies import experiments
-from distal.studies.experiments import Scale
+from distal.studies.experiments import Experiments
+from distal.studies.study import Scale
 from tests import doors
 
 KEPT = Path(__file__).parents[1] / "benchmarks" / "results" / "fuzz.json"
@@ -206,7 +206,7 @@ def _command(folder: Path) -> None:
 
 def damaged_folders(chance: random.Random, seconds: float, room: Path, failures: list[str]) -> dict[str, int]:
     """Damage folders and use them."""
-    experiments.SCALES["quick"] = TINY
+    Experiments.SCALES["quick"] = TINY
     whole, half, paper = (room / name for name in ("whole", "half", "paper"))
     evolve("dsp", **SMALL, out=whole)
     _half(half)

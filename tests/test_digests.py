@@ -26,8 +26,9 @@ import distal
 from distal import Chance, GeneticAlgorithm, HillClimbing, Maze, Rule
 from distal.base.files import to_json
 from distal.model.readings import READINGS
-from distal.studies import experiments as paper
-from distal.studies import reading_study as readings
+from distal.studies.experiments import Experiments
+from distal.studies.readings import Readings
+from distal.studies.study import Scale
 
 KEPT = Path(__file__).with_name("digests.json")
 MAZE = Maze.from_text(
@@ -96,7 +97,7 @@ def evolved(learner: str, elites: str) -> str:
 def reproduced(appendix: bool = False, **options: Any) -> str:
     """Digest a reproduction at a tiny scale."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setitem(paper.SCALES, "quick", paper.Scale("quick", runs=2, generations=2, episodes=150))
+        patch.setitem(Experiments.SCALES, "quick", Scale("quick", runs=2, generations=2, episodes=150))
         distal.reproduce("quick", out=Path(folder) / "paper", maze=MAZE, steps=25, hidden=6, **options)
         return of_files(Path(folder) / "paper", appendix)
 
@@ -104,8 +105,8 @@ def reproduced(appendix: bool = False, **options: Any) -> str:
 def studied() -> str:
     """Digest a study of readings at a tiny scale."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        tiny = readings.Scale("quick", runs=2, generations=1, trials=1, pairs=1, episodes=50)
-        patch.setitem(readings.SCALES, "quick", tiny)
+        tiny = Scale("quick", runs=2, generations=1, trials=1, pairs=1, episodes=50)
+        patch.setitem(Readings.SCALES, "quick", tiny)
         distal.study_readings("quick", out=Path(folder) / "study", maze=MAZE, steps=12, hidden=4)
         return of_files(Path(folder) / "study")
 

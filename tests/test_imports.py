@@ -35,6 +35,7 @@ LATE = {
     ("engines.gpu", "cupy"): "an extra",
     ("studies.figures", "matplotlib"): "takes a third of a second; only reports need it",
     ("studies.reading_figures", "matplotlib"): "likewise",
+    ("studies.reproduction_figures", "matplotlib"): "likewise",
     ("studies.beyond_figures", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",
     ("show.film", "imageio_ffmpeg"): "an extra",

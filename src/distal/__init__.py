@@ -65,13 +65,14 @@ if TYPE_CHECKING:
     from distal.studies.beyond_study import study_beyond as study_beyond
     from distal.studies.champions import Champion as Champion
     from distal.studies.champions import champions as champions
-    from distal.studies.experiments import Reproduction as Reproduction
     from distal.studies.experiments import reproduce as reproduce
-    from distal.studies.reading_study import ReadingStudy as ReadingStudy
-    from distal.studies.reading_study import study_readings as study_readings
+    from distal.studies.reading_outcome import ReadingStudy as ReadingStudy
+    from distal.studies.readings import study_readings as study_readings
+    from distal.studies.reproduction import Reproduction as Reproduction
     from distal.studies.task_study import TaskStudy as TaskStudy
     from distal.studies.task_study import study_tasks as study_tasks
     from distal.studies.writing import write_report as write_report
+    from distal.tasks.checking import check_task as check_task
     from distal.tasks.gym import EnvTask as EnvTask
     from distal.tasks.sources import task_of as task_of
     from distal.tasks.switching import Switch as Switch
@@ -108,10 +109,13 @@ _HOMES = {
     "search.results": "Evolved",
     "studies.beyond_study": "BeyondStudy study_beyond",
     "studies.champions": "Champion champions",
-    "studies.experiments": "Reproduction reproduce",
-    "studies.reading_study": "ReadingStudy study_readings",
+    "studies.experiments": "reproduce",
+    "studies.reading_outcome": "ReadingStudy",
+    "studies.readings": "study_readings",
+    "studies.reproduction": "Reproduction",
     "studies.task_study": "TaskStudy study_tasks",
     "studies.writing": "write_report",
+    "tasks.checking": "check_task",
     "tasks.gym": "EnvTask",
     "tasks.sources": "task_of",
     "tasks.switching": "Switch",

@@ -23,7 +23,9 @@ from distal.cli import main
 from distal.cli.maze import small
 from distal.engines import Runner, resolve
 from distal.model.maze import MAZES
-from distal.studies import experiments
+from distal.studies.experiments import Experiments
+from distal.studies.reproduction_report import ReproductionReport
+from distal.studies.study import Scale
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started, wait_until
@@ -741,8 +743,8 @@ def test_a_command_chooses_its_engine_once_and_has_one_runner(
     for module in ("registry", "runner", "spread"):
         monkeypatch.setattr(sys.modules[f"distal.engines.{module}"], "resolve", chosen)
     monkeypatch.setattr(Runner, "__init__", counted)
-    monkeypatch.setitem(experiments.SCALES, "quick", experiments.Scale("quick", 1, 0, 3))
-    monkeypatch.setattr("distal.cli.reproduce.compare", Mock(side_effect=InputError("all is run")))
+    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, 3))
+    monkeypatch.setattr(ReproductionReport, "write", Mock(side_effect=InputError("all is run")))
     monkeypatch.chdir(tmp_path)
     engine = ["--engine", "cpu"] if command[0] != "watch" else []
     assert main([*command, *SMALL, *engine, "--maze", maze_file]) == (2 if command[0] == "reproduce" else 0)

@@ -358,7 +358,7 @@ def test_the_numbers_to_compare_with_are_those_of_the_results() -> None:
     ):
         cells = " | ".join(f"{number:.2f}" for number in numbers)
         assert f"| {method} | {cells} | ours |" in page
-    paper = distal.studies.experiments.paper_results()
+    paper = distal.studies.reproduction.paper_results()
     thousand, ten_thousand = paper["best_1000_episodes"], paper["best_10000_episodes"]
     for method, key in (
         ("DSP, rule 1", "dsp"),

@@ -141,11 +141,12 @@ def test_python_functions_take_a_runner_with_an_executor() -> None:
 
 def test_a_process_pool_will_do_and_a_reproduction_is_the_same(tmp_path: Path) -> None:
     options: dict[str, Any] = {"rules": "published", "maze": T, "steps": 9, "hidden": 5}
-    from distal.studies.experiments import SCALES, Scale
+    from distal.studies.experiments import Experiments
+    from distal.studies.study import Scale
 
     tiny = Scale("quick", runs=1, generations=1, episodes=100)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(SCALES, "quick", tiny)
+        patch.setitem(Experiments.SCALES, "quick", tiny)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             spread_out = distal.reproduce(engine=distal.Runner(executor=pool), out=tmp_path / "a", **options)
         alone = distal.reproduce(out=tmp_path / "b", **options)

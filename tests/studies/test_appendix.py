@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import distal
-from distal import InputError
+from distal import InputError, Settings, write_report
 from distal.base import significance
 from distal.base.colours import LIGHT
 from distal.base.folders import Manifest, read_manifest
@@ -21,11 +21,16 @@ from distal.learners import chance_for
 from distal.learners.shipped import published_fitness, published_rules
 from distal.model import draws
 from distal.model.maze import maze
-from distal.studies import appendix, experiments, figures, report
+from distal.studies import appendix, experiments
+from distal.studies import reproduction_figures as figures
 from distal.studies.appendix import Appendix
 from distal.studies.comparison import Line, agreement, compare
-from distal.studies.experiments import Reproduction, Scale, reproduce
+from distal.studies.experiments import Experiments, reproduce
+from distal.studies.report import Table
+from distal.studies.reproduction import Reproduction
+from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event
+from distal.studies.study import Scale
 from tests.mazes import T
 
 pytestmark = pytest.mark.usefixtures("rough")
@@ -124,9 +129,9 @@ def test_the_lowest_with_resampling_is_found_at_every_mark() -> None:
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
     folder = tmp_path_factory.mktemp("appendix") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(experiments.SCALES, "quick", TINY)
+        patch.setitem(Experiments.SCALES, "quick", TINY)
         result = reproduce("quick", out=folder, **SMALL)
-    report.write(result, folder)
+    write_report(result, folder)
     return result, folder
 
 
@@ -140,7 +145,7 @@ def at_paper_scale(result: Reproduction, found: Appendix) -> Reproduction:
         test: np.concatenate([curve, np.repeat(curve[:, :, -1:], 10_000 - curve.shape[2], axis=2)], axis=2)
         for test, curve in result.curves.items()
     }
-    return replace(result, scale=experiments.SCALES["paper"], curves=longer, appendix=found)
+    return replace(result, scale=Experiments.SCALES["paper"], curves=longer, appendix=found)
 
 
 def test_fifteen_of_the_45_judged_numbers_are_those_of_the_appendix(
@@ -193,7 +198,7 @@ def test_the_trials_are_those_of_each_rule_alone(small: tuple[Reproduction, Path
 
 
 def test_published_rules_are_not_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    monkeypatch.setitem(Experiments.SCALES, "quick", TINY)
     monkeypatch.setattr(experiments, "_MANY", 1)
     result = reproduce("quick", rules="published", **SMALL)
     assert {name for name in result.seconds if name.startswith("appendix")} == {"appendix_narrow"}
@@ -202,11 +207,15 @@ def test_published_rules_are_not_run_twice(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_narrow_maze_is_not_shown_beside_itself(small: tuple[Reproduction, Path]) -> None:
-    stages = {stage.name for stage in experiments.plan(TINY, "evolved", maze("narrow-t"))}
+    stages = {stage.name for stage in Experiments(settings=Settings(), maze=maze("narrow-t")).plan}
     assert stages & set(NEW) == set(NEW[:3])
     result = replace(small[0], appendix=replace(small[0].appendix, narrow=None))
     assert result.appendix.to_dict()["narrow_t"] is None
-    table = report._appendix_table(result, compare(result))
+    (table,) = [
+        block
+        for block in ReproductionReport(result).blocks()
+        if isinstance(block, Table) and block.name == "appendix"
+    ]
     assert {row[-1] for row in table.rows} == {"–"}
     assert len(figures.appendix(result).axes[0].containers) == 1
 
@@ -218,7 +227,7 @@ def test_a_folder_of_an_earlier_version_gets_what_it_lacks(
     small: tuple[Reproduction, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result, folder = small
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    monkeypatch.setitem(Experiments.SCALES, "quick", TINY)
     manifest = read_manifest(folder)
     assert manifest is not None
     for path in folder.rglob("*appendix*"):
@@ -237,7 +246,7 @@ def test_a_folder_of_an_earlier_version_gets_what_it_lacks(
     assert again.maze == T
     assert (again.appendix.plain == result.appendix.plain).all()
     assert {path: path.read_bytes() for path in kept} == kept
-    report.write(again, folder)
+    write_report(again, folder)
     assert (folder / "figures" / "appendix.svg").is_file()
 
 
@@ -245,7 +254,7 @@ def test_a_folder_with_another_maze_is_refused_by_the_name_of_its_maze(
     small: tuple[Reproduction, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = small[1]
-    monkeypatch.setitem(experiments.SCALES, "quick", TINY)
+    monkeypatch.setitem(Experiments.SCALES, "quick", TINY)
     claim = json.loads((folder / "reproduction.json").read_text())
     before = (folder / "reproduction.json").read_text()
     (folder / "reproduction.json").write_text(json.dumps({**claim, "maze": list(maze("narrow-t").picture)}))
@@ -260,7 +269,7 @@ def test_a_folder_with_another_maze_is_refused_by_the_name_of_its_maze(
 
 
 def test_the_figure_is_the_first_and_shows_both_mazes_and_chance(small: tuple[Reproduction, Path]) -> None:
-    assert figures.FIGURES[0].name == experiments.FIGURES[0] == "appendix"
+    assert figures.all_figures(small[0])[0].name == "appendix"
     found = made_up({1: 30})
     figure = figures.appendix(at_paper_scale(small[0], found))
     (axes,) = figure.axes

@@ -34,7 +34,7 @@ from distal.studies import (
     beyond_report,
     beyond_study,
     experiments,
-    reading_study,
+    readings,
     stages,
     task_study,
 )
@@ -52,7 +52,7 @@ from distal.studies.beyond_plan import (
     World,
 )
 from distal.studies.beyond_study import BEYOND, Beyond, Outcome
-from distal.studies.measured import Gap, Interval
+from distal.studies.intervals import Gap, Interval
 from distal.studies.stages import Event, Stage
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
@@ -146,7 +146,7 @@ def test_the_stages_of_the_whole_study_have_names_of_their_own() -> None:
 def test_no_other_work_has_the_seeds_of_the_tests() -> None:
     others = {
         0, restored.RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST,
-        reading_study.STUDY, task_study.TASKS, genetic._FIRST, genetic._PARENTS, genetic._REDRAW,
+        readings.STUDY, task_study.TASKS, genetic._FIRST, genetic._PARENTS, genetic._REDRAW,
         genetic._DEVIATE, cma._SAMPLE,
     }  # fmt: skip
     assert BEYOND not in others

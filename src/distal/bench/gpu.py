@@ -30,7 +30,8 @@ from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.readings import BINARY, SIGMOID
 from distal.search.evolve import evolve
-from distal.studies.experiments import RESAMPLE, random_learners
+from distal.studies.experiments import random_learners
+from distal.studies.reproduction import RESAMPLE
 
 RULES = 15 * 14  # one generation of all fifteen runs
 _GENERATION = f"one generation of fifteen runs: {RULES} random rules × 40 trials × 100 episodes"

@@ -17,7 +17,7 @@ from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, p_means, rows_interval
 from distal.learners.shipped import published_fitness, published_rules
 from distal.search.results import Fresh
-from distal.studies.measured import Interval
+from distal.studies.intervals import Interval
 
 PAPER_TRIALS = 40  # of every test in the paper
 EPISODES = 10_000  # of the tests in the appendix

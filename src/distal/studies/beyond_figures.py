@@ -11,7 +11,7 @@ from distal.studies.beyond_numbers import gain
 from distal.studies.beyond_plan import CHANCE, CLIMBER, LEVELS, PHASES, RULE, SIZES, WIDER, Scale
 from distal.studies.beyond_study import Outcome
 from distal.studies.figures import blank, draw_curve
-from distal.studies.measured import Curve, Interval
+from distal.studies.intervals import Curve, Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from distal.evaluation.phases import Phases, median_until_reached
 from distal.learners import Learner, embedded, from_embedded
 from distal.search.results import Evolved
 from distal.studies.beyond_plan import ADAPTED, CHANCE, LONG, LOST, MISSED, PHASES, REMEASURED, Scale, World
-from distal.studies.measured import Curve, Gap, Interval, optional_share
+from distal.studies.intervals import Curve, Gap, Interval, optional_share
 from distal.tasks.switching import BACK
 
 _POINTS = 40  # of a curve of every episode

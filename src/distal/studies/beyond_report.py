@@ -36,7 +36,7 @@ from distal.studies.beyond_plan import (
 )
 from distal.studies.beyond_study import BEYOND, HOLDS, REPORT, BeyondStudy, Outcome
 from distal.studies.figures import own_style, render, standalone
-from distal.studies.measured import Interval
+from distal.studies.intervals import Interval
 from distal.studies.wording import made_on, mean, p_value, percent, share, table_row
 from distal.tasks.switching import BACK
 

@@ -57,8 +57,9 @@ from distal.studies.beyond_plan import (
     Scale,
     World,
 )
-from distal.studies.measured import Gap
-from distal.studies.stages import SECONDS, Claim, Event, Grouped, Stage, Stages, made_by, read_as
+from distal.studies.intervals import Gap
+from distal.studies.stages import SECONDS, Claim, Event, Grouped, Stage, Stages
+from distal.studies.study import made_by, read_as
 
 BEYOND = 10  # the last number of the part that seeds of the tests come from; the first is the question
 

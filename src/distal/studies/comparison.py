@@ -29,7 +29,7 @@ from distal.base.significance import (
 from distal.evaluation.behaviour import Behaviour
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import EPISODES, PAPER_TRIALS, in_the_paper
-from distal.studies.experiments import Reproduction, other_elites, paper_results
+from distal.studies.reproduction import Reproduction, other_elites, paper_results
 
 _NOT_REPORTED = "–"
 NAMES = {"dsp": "DSP", "hc": "hill climbing", "chance": "chance"}

@@ -1,41 +1,27 @@
-"""The figures of the paper's results, in its order and with its axes, and five more; chance is in all of them.
+"""Drawing in one style: figures with legends above them, as files and inside pages.
 
-Every function takes a Reproduction and returns a matplotlib Figure; `FIGURES` lists
-them with their captions. Colours are those of `colours`, for light ground; `standalone`
-and `themed` make the same drawing fit dark ground.
+Colours are those of `colours`, for light ground; `standalone` and `inline` make the same
+drawing fit dark ground.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from distal.base.colours import DARK, LIGHT
-from distal.model.maze import START, WALL, maze_name, triple_t_maze
-from distal.search.config import REMEASURED
-from distal.studies.appendix import EPISODES, NARROW, Agreement
-from distal.studies.experiments import RESAMPLE, Reproduction, paper_results
-from distal.studies.measured import Curve, Interval
+from distal.studies.intervals import Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GROUND = ("#ffffff", "#14181d")  # light and dark
-NAMES = {
-    "dsp": "DSP",
-    "hc": "hill climbing",
-    "dsp_resampled": "DSP, resampled",
-    "hc_resampled": "hill climbing, resampled",
-    "chance": "chance",
-}
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -66,30 +52,6 @@ def own_style() -> AbstractContextManager[None]:
     return context
 
 
-@dataclass(frozen=True)
-class _Description:
-    """A figure: its file name, how it is drawn, and what its caption says."""
-
-    name: str
-    title: str
-    draw: Callable[[Reproduction], Figure]
-    caption: str  # with places for what `says` puts in
-
-    def says(self, result: Reproduction) -> str:
-        """Return the caption for a reproduction."""
-        return self.caption.format(
-            rules=result.rules,
-            n=len(result.learners["dsp"]),
-            trials=result.trials,
-            many=len(result.episodes["dsp"]),
-            evolved=_evolved(result),
-            rule=result.origin("dsp", result.best("dsp")),
-            climber=result.origin("hc", result.best("hc")),
-            elites=result.elites,
-            episodes=f"{result.appendix.episodes:,}",
-        )
-
-
 def blank(width: float, height: float) -> Figure:
     """Return a figure of so many inches with nothing on it."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - takes a third of a second
@@ -114,11 +76,31 @@ def render_svg(figure: Figure) -> str:
     return svg.getvalue()
 
 
+def line_and_band(
+    axes: Axes, where: ArrayLike, mean: ArrayLike, half: ArrayLike, colour: str, label: str, style: Any = "-"
+) -> None:
+    """Draw a line and a band around it.
+
+    Args:
+        axes: The panel.
+        where: The points on the horizontal axis.
+        mean: The line.
+        half: Half the height of the band.
+        colour: The role of the colour.
+        label: The entry in the legend.
+        style: The style of the line.
+    """
+    where, mean, half = np.asarray(where), np.asarray(mean), np.asarray(half)
+    axes.plot(where, mean, color=LIGHT[colour], linestyle=style, linewidth=1.4, label=label)
+    few = np.unique(np.linspace(0, len(mean) - 1, 400).astype(int))  # a band needs no more points
+    axes.fill_between(
+        where[few], (mean - half)[few], (mean + half)[few], color=LIGHT[colour], alpha=0.18, linewidth=0
+    )
+
+
 def draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -> None:
     """Draw a mean over the episodes as a line, with a band of 1.96 standard errors."""
-    mean, half = np.array(curve.mean), 1.96 * np.array(curve.error)
-    axes.plot(curve.episodes, mean, color=LIGHT[colour], linestyle=style, linewidth=1.4, label=label)
-    axes.fill_between(curve.episodes, mean - half, mean + half, color=LIGHT[colour], alpha=0.2, linewidth=0)
+    line_and_band(axes, curve.episodes, curve.mean, 1.96 * np.array(curve.error), colour, label, style)
 
 
 _ROLES = {colour: role for role, colour in LIGHT.items()}
@@ -152,494 +134,44 @@ def standalone(svg: str) -> str:
     return re.sub(r"(<svg[^>]*>\n)", lambda found: found[1] + style, svg, count=1)
 
 
-def _panels(
+def inline(svg: str, name: str) -> str:
+    """Return an SVG for use inside a page: no XML prologue, the page's colours, unique identifiers."""
+    body = re.sub("<metadata>.*?</metadata>", "", themed(svg[svg.index("<svg") :]), flags=re.DOTALL)
+    own = set(re.findall(r'id="([^"]+)"', body))
+
+    def renamed(found: re.Match[str]) -> str:
+        return f"{found[1]}{name}-{found[2]}" if found[2] in own else found[0]  # colours begin with # too
+
+    return re.sub(r'(id="|#)([^"\)]+)(?=["\)])', renamed, body)
+
+
+def grid(
     rows: int, columns: int, width: float = 7.2, height: float = 2.6, **share: Any
 ) -> tuple[Figure, NDArray[Any]]:
+    """Return a figure and its panels, (rows, columns); `height` is that of a row, `share` for `subplots`."""
     figure = blank(width, height * rows)
     return figure, figure.subplots(rows, columns, squeeze=False, **share)
 
 
-def _letter(axes: Axes, position: int, text: str) -> None:
+def letter(axes: Axes, position: int, text: str) -> None:
+    """Give a panel a letter and a title."""
     axes.set_title(f"({'abcdefgh'[position]}) {text}", loc="left", fontsize=9)
 
 
-def _legend(figure: Figure, columns: int = 4) -> None:
-    """Explain the lines of all panels once, above them, where no line runs."""
+def legend(figure: Figure, columns: int = 4, first: str = "", last: tuple[str, ...] = ()) -> None:
+    """Explain the lines of all panels once, above them, where no line runs.
+
+    Args:
+        figure: The figure.
+        columns: Of the legend, at most.
+        first: Entries that hold this text stand first.
+        last: Entries that begin with one of these stand last.
+    """
     found: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    labels = sorted(found, key=lambda label: label.startswith(("chance", "perfect")))  # learners first
+    labels = sorted(found, key=lambda label: (label.startswith(last), first not in label))
     figure.legend(
         [found[label] for label in labels], labels, loc="outside upper center", ncols=min(columns, len(found))
     )
-
-
-def chance_at_100(result: Reproduction, kinds: Sequence[str]) -> float:
-    """Return chance's mean best EP after 100 episodes, on the fresh trials of the winners of these kinds."""
-    values = [one.chance for kind in kinds for one in result.fresh[kind] if one.chance is not None]
-    return float(np.mean(values)) if values else float("nan")
-
-
-def _chance_line(axes: Axes, result: Reproduction, *kinds: str) -> None:
-    mean = chance_at_100(result, kinds)
-    axes.axhline(mean, color=LIGHT["chance"], linewidth=1.4, label="chance")
-    axes.annotate(
-        f"{mean:.1f}", (1, mean), xycoords=("axes fraction", "data"), xytext=(-2, 2),
-        textcoords="offset points", ha="right", va="bottom", fontsize=8, color=LIGHT["chance"],
-    )  # fmt: skip
-
-
-def appendix(result: Reproduction) -> Figure:
-    """Draw the paper's fifteen numbers against ours, with the line on which both are the same."""
-    found = result.appendix
-    figure = blank(4.8, 5.1)
-    axes = figure.subplots()
-    paper = [row.paper for row in found.rows]
-
-    def points(eps: NDArray[np.int32], agreement: Agreement, name: str, **style: Any) -> None:
-        values = [Interval.mean(of_rule[:, -1]) for of_rule in eps]
-        ends = [
-            [value.value - value.low for value in values],
-            [value.high - value.value for value in values],
-        ]
-        axes.errorbar(
-            paper, [value.value for value in values], yerr=ends, marker="o", linestyle="none",
-            label=f"{name}: {agreement}", **style,
-        )  # fmt: skip
-
-    points(found.plain, found.here, maze_name(result.maze), color=LIGHT["dsp"], zorder=3)
-    if found.narrow is not None and found.in_narrow is not None:
-        hollow = {"color": LIGHT["soft"], "markerfacecolor": "none", "elinewidth": 0.8, "alpha": 0.6}
-        points(found.narrow, found.in_narrow, NARROW, markersize=5, **hollow)
-    chance = found.mean_chance.value
-    ends = (*axes.get_xlim(), *axes.get_ylim(), chance - 2, chance + 2)
-    low, high = min(ends), max(ends)
-    axes.plot(
-        [low, high], [low, high], color=LIGHT["paper"], linestyle="--", linewidth=1.1, label="agreement"
-    )
-    axes.axhline(chance, color=LIGHT["chance"], linewidth=1.4, label=f"chance: {chance:.1f}")
-    axes.set_xlim(low, high)
-    axes.set_ylim(low, high)
-    axes.set_aspect("equal")
-    axes.set_xlabel(f"fitness after {EPISODES:,} episodes: the paper")
-    axes.set_ylabel(f"fitness after {found.episodes:,} episodes: here")
-    handles, labels = axes.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda k: ": r " not in labels[k])  # the points first
-    figure.legend(
-        [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=2
-    )
-    return figure
-
-
-def evolution(result: Reproduction) -> Figure:
-    """Best fitness against generation, one line per run (the paper's figure of the evolutions)."""
-    kinds = [kind for kind in ("dsp", "hc") if kind in result.evolved]
-    figure, panels = _panels(1, len(kinds), 7.2 if len(kinds) == 2 else 4.4, 3.1, sharex=True, sharey=True)
-    for position, kind in enumerate(kinds):
-        axes = panels[0, position]
-        for best in result.evolved[kind].best:
-            axes.plot(best, color=LIGHT[kind], alpha=0.6, linewidth=0.9)
-        _chance_line(axes, result, kind)
-        name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[kind]
-        if len(kinds) == 1:
-            axes.set_title(name, loc="left", fontsize=9)
-        else:
-            _letter(axes, position, name)
-        axes.set_xlabel("generation")
-    _papers_range(panels[0, 0], result, *paper_results()["figures"]["y_range_evolution"])
-    panels[0, 0].set_xlim(0, result.scale.generations)
-    panels[0, 0].set_ylabel("best fitness (mean best EP)")
-    _legend(figure)
-    return figure
-
-
-def evolution_median(result: Reproduction) -> Figure:
-    """Fitness against generation: all runs, and their median."""
-    figure, panels = _panels(1, 1, height=3.6)
-    axes = panels[0, 0]
-    for kind, evolved in result.evolved.items():
-        generations = np.arange(evolved.best.shape[1])
-        axes.plot(generations, evolved.best.T, color=LIGHT[kind], alpha=0.35, linewidth=0.7)
-        axes.plot(
-            generations, np.median(evolved.best, axis=0), color=LIGHT[kind], linewidth=2.2,
-            label=f"{NAMES[kind]}, median of {len(evolved.best)} runs",
-        )  # fmt: skip
-        fresh = float(np.mean([one.fitness for one in result.fresh[kind]]))
-        axes.axhline(
-            fresh, color=LIGHT[kind], linestyle=":", linewidth=1.4,
-            label=f"{NAMES[kind]}, re-measured: {fresh:.1f}",
-        )  # fmt: skip
-    _chance_line(axes, result, *result.evolved)
-    axes.set_xlim(0, result.scale.generations)
-    axes.set_xlabel("generation")
-    axes.set_ylabel("best fitness (mean best EP)")
-    _legend(figure, 3)
-    return figure
-
-
-def _histogram(
-    axes: Axes, result: Reproduction, eps: dict[str, NDArray[np.int32]], test: str, title: str, position: int
-) -> int:
-    """Draw EPs, and chance's as an outline, on the paper's axis; return the height of the highest bar.
-
-    What lies beyond the axis counts in the last bin, and a line says so.
-    """
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - takes a third of a second
-
-    low, high = paper_results()["figures"]["x_range_distributions"]
-    edges = np.arange(low, high + 1, 5)
-    own, chance = eps[test], eps["chance"]
-
-    def counts(values: NDArray[np.int32]) -> NDArray[np.int64]:
-        counted: NDArray[np.int64] = np.histogram(np.clip(values, low, high - 1), bins=edges)[0]
-        return counted
-
-    axes.bar(edges[:-1] + 0.2, counts(own), width=4.6, align="edge", color=LIGHT[test])
-    axes.stairs(
-        counts(chance), edges, color=LIGHT["chance"], linewidth=1.3, label="chance, the same number of trials"
-    )
-    axes.set_xlim(low, high)
-    axes.set_xticks(range(low, high + 1, 15))
-    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.grid(visible=False)
-    lines = [f"mean {own.mean():.1f}, chance {chance.mean():.1f}"]
-    steps = result.settings.steps
-    lines.append(f"reached {int((own < steps).sum())}, chance {int((chance < steps).sum())} of {len(own)}")
-    for where, beyond in ((f"at {high} or more", own >= high), (f"below {low}", own < low)):
-        if beyond.any():
-            lines.append(f"{int(beyond.sum())} {where}")
-    axes.text(0.5, 0.97, "\n".join(lines), transform=axes.transAxes, ha="center", va="top", fontsize=8)
-    _letter(axes, position, title)
-    return int(max(counts(own).max(), counts(chance).max()))
-
-
-def _label_histograms(figure: Figure, panels: NDArray[Any], highest: int) -> None:
-    """Leave room for the words above the highest bar, and name the outer axes."""
-    panels[0, 0].set_ylim(0, max(10, highest * 1.5))
-    for axes in panels[-1]:
-        axes.set_xlabel("episodic performance (EP)")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("trials")
-    _legend(figure)
-
-
-def distribution_100(result: Reproduction) -> Figure:
-    """Histograms of the EPs after 100 episodes."""
-    figure, panels = _panels(1, 2, height=2.9, sharex=True, sharey=True)
-    highest = [
-        _histogram(panels[0, position], result, result.at_100, kind, NAMES[kind], position)
-        for position, kind in enumerate(("dsp", "hc"))
-    ]
-    _label_histograms(figure, panels, max(highest))
-    return figure
-
-
-def every_episode(result: Reproduction) -> Figure:
-    """Draw the best so far beside what the agent does in the episode itself."""
-    from matplotlib.ticker import PercentFormatter  # noqa: PLC0415 - takes a third of a second
-
-    figure, panels = _panels(1, 3, height=3.0, sharex=True)
-    so_far, now, share = panels[0]
-    now.sharey(so_far)
-    now.tick_params(labelleft=False)
-    for kind, eps in result.episodes.items():
-        episodes = np.arange(1, eps.shape[1] + 1)
-        for axes, values in ((so_far, np.minimum.accumulate(eps, axis=1)), (now, eps)):
-            mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
-            axes.plot(episodes, mean, color=LIGHT[kind], linewidth=1.4, label=NAMES[kind])
-            axes.fill_between(
-                episodes, mean - error, mean + error, color=LIGHT[kind], alpha=0.18, linewidth=0
-            )
-        reached = (eps < result.settings.steps).mean(axis=0)
-        tens = np.array_split(np.arange(len(reached)), 10)  # single episodes are too few to show a share
-        share.plot(
-            [float(ten.mean()) + 1 for ten in tens], [float(reached[ten].mean()) for ten in tens],
-            color=LIGHT[kind], linewidth=1.4, marker="o", markersize=3, label=NAMES[kind],
-        )  # fmt: skip
-    _letter(so_far, 0, "best EP so far")
-    _letter(now, 1, "EP of the episode itself")
-    _letter(share, 2, "reaches the goal")
-    so_far.set_ylabel("mean EP ± standard error")
-    share.set_ylabel("share of the trials")
-    share.yaxis.set_major_formatter(PercentFormatter(1, decimals=1))
-    share.set_ylim(bottom=0)
-    so_far.set_xlim(1, result.episodes["dsp"].shape[1])
-    for axes in panels[0]:
-        axes.set_xlabel("episode")
-    _legend(figure)
-    return figure
-
-
-def _curves(axes: Axes, result: Reproduction, test: str, last: int, position: int) -> None:
-    episodes = np.arange(1, last + 1)
-    fitness = result.fitness(test)[:, :last]
-    best = result.best(test.removesuffix("_resampled"))
-    for k, line in enumerate(fitness):
-        if k != best:
-            axes.plot(episodes, line, color=LIGHT[test], alpha=0.55, linewidth=0.8)
-    axes.plot(
-        episodes,
-        result.best_curve("chance_hc" if test.startswith("hc") else "chance")[:, :last].mean(axis=0),
-        color=LIGHT["chance"],
-        linewidth=1.6,
-        zorder=2.5,
-        label="chance",
-    )
-    axes.plot(
-        episodes, fitness[best], color=LIGHT[test], linewidth=2.4, zorder=3, label=f"{NAMES[test]}: the best"
-    )
-    _perfect(axes, result)
-    axes.set_xlim(1, last)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    _papers_range(axes, result, 35, 140)
-    _letter(axes, position, f"{NAMES[test]}, episodes 1–{last:,}")
-
-
-def _papers_range(axes: Axes, result: Reproduction, low: float, high: float) -> None:
-    """Let the axis be the paper's, where the task is the paper's: elsewhere nothing may lie on it."""
-    if result.maze.picture == triple_t_maze().picture and result.settings.steps == 100:
-        axes.set_ylim(low, high)
-
-
-def _perfect(axes: Axes, result: Reproduction) -> None:
-    mean = float(np.mean(result.maze.start_distances))
-    axes.axhline(mean, color=LIGHT["goal"], linestyle="--", linewidth=1.1, label=f"perfect agent: {mean:g}")
-
-
-def _tests(result: Reproduction, tests: Sequence[str]) -> Figure:
-    figure, panels = _panels(2, 2, sharex="row", sharey=True)
-    for column, test in enumerate(tests):
-        _curves(panels[0, column], result, test, result.scale.episodes, column)
-        _curves(panels[1, column], result, test, min(1000, result.scale.episodes), 2 + column)
-        panels[1, column].set_xlabel("episode")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("fitness (mean best EP)")
-    _legend(figure)
-    return figure
-
-
-def long_tests(result: Reproduction) -> Figure:
-    """Mean best EP over many episodes, one line per rule."""
-    return _tests(result, ("dsp", "hc"))
-
-
-def resampled_tests(result: Reproduction) -> Figure:
-    """Draw the same with resampling."""
-    return _tests(result, ("dsp_resampled", "hc_resampled"))
-
-
-def distributions(result: Reproduction) -> Figure:
-    """Histograms of the EPs after 1,000 and after all episodes."""
-    figure, panels = _panels(3, 2, height=2.2, sharex=True, sharey=True)
-    ends = (min(1000, result.scale.episodes), result.scale.episodes)
-    highest = []
-    for row, test in enumerate(("dsp", "hc", "dsp_resampled")):
-        for column, at in enumerate(ends):
-            eps = {name: result.best_curve(name)[:, at - 1] for name in (test, "chance")}
-            title = f"{NAMES[test]}, {at:,} episodes"
-            highest.append(_histogram(panels[row, column], result, eps, test, title, 2 * row + column))
-    _label_histograms(figure, panels, max(highest))
-    return figure
-
-
-def comparison(result: Reproduction) -> Figure:
-    """Compare the best of each, and chance, over all episodes."""
-    figure, panels = _panels(1, 1, height=3.6)
-    axes = panels[0, 0]
-    episodes = np.arange(1, result.scale.episodes + 1)
-    for test, name in NAMES.items():
-        trials = result.best_curve(test)
-        mean = trials.mean(axis=0)
-        error = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
-        axes.plot(
-            episodes,
-            mean,
-            color=LIGHT[test],
-            linewidth=1.5,
-            label=f"{name}: {mean[-1]:.1f} at the end",
-            linestyle=(0, (4, 1.2)) if test.endswith("resampled") else "-",
-        )
-        few = np.unique(np.linspace(0, len(mean) - 1, 400).astype(int))  # a band needs no more points
-        axes.fill_between(
-            episodes[few],
-            (mean - error)[few],
-            (mean + error)[few],
-            color=LIGHT[test],
-            alpha=0.15,
-            linewidth=0,
-        )
-    _perfect(axes, result)
-    axes.set_xlim(1, result.scale.episodes)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    _papers_range(axes, result, 35, 140)
-    axes.set_xlabel("episode")
-    axes.set_ylabel("fitness (mean best EP ± standard error)")
-    axes.legend()
-    return figure
-
-
-_SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5)])
-
-
-def maze(result: Reproduction) -> Figure:
-    """Draw the maze."""
-    from matplotlib.patches import PathPatch  # noqa: PLC0415 - takes a third of a second
-    from matplotlib.path import Path  # noqa: PLC0415
-
-    rows, columns = result.maze.shape
-    figure = blank(3.6, 3.6 * rows / columns)
-    axes = figure.subplots()
-
-    def cells(where: NDArray[np.bool_], role: str) -> None:
-        """Fill cells as a single path: separate cells would show seams."""
-        at = np.argwhere(where)[:, None, ::-1]  # column, row
-        codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]
-        path = Path((at + _SQUARE).reshape(-1, 2), np.tile(codes, len(at)))
-        axes.add_patch(PathPatch(path, facecolor=LIGHT[role], linewidth=0))
-
-    picture = np.array([list(line) for line in result.maze.picture])
-    cells(picture == WALL, "wall")
-    cells(picture != WALL, "floor")
-    cells(picture == START, "start")
-    cells((picture != WALL) & (picture != START) & (picture != "."), "goal")
-    for row, line in enumerate(result.maze.picture):
-        for column, symbol in enumerate(line):
-            if symbol not in (WALL, "."):
-                axes.text(
-                    column, row, symbol, color=LIGHT["wall"], fontsize=6, fontweight="bold", ha="center",
-                    va="center_baseline",
-                )  # fmt: skip
-    axes.set_xlim(-0.5, columns - 0.5)
-    axes.set_ylim(rows - 0.5, -0.5)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    return figure
-
-
-_CHANGES = {-1: "negative", 0: "zero", 1: "positive"}
-
-
-def rule_map(result: Reproduction) -> Figure:
-    """Draw the 32 changes of all rules as a heat map, and how far the rules agree on each row."""
-    from matplotlib.collections import PatchCollection  # noqa: PLC0415 - takes a third of a second
-    from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415
-    from matplotlib.ticker import PercentFormatter  # noqa: PLC0415
-
-    order = result.ranking("dsp")
-    rules = [result.dsp_rules[k] for k in order]
-    table = np.array([rule.delta_w for rule in rules]).T  # (32, rules)
-    counts = np.stack([(table == change).sum(axis=1) for change in _CHANGES])
-    agreement = counts.max(axis=0) / len(rules)
-    figure = blank(7.2, 5.6)
-    left, right = figure.subplots(1, 2, sharey=True, width_ratios=[4, 1])
-    gap = 0.04
-    for change, role in _CHANGES.items():
-        squares = [
-            Rectangle((column - 0.5 + gap, row - 0.5 + gap), 1 - 2 * gap, 1 - 2 * gap)
-            for row, column in zip(*np.nonzero(table == change), strict=True)
-        ]
-        left.add_collection(PatchCollection(squares, facecolor=LIGHT[role], edgecolor="none", linewidth=0))
-    numbers = [re.sub(r"\D", "", result.origin("dsp", k)) for k in order]
-    left.set_xticks(range(len(rules)), [f"{k + 1}\n{number}" for k, number in enumerate(numbers)])
-    left.set_xlim(-0.5, len(rules) - 0.5)
-    left.set_ylim(31.5, -0.5)
-    of = "the run that it came from" if "dsp" in result.evolved else "its number in the paper"
-    left.set_xlabel(f"rule, the best at the end of the long test first; below it, {of}")
-    labels = [f"{row // 2:04b}  {'+' if row % 2 else '−'}" for row in range(32)]
-    left.set_yticks(range(32), labels, fontsize=7, family="monospace")
-    left.set_ylabel("trace bits 00 01 10 11, and m")
-    left.grid(visible=False)
-    left.tick_params(length=0)
-    handles = [
-        Patch(facecolor=LIGHT[role], label=f"{change:+d}".replace("-", "−").replace("+0", "0"))
-        for change, role in _CHANGES.items()
-    ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3, title="change of the weight")
-    majority = np.array([LIGHT["negative"], LIGHT["soft"], LIGHT["positive"]])[counts.argmax(axis=0)]
-    right.barh(range(32), agreement, color=majority, height=0.8)
-    right.axvline(1 / 3, color=LIGHT["ink"], linestyle=":", linewidth=1)
-    right.set_xlim(0, 1)
-    right.xaxis.set_major_formatter(PercentFormatter(1))
-    right.tick_params(axis="y", length=0)
-    right.grid(visible=False, axis="y")
-    right.set_xlabel("rules that agree\n(dotted: one third)")
-    return figure
-
-
-def scale_note(result: Reproduction) -> str:
-    """Say what was run, if it is less than the paper."""
-    scale = result.scale
-    if scale.name == "paper":
-        return ""
-    return (
-        f" Reduced scale: {scale.runs} runs of {scale.generations} generations and tests of {scale.episodes:,} "
-        "episodes (the paper: 15, 300 and 10,000)."
-    )
-
-
-def _evolved(result: Reproduction) -> str:
-    names = {"dsp": "DSP rules", "hc": "hill climbing parameters"}
-    return " and of ".join(names[kind] for kind in names if kind in result.evolved)
-
-
-FIGURES = (
-    _Description("appendix", "The paper's fifteen rules", appendix,
-        f"Fitness of the fifteen rules in the paper's appendix, after {EPISODES:,} episodes there and {{episodes}} here, {{trials}} trials "
-        "each. Bars: 95 % intervals of ours; the paper's numbers are means of 40 trials and have errors too. Dashed: where "
-        f"both are the same. Hollow: the same rules in {NARROW}, where that is not the maze of this report. Grey line: chance with "
-        "the same scales α, in the same trials. r: correlation; rms: root mean squared difference.",
-    ),
-    _Description("maze", "The maze", maze,
-        "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits.",
-    ),
-    _Description("evolution", "Evolution", evolution,
-        "Best fitness in each generation of independent evolutions of {evolved}, one line per run, elites {elites}. "
-        "The axis is the paper's, 70 to 120. These values selected the individuals and are therefore optimistic. "
-        "Grey: chance, on the fresh trials of the winners.",
-    ),
-    _Description("evolution_median", "Evolution, all runs and their median", evolution_median,
-        f"The same runs, with their median. Dotted: the mean of the winners, measured afresh on {REMEASURED} trials each, "
-        "which selection has not favoured. Chance is measured on the same trials.",
-    ),
-    _Description("distribution_100", "After 100 episodes", distribution_100,
-        "Best EP of {trials} trials of 100 episodes. (a) The best DSP rule ({rule}). (b) The best hill climbing "
-        "parameters ({climber}). Outline: chance. Values beyond the axis count in the last bin.",
-    ),
-    _Description("every_episode", "Best so far, and what the agent does now", every_episode,
-        "{many} trials of 100 episodes with the best DSP rule ({rule}), the best hill climbing parameters ({climber}) and "
-        "chance, all from the same trial seeds. (a) The best EP so far, which the paper reports, can only fall. (b) The EP of each "
-        "episode itself, on the same axis. (c) The share of the trials whose episode reached the goal, means of ten episodes. "
-        "A learner that kept what it found would fall in (b) as in (a), and rise in (c).",
-    ),
-    _Description("long_tests", "Many episodes", long_tests,
-        "Fitness of all {rules} DSP rules and of all hill climbing parameters in tests of their own, {trials} trials each, "
-        "one line per rule. Thick: those with the lowest fitness at the end ({rule}, {climber}). Below: the first 1,000 episodes.",
-    ),
-    _Description("resampled_tests", "Many episodes, with resampling", resampled_tests,
-        f"The same with fresh weights every {RESAMPLE} episodes; the best EP so far is kept. Thick: the rule and the climber that are "
-        "best without resampling. Chance draws fresh weights in "
-        "every episode.",
-    ),
-    _Description("distributions", "Distributions", distributions,
-        "Best EP of {trials} trials with the best DSP rule ({rule}), the best hill climbing parameters ({climber}), and the "
-        "same DSP rule with resampling. Outline: chance. Values beyond the axis count in the last bin.",
-    ),
-    _Description("comparison", "The best of each", comparison,
-        "Fitness of the best DSP rule ({rule}) and of the best hill climbing parameters ({climber}), plain and resampled, and "
-        "of chance. Bands: standard error.",
-    ),
-    _Description("rule_map", "The rules", rule_map,
-        "The 32 changes of the {n} {rules} DSP rules. Right: the share of the rules that have the most frequent change of "
-        "the row, in its colour (grey: no change).",
-    ),
-)  # fmt: skip
-
-
-def draw(description: _Description, result: Reproduction) -> tuple[str, bytes] | None:
-    """Draw a figure as SVG and PNG; None where there is nothing to show."""
-    if description.name.startswith("evolution") and not result.evolved:
-        return None
-    with own_style():
-        figure = description.draw(result)
-    return render(figure)

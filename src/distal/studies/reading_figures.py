@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from distal.base.colours import LIGHT
 from distal.base.significance import SIGNIFICANT
-from distal.studies.experiments import paper_results
-from distal.studies.figures import blank, own_style, render, standalone
-from distal.studies.reading_study import EPISODES, SHUFFLES, Mean, Outcome, ReadingStudy, Search
-from distal.studies.reading_tests import BINS, papers_likelihood
+from distal.studies.figures import blank
+from distal.studies.reading_outcome import EPISODES, Findings, Mean, ReadingStudy
+from distal.studies.reading_tests import BINS, SHUFFLES, papers_likelihood
+from distal.studies.report import Figure, p_value
+from distal.studies.reproduction import paper_results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
 KINDS = {"dsp": "DSP rules", "hc": "hill climbing"}
 
@@ -28,24 +28,14 @@ def paper(kind: str, which: str) -> Mean:
     return Mean(mean, deviation)
 
 
-def search_of(outcome: Outcome, kind: str) -> Search:
-    """Return the evolution of rules ("dsp") or of climbers ("hc")."""
-    return outcome.dsp if kind == "dsp" else outcome.hc
-
-
-def p_text(value: float) -> str:
-    """Return a p-value as text."""
-    return f"{value:.4f}" if value < 0.001 else f"{value:.3f}"
-
-
-def _axes(count: int, panels: int, height: float = 0.36, shared: bool = True) -> tuple[Figure, list[Axes]]:
+def _axes(count: int, panels: int, height: float = 0.36, shared: bool = True) -> tuple[Drawing, list[Axes]]:
     """Return panels side by side with a row for each variant, on one scale if it is shared."""
     figure = blank(7.2, 1.2 + height * count)
     axes = figure.subplots(1, panels, sharex=shared, sharey=True, squeeze=False)
     return figure, list(axes[0])
 
 
-def _rows(axes: Axes, outcomes: list[Outcome]) -> None:
+def _rows(axes: Axes, outcomes: list[Findings]) -> None:
     """Name the rows, the base first, at the top."""
     axes.set_yticks(range(len(outcomes)), [outcome.variant.label for outcome in outcomes])
     for label in axes.get_yticklabels()[:1]:  # the second panel has none
@@ -58,11 +48,11 @@ def _rows(axes: Axes, outcomes: list[Outcome]) -> None:
     axes.spines["left"].set_visible(False)
 
 
-def _own(study: ReadingStudy, part: str) -> list[Outcome]:
+def _own(study: ReadingStudy, part: str) -> list[Findings]:
     return [outcome for outcome in study.outcomes if not outcome.reused(part)]
 
 
-def published(study: ReadingStudy) -> Figure:
+def published(study: ReadingStudy) -> Drawing:
     """Draw the fifteen published rules beside chance, a row for each variant."""
     outcomes = _own(study, "published")
     figure, (axes,) = _axes(len(outcomes), 1)
@@ -103,7 +93,7 @@ _MARKS = {
 }
 
 
-def evolution(study: ReadingStudy) -> Figure:
+def evolution(study: ReadingStudy) -> Drawing:
     """Draw where evolution begins and ends, and the winners on fresh trials; a row for each variant."""
     outcomes = list(study.outcomes)
     figure, panels = _axes(len(outcomes), 2, height=0.44)
@@ -120,7 +110,7 @@ def evolution(study: ReadingStudy) -> Figure:
                 label=f"the paper, {word} generation",
             )  # fmt: skip
         for row, outcome in enumerate(outcomes):
-            search = search_of(outcome, kind)
+            search = outcome.evolution(kind)
             faint = 0.3 if outcome.reused(f"evolve_{kind}") else 1.0
             values = (Mean.of(search.first), Mean.of(search.last), search.afresh)
             for value, (label, (marker, filled, offset)) in zip(values, _MARKS.items(), strict=True):
@@ -153,7 +143,7 @@ _BARS: dict[bool, dict[str, Any]] = {
 }
 
 
-def pairing(study: ReadingStudy) -> Figure:
+def pairing(study: ReadingStudy) -> Drawing:
     """Draw how much better the published tables do with their own numbers, a bar for each variant."""
     from matplotlib.patches import Patch  # noqa: PLC0415 - takes a third of a second
 
@@ -170,7 +160,7 @@ def pairing(study: ReadingStudy) -> Figure:
             label="one in twenty random matchings reaches this" if row == 0 else None,
         )  # fmt: skip
         axes.text(
-            high + 0.04 * (high - low), row, f"p = {p_text(test.p)}", va="center", fontsize=8,
+            high + 0.04 * (high - low), row, f"p = {p_value(test.p)}", va="center", fontsize=8,
             color=LIGHT["ink"], fontweight="bold" if clear else "normal",
         )  # fmt: skip
     axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
@@ -187,7 +177,7 @@ def pairing(study: ReadingStudy) -> Figure:
     return figure
 
 
-def appendix(study: ReadingStudy) -> Figure:
+def appendix(study: ReadingStudy) -> Drawing:
     """Draw r and rms of the published rules against the paper's numbers, a dot for each variant."""
     outcomes = _own(study, "appendix")
     figure, panels = _axes(len(outcomes), 2, shared=False)
@@ -214,7 +204,7 @@ def appendix(study: ReadingStudy) -> Figure:
     return figure
 
 
-def likelihood(study: ReadingStudy) -> Figure:
+def likelihood(study: ReadingStudy) -> Drawing:
     """Draw how likely the published rules are among the winners, a bar for each variant."""
     outcomes = _own(study, "evolve_dsp")
     figure, panels = _axes(len(outcomes), 2)
@@ -236,58 +226,39 @@ def likelihood(study: ReadingStudy) -> Figure:
     return figure
 
 
-@dataclass(frozen=True)
-class _Picture:
-    """A figure: its file name, its title, how it is drawn, what its caption says, and what of the paper in it."""
-
-    name: str
-    title: str
-    draw: Callable[[ReadingStudy], Figure]
-    caption: str
-    paper: str = ""
-
-    def says(self, study: ReadingStudy) -> str:
-        """Return the caption, with what it says of the paper if the study shows its numbers."""
-        return f"{self.caption} {self.paper}" if self.paper and study.is_papers else self.caption
-
-
-PICTURES = (
-    _Picture(
-        "readings_published", "The published rules, by reading", published,
-        "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
-        "Readings of the search do not touch these.",
-        "Dashed: the mean with which the paper’s evolutions ended, in the trials that selected the rules.",
-    ),
-    _Picture(
-        "readings_appendix", "The published rules, rule by rule", appendix,
-        "The fitness of the fifteen rules in the appendix test against the fifteen numbers of the paper’s appendix, which are "
-        "for 10,000 episodes: their correlation, and the root of the mean squared difference. Dotted: what two tests of the same "
-        "rules with as many trials would give, by the noise of the trials alone.",
-    ),
-    _Picture(
-        "readings_pairing", "Do tables and numbers belong together?", pairing,
-        "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
-        "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. "
-        f"p: the share of {SHUFFLES:,} random matchings that do as well, bold below {SIGNIFICANT}; the bars of all others are hatched.",
-    ),
-    _Picture(
-        "readings_evolution", "Evolution, by reading", evolution,
-        "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
-        "runs. Grey: chance in the winners’ fresh trials. Faint: the base’s, which the reading does not touch.",
-        "Dotted and dashed: the paper’s, with its standard deviation as a band.",
-    ),
-    _Picture(
-        "readings_likelihood", "Does evolution find rules like the paper’s?", likelihood,
-        "How much likelier the fifteen published rules are, by what the winners of the evolution of rules have in each row of "
-        f"their tables and in {BINS} bins of each number, than if all values were alike: natural logarithms, higher is better.",
-        "Dashed: the same for the published rules, each by the fourteen others.",
-    ),
+FIGURES = (
+    "readings_published", "readings_appendix", "readings_pairing", "readings_evolution", "readings_likelihood",
 )  # fmt: skip
 
 
-def draw(picture: _Picture, study: ReadingStudy) -> tuple[str, bytes]:
-    """Draw a figure as SVG, for light and for dark ground, and PNG."""
-    with own_style():
-        figure = picture.draw(study)
-    svg, png = render(figure)
-    return standalone(svg), png
+def all_figures(study: ReadingStudy) -> list[Figure]:
+    """Return every figure of a report, with its caption."""
+    draw = (published, appendix, pairing, evolution, likelihood)
+    words = (
+        ("The published rules, by reading",
+         "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
+         "Readings of the search do not touch these. Dashed, where maze and network are the paper’s: the mean with which its "
+         "evolutions ended, in the trials that selected the rules."),
+        ("The published rules, rule by rule",
+         "The fitness of the fifteen rules in the appendix test against the fifteen numbers of the paper’s appendix, which are "
+         "for 10,000 episodes: their correlation, and the root of the mean squared difference. Dotted: what two tests of the "
+         "same rules with as many trials would give, by the noise of the trials alone."),
+        ("Do tables and numbers belong together?",
+         "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
+         "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. p: "
+         f"the share of {SHUFFLES:,} random matchings that do as well, bold below {SIGNIFICANT}; the bars of all others are "
+         "hatched."),
+        ("Evolution, by reading",
+         "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
+         "runs. Grey: chance in the winners’ fresh trials. Faint: the base’s, which the reading does not touch. Dotted and "
+         "dashed, where maze and network are the paper’s: its numbers, with the standard deviation as a band."),
+        ("Does evolution find rules like the paper’s?",
+         "How much likelier the fifteen published rules are, by what the winners of the evolution of rules have in each row of "
+         f"their tables and in {BINS} bins of each number, than if all values were alike: natural logarithms, higher is "
+         "better. Dashed, where maze and network are the paper’s: the same for the published rules, each by the fourteen "
+         "others."),
+    )  # fmt: skip
+    return [
+        Figure(name, title, caption, partial(one, study))
+        for name, (title, caption), one in zip(FIGURES, words, draw, strict=True)
+    ]

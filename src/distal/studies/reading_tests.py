@@ -1,14 +1,15 @@
-"""Two tests of a system against the paper's appendix: what its rules do, and what rules evolution finds.
+"""Three tests of a system against the paper: what its rules do, what rules evolution finds, what a rule is.
 
 `Appendix` asks whether the published rules do what the paper says of each after 10,000
 episodes, `Likelihood` whether the rules that evolution finds here are like the published
-ones. Both are pure functions of numbers; `reading_study` runs the trials.
+ones, `Pairing` whether tables and numbers of the published rules belong together. All are
+pure functions of numbers; `readings` runs the trials.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError, not_negative, number, sequence
-from distal.base.significance import stable
+from distal.base.significance import SIGNIFICANT, stable
 from distal.learners.shipped import NUMBERS, Rule, published_fitness, published_rules
 
 # ------------------------------------------------------------------ what the published rules do
@@ -183,3 +184,62 @@ class Likelihood:
 def papers_likelihood() -> Likelihood:
     """Return that of the published rules among themselves."""
     return Likelihood.left_out(published_rules())
+
+
+# ------------------------------------------------------------------ whether tables and numbers belong together
+
+SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Whether the published tables do better with their own numbers than with those of other rules.
+
+    `fitness[i][j]` is that of the table of rule i with the numbers of rule j. Of it,
+    the means of rows and columns are taken away: what is left are residuals.
+    """
+
+    fitness: tuple[tuple[float, ...], ...]
+    effect: (
+        float  # mean residual of the matched pairs, in standard deviations of the others; negative: better
+    )
+    p: float  # share of random matchings of tables and numbers that are at least as good
+    level: float  # the effect that one in twenty random matchings reaches
+
+    @classmethod
+    def of(cls, fitness: ArrayLike, seed: int = 0, shuffles: int = SHUFFLES) -> Pairing:
+        """Test a square matrix, with this many random permutations of its columns."""
+        matrix = np.asarray(fitness, np.float64)
+        left = residuals(matrix)
+        n = len(left)
+        spread = float(left[~np.eye(n, dtype=bool)].std(ddof=1))
+        rows = tuple(tuple(row) for row in matrix.tolist())
+        if spread < 1e-9 * max(1.0, float(np.abs(matrix).max())):  # rows and columns explain it all
+            return cls(rows, 0.0, 1.0, 0.0)
+        generator = np.random.default_rng(seed)
+        columns = generator.permuted(np.tile(np.arange(n), (shuffles, 1)), axis=1)
+        matched = left.diagonal().mean()
+        shuffled = left[np.arange(n), columns].mean(axis=1)
+        as_good = int((shuffled <= matched + 1e-9 * spread).sum())  # a tie may differ in its last bits
+        return cls(
+            rows,
+            effect=float(matched / spread),
+            p=(1 + as_good) / (1 + shuffles),
+            level=float(np.quantile(shuffled, SIGNIFICANT) / spread),
+        )
+
+
+def residuals(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what is left of a matrix without the means of its rows and columns."""
+    rows, columns = matrix.mean(axis=1, keepdims=True), matrix.mean(axis=0, keepdims=True)
+    left: NDArray[np.float64] = matrix - rows - columns + matrix.mean()
+    return left
+
+
+def pairs(rules: Sequence[Rule]) -> list[Rule]:
+    """Return the table of every rule with the numbers of every rule, tables first."""
+    return [
+        replace(table, name="", **{name: getattr(numbers, name) for name in NUMBERS})
+        for table in rules
+        for numbers in rules
+    ]

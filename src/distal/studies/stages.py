@@ -1,8 +1,7 @@
 """Long work in stages: each is stored in a folder as soon as it is done, and only run if it is missing.
 
-`experiments` and `reading_study` are made of such stages. The folder begins with a claim,
-a JSON file that says everything that decides the results; a folder with another claim
-is refused. Whose files may be touched is decided in `folders`.
+A study says which stages it has; `Stages` does them. Whose files may be touched is decided
+in `folders`.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from distal.base import checks
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json, to_npz
 from distal.base.folders import MANIFEST, Folder, inside, known_files
+from distal.base.machine import available_cores
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import batch_of
@@ -53,8 +53,11 @@ class Stage:
         name: The name, also of its file or folder.
         title: What is done.
         episodes: How many episodes it runs.
-        learner: Whose pace it has: dsp, hc or chance.
+        learner: The kind whose pace it has: dsp, hc or chance.
         runs: How many runs an evolution has; 0 for a test.
+        group: The title under which people see it together with others; empty if they see it alone.
+        cost: How long an episode takes, in episodes of the paper's maze and network.
+        engine: The engine that has to run it, if no other can.
     """
 
     name: str
@@ -62,6 +65,9 @@ class Stage:
     episodes: int
     learner: str
     runs: int = 0
+    group: str = ""
+    cost: float = 1.0
+    engine: str | None = None
 
     @property
     def label(self) -> str:
@@ -84,6 +90,247 @@ class Stage:
         if not self.runs:
             return (self.curves,)
         return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
+
+
+@dataclass(frozen=True)
+class Event:
+    """How a stage is doing.
+
+    Attributes:
+        stage: The stage.
+        done: How much of it is done, from 0 to 1.
+        detail: More about it, in a few words.
+    """
+
+    stage: Stage
+    done: float
+    detail: str = ""
+
+
+def outline(plan: Iterable[Stage]) -> dict[Stage, list[Stage]]:
+    """Return the stages that people see, each with those that it stands for."""
+    groups: dict[str, list[Stage]] = {}
+    for stage in plan:
+        groups.setdefault(stage.group or stage.name, []).append(stage)
+    return {
+        Stage(name, name, sum(one.episodes for one in stages), stages[0].learner)
+        if stages[0].group
+        else stages[0]: stages
+        for name, stages in groups.items()
+    }
+
+
+def runner_for(stage: Stage, runner: Runner) -> Runner:
+    """Return what runs a stage; the engine that it needs has the same executor, or a process per core."""
+    if stage.engine is None:
+        return runner
+    workers = runner.workers or (available_cores() if runner.executor is None else None)
+    return Runner(stage.engine, workers, runner.executor)
+
+
+class Groups:
+    """Hears of every stage and tells of the one that people see, which stands for its whole group.
+
+    Args:
+        plan: All stages.
+        progress: Called with an event of a stage that people see.
+    """
+
+    def __init__(self, plan: Iterable[Stage], progress: Callable[[Event], None]) -> None:
+        self.progress = progress
+        self.whole = {one.name: (shown, stages) for shown, stages in outline(plan).items() for one in stages}
+        self.done: dict[str, float] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Hear of a stage."""
+        shown, stages = self.whole[event.stage.name]
+        if shown is event.stage:
+            self.progress(event)
+            return
+        self.done[event.stage.name] = event.done
+        done = [self.done.get(stage.name, 0.0) for stage in stages]
+        share = sum(part * stage.episodes for part, stage in zip(done, stages, strict=True))
+        ended = all(part == 1 for part in done)
+        detail = "" if ended else f"{event.stage.title} {event.detail}".rstrip()
+        self.progress(Event(shown, 1 if ended else min(share / shown.episodes, 0.999), detail))
+
+
+class Stages:
+    """Stages that are being done, in a folder or, without one, for this call alone."""
+
+    def __init__(
+        self,
+        plan: Sequence[Stage],
+        runner: Runner,
+        progress: Callable[[Event], None] | None = None,
+        folder: Folder | None = None,
+    ) -> None:
+        self.stages = {stage.name: stage for stage in plan}
+        self.runner, self.folder = runner, folder
+        self.progress = None if progress is None else Groups(plan, progress)
+        self._others: dict[str, Runner] = {}
+        self.seconds: dict[str, float] = {}
+        if folder is not None:
+            stored = _stored_seconds(folder.file(SECONDS))
+            self.seconds.update({name: stored[name] for name in self.stages if name in stored})
+
+    def evolve(self, name: str, config: Config) -> Evolved:
+        """Return an evolution, new or resumed, in a folder inside the folder."""
+        stage = self.stages[name]
+        self.tell(stage, 0)
+
+        worked = False
+
+        def told(step: Step) -> None:
+            nonlocal worked
+            worked = True
+            rate = step.evaluations / step.seconds
+            detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
+            self.tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
+
+        out = None if self.folder is None else self.folder.path / stage.folder
+        if out is not None and (out / "config.json").exists():
+            stored, _, _ = read_run(out)
+            with damaged(out / "config.json"):
+                theirs = Config.from_dict(stored)
+            if theirs.to_dict() != json.loads(json.dumps(config.to_dict())):
+                raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
+            evolved = resume(out, task=config.task, engine=self.runner_of(stage), progress=told)
+        else:
+            evolved = start(config, self.runner_of(stage), out, progress=told)
+        if worked or stage.name not in self.seconds:
+            self._took(stage.name, evolved.seconds)
+        self.tell(stage, 1)
+        return evolved
+
+    def test(
+        self,
+        name: str,
+        learners: Sequence[Learner],
+        seeds: NDArray[np.uint64],
+        *,
+        trials: int,
+        episodes: int,
+        task: Task[Any],
+        settings: Settings,
+        resample: int | None = None,
+        record: tuple[int, ...] | None = None,
+        every: bool = False,
+        switch: Switch | None = None,
+    ) -> EPs:
+        """Return best-so-far curves (learners, trials, episodes), read or run.
+
+        Args:
+            name: Of the stage.
+            learners: To be tested, all of one kind.
+            seeds: One for each learner.
+            trials: For each goal of the task.
+            episodes: Of each trial.
+            task: What is to be learned.
+            settings: Of network and episode.
+            resample: Draw fresh weights after this many episodes.
+            record: The episodes, from 1, whose values are wanted; all if left out.
+            every: Return the EP of every episode instead of the best so far.
+            switch: When goals move, and where to.
+        """
+        stage = self.stages[name]
+        # What decides the curves: a stored file made from anything else is run again.
+        key = json.dumps(
+            {
+                "distal": __version__,
+                "learners": [embedded(learner) for learner in learners],
+                "seeds": seeds.tolist(),
+                "trials": trials,
+                "episodes": episodes,
+                "resample": resample,
+                "record": record,
+                "every": every,
+                "settings": settings.to_dict(),
+                **({} if switch is None else {"switch": switch.to_dict()}),
+                **task.fields(),
+            }
+        )
+        columns = episodes if every or record is None else len(record)
+        shape = (len(learners), trials * len(task.goals), columns)
+        kind = _WHOLE if task.whole else np.dtype(np.float64)
+        if self.folder is not None:
+            stored = _stored_curves(self.folder.file(stage.curves), key, shape, kind, task.lowest)
+            if stored is not None:
+                self.tell(stage, 1)
+                return stored
+        self.tell(stage, 0)
+        batch = batch_of(
+            learners, seeds, trials=trials, episodes=episodes, task=task, settings=settings,
+            resample=resample, record=(episodes,) if every else record, switch=switch,
+        )  # fmt: skip
+        done = 0
+
+        def advance(more: int) -> None:
+            nonlocal done
+            done += more
+            self.tell(stage, done / (len(batch) * episodes))
+
+        began = time.perf_counter()
+        outcome = self.runner_of(stage).run(batch, keep_ep=every, progress=advance)
+        self._took(stage.name, time.perf_counter() - began)
+        values = outcome.best if outcome.ep is None else outcome.ep
+        curves = values.reshape(shape)
+        if self.folder is not None:
+            self.folder.write_bytes(stage.curves, to_npz(curves=curves, key=np.array(key)))
+        self.tell(stage, 1)
+        return curves
+
+    def runner_of(self, stage: Stage) -> Runner:
+        """Return what runs a stage."""
+        if stage.engine is None:
+            return self.runner
+        if stage.engine not in self._others:
+            self._others[stage.engine] = runner_for(stage, self.runner)
+        return self._others[stage.engine]
+
+    def _took(self, stage: str, seconds: float) -> None:
+        """Note how long a stage took."""
+        self.seconds[stage] = seconds
+        if self.folder is not None:
+            self.folder.mend_text(SECONDS, to_json(self.seconds) + "\n")
+
+    def tell(self, stage: Stage, done: float, detail: str = "") -> None:
+        """Tell of progress, if anybody wants to know."""
+        if self.progress is not None:
+            self.progress(Event(stage, done, detail))
+
+
+def _stored_seconds(path: Path) -> dict[str, float]:
+    """Return the times in a file, as far as it is readable: they are for information alone."""
+    try:
+        stored = read_json(path, "file")
+        if isinstance(stored, dict):
+            return {name: checks.not_negative(name, value) for name, value in stored.items()}
+    except InputError:
+        pass
+    return {}
+
+
+def _stored_curves(
+    path: Path, key: str, shape: tuple[int, int, int], kind: np.dtype[Any] = _WHOLE, lowest: float = 0
+) -> EPs | None:
+    """Return the curves in a file, if they are what would be run now, and as large."""
+    # bytes, without the headers
+    expected = {"curves.npy": kind.itemsize * int(np.prod(shape)), "key.npy": 4 * len(key)}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+        if set(sizes) != set(expected) or any(sizes[name] > expected[name] + 1024 for name in expected):
+            return None
+        with np.load(path, allow_pickle=False) as stored:
+            curves: EPs = stored["curves"]
+            right = curves.dtype == kind and curves.shape == shape and str(stored["key"]) == key
+            return curves if right and np.isfinite(curves).all() and curves.min() >= lowest else None
+    except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
+        return None
+
+
+# ---- until all studies are a Study (see `study`)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,21 +357,6 @@ class Request:
             "maze": list(self.maze.picture),
             "heading": self.maze.heading,
         }
-
-
-@dataclass(frozen=True)
-class Event:
-    """How a stage is doing.
-
-    Attributes:
-        stage: The stage.
-        done: How much of it is done, from 0 to 1.
-        detail: More about it, in a few words.
-    """
-
-    stage: Stage
-    done: float
-    detail: str = ""
 
 
 class Grouped:
@@ -231,197 +463,4 @@ def _flat(claim: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: value for name, value in claim.items() if name != "settings"},
         **(settings if isinstance(settings, dict) else {"settings": settings}),
-    }
-
-
-class Stages:
-    """Stages that are being done, in a folder or, without one, for this call alone."""
-
-    def __init__(
-        self,
-        plan: Sequence[Stage],
-        runner: Runner,
-        progress: Callable[[Event], None] | None = None,
-        folder: Folder | None = None,
-    ) -> None:
-        self.stages = {stage.name: stage for stage in plan}
-        self.runner, self.progress, self.folder = runner, progress, folder
-        self.seconds: dict[str, float] = {}
-        if folder is not None:
-            stored = _stored_seconds(folder.file(SECONDS))
-            self.seconds.update({name: stored[name] for name in self.stages if name in stored})
-
-    def evolve(self, name: str, config: Config) -> Evolved:
-        """Return an evolution, new or resumed, in a folder inside the folder."""
-        stage = self.stages[name]
-        self.tell(stage, 0)
-
-        worked = False
-
-        def told(step: Step) -> None:
-            nonlocal worked
-            worked = True
-            rate = step.evaluations / step.seconds
-            detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
-            self.tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
-
-        out = None if self.folder is None else self.folder.path / stage.folder
-        if out is not None and (out / "config.json").exists():
-            stored, _, _ = read_run(out)
-            with damaged(out / "config.json"):
-                theirs = Config.from_dict(stored)
-            if theirs.to_dict() != json.loads(json.dumps(config.to_dict())):
-                raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
-            evolved = resume(out, task=config.task, engine=self.runner, progress=told)
-        else:
-            evolved = start(config, self.runner, out, progress=told)
-        if worked or stage.name not in self.seconds:
-            self._took(stage.name, evolved.seconds)
-        self.tell(stage, 1)
-        return evolved
-
-    def test(
-        self,
-        name: str,
-        learners: Sequence[Learner],
-        seeds: NDArray[np.uint64],
-        *,
-        trials: int,
-        episodes: int,
-        task: Task[Any],
-        settings: Settings,
-        resample: int | None = None,
-        record: tuple[int, ...] | None = None,
-        every: bool = False,
-        switch: Switch | None = None,
-    ) -> EPs:
-        """Return best-so-far curves (learners, trials, episodes), read or run.
-
-        Args:
-            name: Of the stage.
-            learners: To be tested, all of one kind.
-            seeds: One for each learner.
-            trials: For each goal of the task.
-            episodes: Of each trial.
-            task: What is to be learned.
-            settings: Of network and episode.
-            resample: Draw fresh weights after this many episodes.
-            record: The episodes, from 1, whose values are wanted; all if left out.
-            every: Return the EP of every episode instead of the best so far.
-            switch: When goals move, and where to.
-        """
-        stage = self.stages[name]
-        # What decides the curves: a stored file made from anything else is run again.
-        key = json.dumps(
-            {
-                "distal": __version__,
-                "learners": [embedded(learner) for learner in learners],
-                "seeds": seeds.tolist(),
-                "trials": trials,
-                "episodes": episodes,
-                "resample": resample,
-                "record": record,
-                "every": every,
-                "settings": settings.to_dict(),
-                **({} if switch is None else {"switch": switch.to_dict()}),
-                **task.fields(),
-            }
-        )
-        columns = episodes if every or record is None else len(record)
-        shape = (len(learners), trials * len(task.goals), columns)
-        kind = _WHOLE if task.whole else np.dtype(np.float64)
-        if self.folder is not None:
-            stored = _stored_curves(self.folder.file(stage.curves), key, shape, kind, task.lowest)
-            if stored is not None:
-                self.tell(stage, 1)
-                return stored
-        self.tell(stage, 0)
-        batch = batch_of(
-            learners, seeds, trials=trials, episodes=episodes, task=task, settings=settings,
-            resample=resample, record=(episodes,) if every else record, switch=switch,
-        )  # fmt: skip
-        done = 0
-
-        def advance(more: int) -> None:
-            nonlocal done
-            done += more
-            self.tell(stage, done / (len(batch) * episodes))
-
-        began = time.perf_counter()
-        outcome = self.runner.run(batch, keep_ep=every, progress=advance)
-        self._took(stage.name, time.perf_counter() - began)
-        values = outcome.best if outcome.ep is None else outcome.ep
-        curves = values.reshape(shape)
-        if self.folder is not None:
-            self.folder.write_bytes(stage.curves, to_npz(curves=curves, key=np.array(key)))
-        self.tell(stage, 1)
-        return curves
-
-    def _took(self, stage: str, seconds: float) -> None:
-        """Note how long a stage took."""
-        self.seconds[stage] = seconds
-        if self.folder is not None:
-            self.folder.mend_text(SECONDS, to_json(self.seconds) + "\n")
-
-    def tell(self, stage: Stage, done: float, detail: str = "") -> None:
-        """Tell of progress, if anybody wants to know."""
-        if self.progress is not None:
-            self.progress(Event(stage, done, detail))
-
-
-def _stored_seconds(path: Path) -> dict[str, float]:
-    """Return the times in a file, as far as it is readable: they are for information alone."""
-    try:
-        stored = read_json(path, "file")
-        if isinstance(stored, dict):
-            return {name: checks.not_negative(name, value) for name, value in stored.items()}
-    except InputError:
-        pass
-    return {}
-
-
-def _stored_curves(
-    path: Path, key: str, shape: tuple[int, int, int], kind: np.dtype[Any] = _WHOLE, lowest: float = 0
-) -> EPs | None:
-    """Return the curves in a file, if they are what would be run now, and as large."""
-    # bytes, without the headers
-    expected = {"curves.npy": kind.itemsize * int(np.prod(shape)), "key.npy": 4 * len(key)}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-        if set(sizes) != set(expected) or any(sizes[name] > expected[name] + 1024 for name in expected):
-            return None
-        with np.load(path, allow_pickle=False) as stored:
-            curves: EPs = stored["curves"]
-            right = curves.dtype == kind and curves.shape == shape and str(stored["key"]) == key
-            return curves if right and np.isfinite(curves).all() and curves.min() >= lowest else None
-    except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
-        return None
-
-
-# ------------------------------------------------------------------ what a study is read back from
-
-
-@contextmanager
-def read_as(what: str) -> Iterator[None]:
-    """Turn whatever goes wrong while a study is read into one line that says which it should be."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"this is not a {what}: {error}") from None
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"this {what} is damaged: {checks.shown(error)}") from None
-
-
-def made_by(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what every study says of how it was made: seed, version, machine and seconds, checked."""
-    seconds = checks.instance("seconds", data["seconds"], dict, "the seconds of every stage")
-    return {
-        "seed": checks.integer("seed", data["seed"], 0, MAX_SEED),
-        "version": checks.text("distal", data["distal"]),
-        "machine": checks.instance("machine", data["machine"], dict, "a description of the machine"),
-        "seconds": {
-            checks.text("seconds", name): checks.not_negative("seconds", value)
-            for name, value in seconds.items()
-        },
     }

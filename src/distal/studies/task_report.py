@@ -17,7 +17,7 @@ from distal.base.folders import for_report
 from distal.base.significance import SIGNIFICANT
 from distal.evaluation.behaviour import KEPT
 from distal.studies.figures import blank, draw_curve, own_style, render, standalone
-from distal.studies.measured import Curve, Gap, Interval, Measured
+from distal.studies.intervals import Curve, Gap, Interval, Measured
 from distal.studies.task_study import (
     CLIMBER,
     HOLDS,

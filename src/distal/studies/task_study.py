@@ -42,8 +42,9 @@ from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.results import Evolved
 from distal.studies import experiments
-from distal.studies.measured import Curve, Gap, Measured, optional_number
-from distal.studies.stages import SECONDS, Claim, Event, Grouped, Stage, Stages, made_by, read_as
+from distal.studies.intervals import Curve, Gap, Measured, optional_number
+from distal.studies.stages import SECONDS, Claim, Event, Grouped, Stage, Stages
+from distal.studies.study import made_by, read_as
 from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task

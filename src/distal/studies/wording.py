@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from distal.base.checks import counted
-from distal.studies.measured import Interval
+from distal.studies.intervals import Interval
 
 
 def signed(value: float) -> str:

@@ -150,7 +150,9 @@ class Task(ABC, Generic[W_co]):
     def __repr__(self) -> str:
         inputs, outputs = counted(self.inputs, "input"), counted(self.outputs, "action")
         goals = counted(len(self.goals), self.goal_label)
-        return f"{type(self).__name__}({short(self.label, 60)}: {inputs}, {outputs}, {goals})"
+        kind = type(self).__name__
+        called = "" if self.label == kind else f"{short(self.label, 60)}: "
+        return f"{kind}({called}{inputs}, {outputs}, {goals})"
 
 
 def checked_task(task: Task[W]) -> Task[W]:

@@ -1,0 +1,98 @@
+"""The commands of all studies: `distal reproduce`, `readings` and the others."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from distal.base.checks import folder
+from distal.cli import options, work
+from distal.cli.parser import Commands, add_command
+from distal.cli.terminal import console, new_table, print_json
+from distal.model.settings import Settings
+from distal.studies.registry import STUDIES
+from distal.studies.report import Table, Text
+from distal.studies.stages import outline
+from distal.studies.study import Based, Scaled, Study
+
+_WIDTH = 98  # columns of text
+_NAMES = 30  # columns of the names of rows
+
+
+def add(commands: Commands) -> None:
+    """Add the commands of all studies."""
+    for study in STUDIES:
+        _add(commands, study)
+
+
+def _add(commands: Commands, study: type[Scaled[Any]]) -> None:
+    command = add_command(commands, study.name, partial(run, study), study.title, study.about)
+    words = "; ".join(f"{name}: {scale.about}" for name, scale in study.SCALES.items())
+    command.add_argument("--scale", default=study.scale, metavar="WORD", help=f"{words} ({study.scale})")
+    for option in study.options:
+        text = option.help if option.default is None else f"{option.help} ({option.default})"
+        command.add_argument(
+            f"--{option.name.replace('_', '-')}", default=option.default, metavar=option.metavar, help=text
+        )
+    command.add_argument("--out", metavar="DIR", help=f"folder of the report ({study.folder}-SCALE)")
+    options.add_force(command)
+    options.add_seed(command)
+    if issubclass(study, Based):
+        options.add_elites(command, study.elites)
+        options.add_settings(command)
+    options.add_engine(command)
+
+
+def run(study: type[Scaled[Any]], args: argparse.Namespace) -> None:
+    """Run a study and write its report."""
+    given: dict[str, Any] = {"scale": args.scale, "seed": args.seed}
+    given |= {option.name: getattr(args, option.name) for option in study.options}
+    if issubclass(study, Based):
+        given["elites"] = args.elites
+        given["settings"] = Settings(**options.settings(args))
+        given["maze"] = options.maze(args.maze, args.heading)
+    execute(study(**given), args, args.out if args.out is not None else f"{study.folder}-{args.scale}")
+
+
+def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
+    """Run what is asked for into a folder, write the report, and print its summary."""
+    folder("--out", out)
+    with (
+        work.resumable(work.AGAIN),
+        work.runner_of(args) as runner,
+        asked.opened(Path(out), args.force) as kept,
+    ):
+        work.show_plan(list(outline(asked.plan)), asked.seconds(runner), out)
+        with work.stage_progress(runner.executor) as progress:
+            outcome = asked.do(runner, kept, progress)
+    report = asked.report(outcome)
+    page = report.write(out)
+    if args.json:
+        print_json(report.numbers())
+    else:
+        show(report.summary(), page)
+
+
+def show(summary: Sequence[Table | Text], page: Path) -> None:
+    """Print tables and lines, and where the report is."""
+    out = console()
+    for block in summary:
+        if isinstance(block, Text):
+            for line in [block.words] if isinstance(block.words, str) else block.words:
+                out.print(*textwrap.wrap(line, _WIDTH), sep="\n")
+            continue
+        out.print(block.title, style="bold")
+        table = new_table(*block.headings, wrap=True)
+        table.columns[0].max_width = _NAMES
+        for section, rows in block.sections:
+            if section:
+                table.add_section()
+                table.add_row(section, style="bold")
+            for row in rows:
+                table.add_row(*row, style="bold" if row[0] in block.marked else None)
+        out.print(table)
+    out.print(f"report: {page}", soft_wrap=True)

@@ -1,0 +1,390 @@
+"""The outcome of the study of readings: the variants, and the numbers that each gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from distal.base.checks import (
+    InputError,
+    fields,
+    number,
+    one_of,
+    sequence,
+    shown,
+    text,
+    unit_interval,
+)
+from distal.learners import Learner, embedded, from_embedded
+from distal.learners.shipped import Rule, published_rules
+from distal.model import maze as mazes
+from distal.model.maze import MAZES, Maze
+from distal.model.readings import READINGS
+from distal.model.settings import Settings
+from distal.search.genetic import ELITES, GeneticAlgorithm
+from distal.search.results import Evolved, Fresh
+from distal.studies.reading_tests import Appendix, Likelihood, Pairing
+from distal.studies.study import Scale, made_by, read_as
+
+EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more
+
+# The parts of the study, and whose pace each has.
+PARTS = {
+    "published": "dsp",
+    "chance": "chance",
+    "appendix": "dsp",
+    "pairing": "dsp",
+    "evolve_dsp": "dsp",
+    "evolve_hc": "hc",
+}
+# Readings of the search: fields of `GeneticAlgorithm`, each with its values and what they mean.
+SEARCH_READINGS: dict[str, dict[str, str]] = {"elites": ELITES}
+# The parts that a reading touches, where it does not touch all.
+_TOUCHED = {
+    **dict.fromkeys(("m_ties", "trace_pre", "normalise"), ("published", "appendix", "pairing", "evolve_dsp")),
+    **dict.fromkeys(SEARCH_READINGS, ("evolve_dsp", "evolve_hc")),
+}
+
+
+def readings() -> dict[str, Mapping[str, str]]:
+    """Return every reading with its values and what they mean: those of `settings`, and of the search."""
+    return {**READINGS, **SEARCH_READINGS}
+
+
+# ------------------------------------------------------------------ variants
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The base (without a reading), the base with another value of one reading, or in another maze."""
+
+    settings: Settings
+    search: GeneticAlgorithm
+    maze: Maze
+    reading: str | None = None
+
+    @property
+    def value(self) -> str | None:
+        """The value of the reading; None for the base."""
+        return None if self.reading is None else self.of(self.reading)
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return "base" if self.reading is None else f"{self.reading} = {self.value}"
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return "base" if self.reading is None else f"{self.reading}_{self.value}"
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The parts that are run for it; the others are the base's, which the reading does not touch."""
+        return _TOUCHED.get(self.reading or "", tuple(PARTS))
+
+    def of(self, reading: str) -> str:
+        """Return the value that a reading has here; that of "maze" is the maze's name."""
+        if reading == "maze":
+            return short_name(self.maze) or "a maze without a name"
+        value: str = getattr(self.search if reading in SEARCH_READINGS else self.settings, reading)
+        return value
+
+
+def short_name(maze: Maze) -> str | None:
+    """Return the name by which `--maze` knows a maze, if it has one."""
+    return next((name for name in MAZES if mazes.maze(name) == maze), None)
+
+
+def variants(settings: Settings, search: GeneticAlgorithm, maze: Maze) -> list[Variant]:
+    """Return the base, then every other value of every reading and every other named maze, one at a time."""
+    base = Variant(settings, search, maze)
+    found = [base]
+    for reading, values in readings().items():
+        for value in values:
+            if value == base.of(reading):
+                continue
+            if reading in SEARCH_READINGS:
+                searching: GeneticAlgorithm = replace(search, **{reading: value})  # type: ignore[arg-type]
+                found.append(replace(base, search=searching, reading=reading))
+            else:
+                changed = Settings(**{**vars(settings), reading: value})
+                found.append(replace(base, settings=changed, reading=reading))
+    others = (mazes.maze(name) for name in MAZES if name != short_name(maze))
+    return [*found, *(replace(base, maze=other, reading="maze") for other in others)]
+
+
+# ------------------------------------------------------------------ numbers
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its standard error or, of several runs, their standard deviation; None for one value."""
+
+    mean: float
+    spread: float | None
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Mean:
+        """Return the mean of runs and their standard deviation."""
+        data = np.array(list(values), np.float64)
+        return cls(float(data.mean()), float(data.std(ddof=1)) if len(data) > 1 else None)
+
+
+def _stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
+    """Return the mean of independent means and its standard error."""
+    return Mean(float(np.mean(values)), float(np.sqrt(np.square(errors).sum()) / len(errors)))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """An evolution, run by run: best of the first and last generation, and the winners."""
+
+    first: tuple[float, ...]
+    last: tuple[float, ...]
+    winners: tuple[Fresh, ...]  # on fresh trials
+    learners: tuple[Learner, ...]  # the winners themselves
+
+    @classmethod
+    def of(cls, evolved: Evolved) -> Runs:
+        """Take the numbers of an evolution."""
+        best = evolved.best
+        fresh = tuple(winner.fresh for winner in evolved.winners)
+        learners = tuple(winner.learner for winner in evolved.winners)
+        return cls(tuple(best[:, 0].tolist()), tuple(best[:, -1].tolist()), fresh, learners)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Runs:
+        """Read what `to_dict` returns."""
+        winners = tuple(Fresh.from_dict(fresh) for fresh in data["winners"])
+        learners = tuple(from_embedded(learner) for learner in data["learners"])
+        first, last = _numbers("first", data["first"]), _numbers("last", data["last"])
+        if not len(first) == len(last) == len(winners) == len(learners) > 0:
+            raise InputError("first, last, winners and learners are not those of the same runs")
+        return cls(first, last, winners, learners)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        return {
+            "first": list(self.first),
+            "last": list(self.last),
+            "afresh": asdict(self.afresh),
+            "winners_that_beat_chance": self.beat_chance,
+            "winners": [asdict(winner) for winner in self.winners],
+            "learners": [embedded(learner) for learner in self.learners],
+        }
+
+    @property
+    def afresh(self) -> Mean:
+        """The winners on fresh trials: mean and standard deviation over runs."""
+        return Mean.of(winner.fitness for winner in self.winners)
+
+    @property
+    def chance(self) -> float:
+        """Chance in the winners' fresh trials, mean over runs."""
+        return float(np.mean([np.nan if winner.chance is None else winner.chance for winner in self.winners]))
+
+    @property
+    def beat_chance(self) -> int:
+        """How many winners beat chance."""
+        return sum(bool(winner.beats_chance) for winner in self.winners)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a variant gave; parts that the reading does not touch are the base's."""
+
+    variant: Variant
+    rules: tuple[Fresh, ...]  # the published rules, each beside chance with its α and its trials
+    appendix: Appendix
+    pairing: Pairing
+    dsp: Runs
+    hc: Runs
+
+    @property
+    def published(self) -> Mean:
+        """The published rules: their mean best EP, and its standard error over trials."""
+        return _stratified(
+            [rule.fitness for rule in self.rules], [rule.standard_error for rule in self.rules]
+        )
+
+    @property
+    def chance(self) -> Mean:
+        """Chance in the trials of the published rules, likewise."""
+        return _stratified(
+            [rule.chance or 0.0 for rule in self.rules],
+            [rule.chance_standard_error or 0.0 for rule in self.rules],
+        )
+
+    @property
+    def difference(self) -> Mean:
+        """The published rules minus chance, paired; negative is better than chance."""
+        return _stratified(
+            [rule.difference or 0.0 for rule in self.rules],
+            [rule.difference_standard_error or 0.0 for rule in self.rules],
+        )
+
+    @property
+    def beat_chance(self) -> int:
+        """How many of the published rules beat chance."""
+        return sum(bool(rule.beats_chance) for rule in self.rules)
+
+    @cached_property
+    def likelihood(self) -> Likelihood:
+        """How likely the published rules are where evolution finds what it found here."""
+        return Likelihood.of(cast(tuple[Rule, ...], self.dsp.learners), published_rules())
+
+    def evolution(self, kind: str) -> Runs:
+        """Return the evolution of rules ("dsp") or of climbers ("hc")."""
+        return self.dsp if kind == "dsp" else self.hc
+
+    def reused(self, part: str) -> bool:
+        """Whether a part is the base's."""
+        return part not in self.variant.own
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        variant = self.variant
+        return {
+            "reading": variant.reading,
+            "value": variant.value,
+            "reused": [part for part in PARTS if self.reused(part)],
+            "published": asdict(self.published),
+            "chance": asdict(self.chance),
+            "difference": asdict(self.difference),
+            "published_that_beat_chance": self.beat_chance,
+            "rules": [asdict(rule) for rule in self.rules],
+            "appendix": self.appendix.to_dict(),
+            "pairing": {**asdict(self.pairing), "fitness": [list(row) for row in self.pairing.fitness]},
+            "likelihood": asdict(self.likelihood),
+            "dsp": self.dsp.to_dict(),
+            "hc": self.hc.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], variant: Variant) -> Findings:
+        """Read what `to_dict` returns."""
+        if (data["reading"], data["value"]) != (variant.reading, variant.value):
+            raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
+        test = data["pairing"]
+        matrix = tuple(_numbers("pairing", row) for row in test["fitness"])
+        if {len(row) for row in matrix} != {len(matrix)}:
+            raise InputError("the fitness of pairing is not a square")
+        return cls(
+            variant,
+            tuple(Fresh.from_dict(rule) for rule in data["rules"]),
+            Appendix.from_dict(data["appendix"]),
+            Pairing(
+                matrix,
+                number("effect", test["effect"]),
+                unit_interval("p", test["p"]),
+                number("level", test["level"]),
+            ),
+            Runs.from_dict(data["dsp"]),
+            Runs.from_dict(data["hc"]),
+        )
+
+
+def _numbers(name: str, values: object) -> tuple[float, ...]:
+    return tuple(number(name, value) for value in sequence(name, values, "a list of numbers"))
+
+
+FORMAT, VERSION = "distal-readings", 2
+FIELDS = (
+    "distal", "scale", "seed", "settings", "elites", "maze", "heading", "engine", "machine", "seconds",
+    "variants",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReadingStudy:
+    """All that the study of readings gave: one outcome for the base, for every other value and maze.
+
+    Attributes:
+        scale: How much was run.
+        seed: The seed.
+        settings: The settings of the base.
+        elites: What the base does with elites.
+        maze: The maze of the base.
+        engine: The engine that ran the trials.
+        version: The version of Distal.
+        machine: A description of the machine.
+        seconds: How long each stage took.
+        outcomes: What was measured, the base first.
+    """
+
+    scale: Scale
+    seed: int
+    settings: Settings
+    elites: str
+    maze: Maze
+    engine: str
+    version: str
+    machine: dict[str, Any]
+    seconds: dict[str, float]
+    outcomes: tuple[Findings, ...]
+
+    @property
+    def base(self) -> Findings:
+        """What the base gave."""
+        return self.outcomes[0]
+
+    @cached_property
+    def is_default(self) -> bool:
+        """Whether the base is the default of every setting."""
+        return (self.settings, self.elites) == (Settings(), GeneticAlgorithm.elites)
+
+    @cached_property
+    def is_papers(self) -> bool:
+        """Whether the paper's numbers can be compared: its steps, hidden neurons and eight final positions.
+
+        The paper's own picture is not known, so any maze with as many final positions may be tested
+        against it.
+        """
+        return (self.settings.steps, self.settings.hidden, len(self.maze.finals)) == (100, 20, 8)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers and what made them, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "distal": self.version,
+            "scale": self.scale.to_dict(),
+            "seed": self.seed,
+            "settings": self.settings.to_dict(),
+            "elites": self.elites,
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+            "engine": self.engine,
+            "machine": self.machine,
+            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
+            "variants": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> ReadingStudy:
+        """Read what `to_dict` returns."""
+        with read_as("study of readings"):
+            return cls._read(fields(data, FORMAT, VERSION, FIELDS))
+
+    @classmethod
+    def _read(cls, data: dict[str, Any]) -> ReadingStudy:
+        elites = one_of("elites", data["elites"], ELITES)
+        base = Settings.from_dict(data["settings"])
+        maze = Maze(data["maze"], data["heading"])
+        known = variants(base, GeneticAlgorithm(elites=elites), maze)
+        found = sequence("variants", data["variants"], f"a list of {len(known)} outcomes")
+        outcomes = tuple(Findings.from_dict(*each) for each in zip(found, known, strict=True))
+        return cls(
+            scale=Scale.from_dict(data["scale"]),
+            settings=base,
+            elites=elites,
+            maze=maze,
+            engine=text("engine", data["engine"]),
+            **made_by(data),
+            outcomes=outcomes,
+        )

@@ -1,0 +1,37 @@
+"""The studies by the words of their commands, and the reports of what they give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from distal.base.checks import InputError, folder
+from distal.studies.experiments import Experiments
+from distal.studies.readings import Readings
+from distal.studies.study import Scaled
+
+STUDIES: tuple[type[Scaled[Any]], ...] = (Experiments, Readings)
+
+
+def write_report(result: Any, out: str | Path) -> Path:
+    """Write figures, tables, numbers and the page into a folder; return the path of the page.
+
+    Args:
+        result: The outcome of a study: what `reproduce`, `study_readings`, `study_tasks` or
+            `study_beyond` returns.
+        out: The folder of the work itself, or any that holds no file of these names.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        InputError: If the result is something else, or the folder cannot be used.
+    """
+    out = folder("out", out)
+    for study in STUDIES:
+        if isinstance(result, study.report_class.of):
+            return study.report_class(result).write(out)
+    raise InputError(
+        f"result is a {type(result).__name__}, expected what reproduce, study_readings, study_tasks or "
+        "study_beyond returns"
+    )

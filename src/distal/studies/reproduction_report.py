@@ -1,0 +1,333 @@
+"""The report of a reproduction: every number of the paper beside ours, figures, and the learners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, ClassVar
+
+from distal._version import __version__
+from distal.base.files import to_json
+from distal.engines import machine_of
+from distal.learners import chance_for, hill_climbing
+from distal.learners.shipped import NUMBERS
+from distal.model.readings import READINGS
+from distal.search.config import REMEASURED
+from distal.search.results import Evolved
+from distal.studies.appendix import EPISODES, NARROW
+from distal.studies.comparison import Line, agreement, behaviours, compare
+from distal.studies.report import Block, Heading, Report, Table, Text, made_on
+from distal.studies.reproduction import RESAMPLE, TESTS, Reproduction, other_elites
+from distal.studies.reproduction_figures import all_figures
+
+_HOW = (
+    "The paper’s numbers are estimates from 15 runs or 40 trials, as ours are. A mean, a standard deviation or a share "
+    "agrees unless the two differ significantly (p < 0.05: Welch’s test with the paper’s standard deviation, or ours where "
+    "it reports none; F-test; Fisher’s exact test). Intervals are 95 % of ours alone (bootstrap percentiles; Wilson’s for "
+    "shares). p-values are two-sided Wilcoxon rank-sum tests with the normal approximation, corrected for ties; they agree if "
+    "they fall on the same side of 0.05 and, where significant, for the same learner; an episode “from which” agrees within a "
+    "factor of two. The best rule and the best climber are those with the lowest fitness at the end of the plain test. Chance is "
+    "run beside every rule and climber, with its scales α and in its trials; where the best of each are compared, it is the best "
+    "rule’s. –: the paper reports no such number; rows without a verdict are not counted."
+)
+
+
+class ReproductionReport(Report[Reproduction]):
+    """The report of a reproduction."""
+
+    holds: ClassVar[str] = "a reproduction"
+    of: ClassVar[type] = Reproduction
+    title: ClassVar[str] = "Learning with Delayed Synaptic Plasticity: the paper’s results and ours"
+    page: ClassVar[str] = "report.html"
+    text: ClassVar[str] = "results.md"
+    data: ClassVar[str] = "results.json"
+    figures: ClassVar[tuple[str, ...]] = (
+        "appendix", "maze", "evolution", "distribution_100", "every_episode", "long_tests", "resampled_tests",
+        "distributions", "comparison", "rule_map",
+    )  # fmt: skip
+    kept: ClassVar[tuple[str, ...]] = (
+        "summary",
+        "appendix",
+        "rules_continuous",
+        "rules_discrete",
+        "climbers",
+    )
+    more: ClassVar[tuple[str, ...]] = ("evolved_rules.json",)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The paper's numbers beside ours; their bootstrap intervals take a moment."""
+        return compare(self.outcome)
+
+    def extras(self) -> Iterator[tuple[str, str]]:
+        """Yield the evolved rules, the best first."""
+        if self.outcome.rules == "evolved":
+            yield "evolved_rules.json", to_json(evolved_rules(self.outcome)) + "\n"
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all numbers of a reproduction, ready for JSON."""
+        result = self.outcome
+        marks = sorted({min(mark, result.scale.episodes) for mark in (1, 10, 100, 1_000, 10_000)})
+
+        def at_marks(test: str) -> dict[str, Any]:
+            return {
+                "fitness_at": {str(mark): result.fitness(test)[:, mark - 1].tolist() for mark in marks},
+                "best_eps_at": {str(mark): result.best_curve(test)[:, mark - 1].tolist() for mark in marks},
+            }
+
+        def evolution(evolved: dict[str, Evolved]) -> dict[str, Any]:
+            return {
+                kind: {
+                    "winners": [winner.to_dict() for winner in found.winners],
+                    "best": found.best.tolist(),
+                    "mean": found.mean.tolist(),
+                }
+                for kind, found in evolved.items()
+            }
+
+        return {
+            "format": "distal-results",
+            "version": 1,
+            "distal": __version__,
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+            "seed": result.seed,
+            "scale": result.scale.to_dict(),
+            "rules": result.rules,
+            "elites": result.elites,
+            "settings": result.settings.to_dict(),
+            "engine": result.engine,
+            "machine": machine_of(result.engine),
+            "seconds": {name: round(value, 2) for name, value in result.seconds.items()},
+            "comparison": [
+                {**asdict(line), "difference": line.difference, "verdict": line.verdict}
+                for line in self.lines
+            ],
+            "evolution": evolution(result.evolved),
+            "otherwise": {"elites": other_elites(result.elites), "evolution": evolution(result.otherwise)},
+            "fresh": {
+                kind: [
+                    {"from": result.origin(kind, k), **asdict(fresh), "beats_chance": fresh.beats_chance}
+                    for k, fresh in enumerate(found)
+                ]
+                for kind, found in result.fresh.items()
+            },
+            "tests": {test: at_marks(test) for test, _, _ in TESTS},
+            "chance": {
+                "learner": chance_for(result.dsp_rules[result.best("dsp")]).numbers,
+                **at_marks("chance"),
+            },
+            "behaviour": {kind: found.to_dict() for kind, found in behaviours(result).items()},
+            "at_100": {kind: eps.tolist() for kind, eps in result.at_100.items()},
+            "best": {kind: result.best(kind) + 1 for kind in ("dsp", "hc")},
+            "appendix": result.appendix.to_dict(),
+        }
+
+    def summary(self) -> Sequence[Table | Text]:
+        """Return the paper's numbers beside ours, in 80 columns."""
+        columns = ("", "paper", "ours", "difference", "verdict")
+        rows = [
+            (line.section, line.what, _value(line, line.paper), _value(line, line.ours), _difference(line), line.verdict)
+            for line in self.lines
+        ]  # fmt: skip
+        return [
+            Table("", "The paper’s numbers and ours", "", ("section", *columns), rows, grouped=True),
+            Text("–: the paper reports no such number. Rows without a verdict are not counted."),
+            Text(str(self.outcome.appendix)),
+            Text(agreement(self.lines)),
+        ]
+
+    def blocks(self) -> Sequence[Block]:
+        """Return the whole page."""
+        result = self.outcome
+        readings = ", ".join(f"{name} = {getattr(result.settings, name)}" for name in READINGS)
+        scale = result.scale
+        seconds = [(name.replace("_", " "), f"{value:.1f}") for name, value in result.seconds.items()]
+        return [
+            Text(introduction(result)),
+            Text(
+                f"Run: scale `{scale.name}` ({scale.runs} runs of {scale.generations} generations, tests of "
+                f"{scale.episodes:,} episodes; the paper has 15, 300 and 10,000), {result.rules} rules, seed {result.seed}, "
+                f"Distal {__version__}, engine {result.engine}, {datetime.now(UTC):%Y-%m-%d}. Readings in force: {readings}, "
+                f"elites = {result.elites}; {result.settings.hidden} hidden neurons, {result.settings.steps} steps per episode."
+            ),
+            Heading("Numbers"),
+            Text(agreement(self.lines)),
+            _summary_table(self.lines),
+            Heading("Figures"),
+            *all_figures(result),
+            Heading("Tables"),
+            _appendix_table(result, self.lines),
+            _learners_table(result, "dsp"),
+            _discrete_table(result),
+            _learners_table(result, "hc"),
+            Heading("Time"),
+            Text(f"{made_on(machine_of(result.engine), result.seconds)}."),
+            Table("", "Seconds of every stage", "", ("stage", "seconds"), seconds, folded=True),
+            Heading("Files"),
+            Text(
+                "All numbers: [results.json](results.json); this page as text: [results.md](results.md); the rules, where they were "
+                "evolved: `evolved_rules.json`. Figures and tables have links of their own."
+            ),
+        ]  # fmt: skip
+
+
+def introduction(result: Reproduction) -> list[str]:
+    """Return what somebody needs who has not read the paper."""
+    finals, steps = len(result.maze.finals), result.settings.steps
+    return [
+        f"The task: an agent with a small neural network has to find the way through a maze to its goal, one of {finals} final "
+        f"positions, in episodes of {steps} steps; the other final positions are pits.",
+        f"The measure: the episodic performance (EP) counts the steps to the goal, or {steps} plus the distance left, and 5 for "
+        "each step into a pit; lower is better, and fitness is the best EP so far, averaged over trials.",
+        "The learners: delayed synaptic plasticity (DSP), an evolved rule, changes every weight after an episode by what "
+        "its two neurons did and by whether the EP got worse; hill climbing keeps random changes that lower the best EP.",
+        "Chance: random weights in every episode learn nothing, but their best EP so far falls too; a value that is not "
+        "below chance shows nothing, and one below it shows a better search, which is not yet learning.",
+        "A verdict says whether the paper’s number and ours may be two estimates of the same. The paper’s picture of the maze "
+        "is not part of its source; the default maze has the same mean distance. Where the paper is silent, readings decide.",
+    ]
+
+
+def evolved_rules(result: Reproduction) -> dict[str, Any]:
+    """Return the evolved rules in the form in which they ship with the package."""
+    entries = []
+    for number, k in enumerate(result.ranking("dsp"), start=1):
+        rule, winner = result.dsp_rules[k], result.evolved["dsp"].winners[k]
+        entries.append(
+            {
+                "id": number,
+                "run": winner.run,
+                **{name: getattr(rule, name) for name in NUMBERS},
+                "delta_w": list(rule.delta_w),
+                "fitness_100_episodes_selected": winner.selected,
+                "fitness_100_episodes_remeasured": winner.remeasured,
+                "chance_100_episodes": winner.fresh.chance,
+                f"chance_{result.scale.episodes}_episodes": float(result.fitness("chance")[k, -1]),
+                f"fitness_{result.scale.episodes}_episodes": float(result.fitness("dsp")[k, -1]),
+            }
+        )
+    source = f"distal {__version__}, distal reproduce --scale {result.scale.name} --seed {result.seed}"
+    return {"source": source, "rules": entries}
+
+
+# ------------------------------------------------------------------ tables
+
+
+def _summary_table(lines: list[Line]) -> Table:
+    """Return the paper's numbers beside ours."""
+    rows = [
+        (line.section, line.what, _value(line, line.paper), _value(line, line.ours), _interval(line), _difference(line),
+         line.verdict, line.note)
+        for line in lines
+    ]  # fmt: skip
+    columns = ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note")
+    return Table("summary", "The paper’s numbers beside ours", _HOW, columns, rows, grouped=True)
+
+
+def _appendix_table(result: Reproduction, lines: list[Line]) -> Table:
+    """Return the paper's fifteen rules, in its order: its number, ours, and what stands beside it."""
+    found = result.appendix
+    verdicts = {line.what: line.verdict for line in lines}
+    rows = []
+    for row in found.rows:
+        numbers = (row.paper, row.ours.value, row.ours.low, row.ours.high)
+        beside = (
+            "–" if value is None else f"{value:.2f}" for value in (row.chance, row.resampled, row.narrow)
+        )
+        verdict = verdicts.get(f"{row.rule}: fitness", "")
+        rows.append([row.rule, *(f"{value:.2f}" for value in numbers), f"{row.p:.2g}", verdict, *beside])
+    caption = (
+        f"Fitness of the paper's fifteen rules after {EPISODES:,} episodes: its appendix and ours after {found.episodes:,}, "
+        f"{result.trials} trials each. low, high: the 95 % interval of ours. p: Welch's test, the paper's trials taken to "
+        "spread as ours do. chance: with the rule's α, in the same trials. resampled: fresh weights every "
+        f"{RESAMPLE} episodes. {NARROW}: ours in that maze, where it is another."
+    )
+    columns = ("rule", "paper", "ours", "low", "high", "p", "verdict", "chance", "resampled", NARROW)
+    return Table("appendix", "The paper’s fifteen rules", caption, columns, rows)
+
+
+def _learners_table(result: Reproduction, kind: str) -> Table:
+    """Return the numbers of the rules, or climbers, and their fitness beside chance, the best first."""
+    name, word, title, numbers = {
+        "dsp": ("rules_continuous", "rule", f"The {result.rules} DSP rules: numbers and fitness", NUMBERS),
+        "hc": ("climbers", "climber", "The hill climbing parameters", hill_climbing.NUMBERS),
+    }[kind]
+    rows = []
+    evolved = kind in result.evolved
+    for place, k in enumerate(result.ranking(kind), start=1):
+        learner, fresh = result.learners[kind][k], result.fresh[kind][k]
+        cells = [str(place), result.origin(kind, k), f"{result.fitness(kind)[k, -1]:.2f}"]
+        if evolved:
+            cells.append(f"{result.evolved[kind].winners[k].selected:.2f}")
+        cells.append(f"{fresh.fitness:.2f} ± {fresh.standard_error:.2f}")
+        if fresh.chance is None or fresh.p is None or fresh.superiority is None:  # finished by version 0.1
+            cells += ["–"] * 4
+        else:
+            chance = f"{fresh.chance:.2f} ± {fresh.chance_standard_error:.2f}"
+            cells += [
+                chance,
+                "yes" if fresh.beats_chance else "no",
+                f"{fresh.p:.2g}",
+                f"{fresh.superiority:.2f}",
+            ]
+        rows.append([*cells, *(f"{getattr(learner, one):.4f}" for one in numbers)])
+    caption = (
+        f"The best first. fitness: after {result.scale.episodes:,} episodes. "
+        + ("selected at 100: the fitness that made it the winner, after 100 episodes. " if evolved else "")
+        + f"re-measured at 100: on about {REMEASURED} fresh trials of 100 episodes. chance: on the same trials. "
+        "p: paired t-test. P(better): the share of trials that are better than chance's, ties half. ±: standard error."
+    )
+    measured = [
+        *["selected at 100"] * evolved,
+        "re-measured at 100",
+        "chance",
+        "beats chance",
+        "p",
+        "P(better)",
+    ]
+    return Table(name, title, caption, (word, "from", "fitness", *measured, *numbers), rows)
+
+
+def _discrete_table(result: Reproduction) -> Table:
+    """Return the 32 changes of the rules, the best first."""
+    rules = [result.dsp_rules[k] for k in result.ranking("dsp")]
+    rows = []
+    for row in range(32):
+        changes = [str(rule.delta_w[row]) for rule in rules]
+        rows.append([*format(row // 2, "04b"), "1" if row % 2 else "-1", *changes])
+    columns = ("00", "01", "10", "11", "m", *(f"rule {n + 1}" for n in range(len(rules))))
+    origins = ", ".join(
+        f"rule {n} is {result.origin('dsp', k)}" for n, k in enumerate(result.ranking("dsp"), start=1)
+    )
+    caption = (
+        f"The 32 changes of the {result.rules} DSP rules, by trace bits and modulatory signal m: {origins}."
+    )
+    return Table("rules_discrete", "The rules: changes of the weights", caption, columns, rows, folded=True)
+
+
+def _value(line: Line, value: float | str | None) -> str:
+    if value is None:
+        return "not run"
+    if isinstance(value, str):
+        return value
+    form = line.written or line.kind
+    if form == "p":
+        return f"{value:.2g}"
+    if form == "episode":
+        return f"{value:g}"
+    return f"{value:.1%}" if form == "share" else f"{value:.2f}"
+
+
+def _interval(line: Line) -> str:
+    if line.low is None or line.high is None or line.ours is None:
+        return ""
+    return f"{_value(line, line.low)} – {_value(line, line.high)}"
+
+
+def _difference(line: Line) -> str:
+    form = line.written or line.kind
+    if line.difference is None or form == "p":
+        return ""
+    return f"{line.difference:+.1%}" if form == "share" else f"{line.difference:+.2f}"

@@ -1,0 +1,353 @@
+"""A study: a question that is put to many trials, the stages that answer it, and a report.
+
+A study is a frozen dataclass whose fields are all that decides its results. It says which
+stages it has (`plan`), does them (`work`), and turns what they gave into a `Report`. The
+rest is here, once for all of them: the folder, the memory, the estimate, the progress. A
+new study is one file with a `Study` and a `Report`, and a line in `registry`; the command
+line has it then too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from distal.base import checks
+from distal.base.checks import InputError
+from distal.base.files import read_json, to_json
+from distal.base.folders import Folder, inside, known_files
+from distal.engines import Runner
+from distal.model.draws import MAX_SEED
+from distal.model.maze import MAZES, Maze, maze
+from distal.model.settings import Settings
+from distal.search.genetic import ELITES, GeneticAlgorithm
+from distal.search.restored import summary
+from distal.studies import pace
+from distal.studies.report import Report
+from distal.studies.stages import SECONDS, Event, Stage, Stages, outline, runner_for
+
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much a study runs; each study says which of the sizes it has.
+
+    Attributes:
+        name: The word for it.
+        runs: Runs of an evolution.
+        generations: Generations of a run, after its first population.
+        episodes: Episodes of a trial.
+        trials: Trials of an evaluation.
+        pairs: Trials of each pair of a table with the numbers of a rule.
+        fresh: Trials on which every winner is measured again.
+        tested: Trials of a test.
+        long: Episodes of the long test.
+        last: How many of the last episodes say what a learner keeps.
+        about: How long it takes, in words for people.
+    """
+
+    name: str
+    runs: int
+    generations: int
+    episodes: int
+    trials: int = 0
+    pairs: int = 0
+    fresh: int = 0
+    tested: int = 0
+    long: int = 0
+    last: int = 0
+    about: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and sizes, ready for JSON; a size that the study does not have is left out."""
+        own = {name: value for name, value in asdict(self).items() if name != "about"}
+        return {
+            name: value
+            for name, value in own.items()
+            if value or name in ("name", "runs", "generations", "episodes")
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> Scale:
+        """Read what `to_dict` returns."""
+        given = checks.instance("scale", data, dict, "a name and sizes")
+        sizes = {one.name for one in fields(cls)} - {"name", "about"}
+        if not set(given) <= {"name", *sizes}:
+            raise InputError(f"scale is {checks.shown(data)}, expected a name and some of {', '.join(sizes)}")
+        found: dict[str, Any] = {
+            name: checks.integer(name, value, 0) for name, value in given.items() if name != "name"
+        }
+        return replace(cls(checks.text("scale", given["name"]), 0, 0, 0), **found)
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a study's command, whose value becomes the field of that name.
+
+    Attributes:
+        name: The name of the field.
+        default: The value if the option is left out.
+        help: The help, without the default.
+        metavar: The placeholder of the value in the help.
+    """
+
+    name: str
+    default: str | None
+    help: str
+    metavar: str = "WORD"
+
+
+class Study(ABC, Generic[Outcome]):
+    """What is asked for, checked.
+
+    Attributes:
+        name: The word for its command.
+        folder: The beginning of the name that its folder has, if none is named.
+        title: The help of its command, in a line.
+        about: The same at more length.
+        file: The file that describes a study in its folder.
+        format: The word in that file that says what it is.
+        report_class: The class of its report.
+    """
+
+    name: ClassVar[str]
+    folder: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]
+    file: ClassVar[str]
+    format: ClassVar[str]
+    report_class: ClassVar[type[Report[Any]]]
+
+    @property
+    @abstractmethod
+    def plan(self) -> Sequence[Stage]:
+        """The stages, in their order."""
+
+    @abstractmethod
+    def asked(self) -> dict[str, Any]:
+        """Return all that decides the results, ready for JSON."""
+
+    @abstractmethod
+    def work(self, stages: Stages) -> Outcome:
+        """Do all stages that are missing, and return what they gave."""
+
+    def check_memory(self) -> None:
+        """Refuse what the machine's free memory does not hold."""
+
+    def runner(self, given: Runner) -> Runner:
+        """Return what does the work, of what was asked for."""
+        return given
+
+    def report(self, outcome: Outcome) -> Report[Outcome]:
+        """Return the report of an outcome."""
+        return self.report_class(outcome)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that may be written into the folder."""
+        stages = (file for stage in self.plan for file in stage.files)
+        return tuple(dict.fromkeys((self.file, SECONDS, *stages, *self.report_class.files())))
+
+    def seconds(self, runner: Runner) -> dict[str, float]:
+        """Return about how long each stage takes that people see, by its name; nothing is run."""
+        runner = self.runner(runner)
+
+        def taken(stage: Stage) -> float:
+            return pace.seconds(stage.episodes, stage.learner, runner_for(stage, runner)) * stage.cost
+
+        return {shown.name: sum(map(taken, stages)) for shown, stages in outline(self.plan).items()}
+
+    def run(
+        self,
+        engine: str | Runner | None = None,
+        *,
+        out: str | Path | None = None,
+        force: bool = False,
+        progress: Callable[[Event], None] | None = None,
+    ) -> Outcome:
+        """Run what is missing.
+
+        Args:
+            engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+            out: A folder to keep the work in. Stages that it already holds are read, the others
+                are run and stored. A folder made with other options is refused.
+            force: Start over in a folder made with other options.
+            progress: Called with an `Event` as the stages proceed.
+
+        Returns:
+            The outcome.
+
+        Raises:
+            InputError: If an argument is wrong, the folder cannot be used, or the work would not
+                fit in memory.
+        """
+        folder = None if out is None else checks.folder("out", out)
+        checks.flag("force", force)
+        checks.function("progress", progress)
+        runner = Runner.of(engine)
+        with self.opened(folder, force) as kept:
+            return self.do(runner, kept, progress)
+
+    @contextmanager
+    def opened(self, out: Path | None, force: bool = False) -> Iterator[Folder | None]:
+        """Make a folder that of this study, if one is named, and keep other processes out of it meanwhile."""
+        self.check_memory()
+        if out is None:
+            yield None
+            return
+        holds, files = self.report_class.holds, self.files
+        self._known(out, force)  # a folder that is refused is not even made
+        with Folder(out) as folder:
+            folder.claim(holds, files, self._known(out, force), force=force)
+            folder.mend_text(self.file, to_json(self._described) + "\n")
+            yield folder
+
+    def do(
+        self, runner: Runner, kept: Folder | None = None, progress: Callable[[Event], None] | None = None
+    ) -> Outcome:
+        """Run what is missing in an open folder."""
+        return self.work(Stages(self.plan, self.runner(runner), progress, kept))
+
+    @property
+    def _described(self) -> dict[str, Any]:
+        return {"format": self.format, **self.asked()}
+
+    def _known(self, path: Path, force: bool) -> tuple[str, ...]:
+        """Return our files in a folder; refuse one that is not ours or for something else; change nothing."""
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{str(path)!r} is a file, expected a folder")
+        known = known_files(path, self.report_class.holds, self.files)
+        if path.is_dir() and not force:
+            self._check_description(path)
+            for stage in self.plan:
+                inner = path / stage.folder
+                if stage.runs and (inner / "config.json").exists():
+                    summary(inner)  # which refuses what is damaged
+        return known
+
+    def _check_description(self, folder: Path) -> None:
+        """Refuse a folder in which something else was asked for, and name what is different."""
+        path, holds = inside(folder, self.file), self.report_class.holds
+        if not path.exists():  # interrupted before the first file
+            return
+        stored = read_json(path, "file")
+        if not isinstance(stored, dict):
+            raise InputError(f"file {str(path)!r} is damaged: it does not describe {holds}")
+        theirs, ours = _flat(stored), _flat(self._described)
+        names = [name for name in ours if theirs.get(name) != ours[name]] or sorted(set(theirs) - set(ours))
+        if names:
+            words = ", ".join(_option(name, theirs.get(name)) for name in names)
+            raise InputError(
+                f"folder {str(folder)!r} holds {holds} with other options ({words}); "
+                "name another with --out, or start over with --force"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaled(Study[Outcome]):
+    """A study that can be run at several scales, of which it has a table.
+
+    Args:
+        scale: The word of a scale.
+        seed: The seed of all random numbers.
+    """
+
+    SCALES: ClassVar[dict[str, Scale]]
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    scale: str = "quick"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", checks.one_of("scale", self.scale, self.SCALES))
+        object.__setattr__(self, "seed", checks.integer("seed", self.seed, 0, MAX_SEED))
+
+    @property
+    def size(self) -> Scale:
+        """How much is run."""
+        return self.SCALES[self.scale]
+
+    def asked(self) -> dict[str, Any]:
+        """Return all that decides the results, ready for JSON."""
+        return {"scale": self.scale, "seed": self.seed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Based(Scaled[Outcome]):
+    """A study that begins with a maze, a network and the readings in force.
+
+    Args:
+        elites: As in `evolve`.
+        settings: Network, steps and readings.
+        maze: The maze.
+    """
+
+    elites: str = GeneticAlgorithm.elites
+    settings: Settings
+    maze: Maze
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "elites", checks.one_of("elites", self.elites, ELITES))
+        checks.instance("settings", self.settings, Settings, "a Settings")
+        checks.instance("maze", self.maze, Maze, "a Maze")
+
+    def asked(self) -> dict[str, Any]:
+        """Return all that decides the results, ready for JSON."""
+        return {
+            "scale": self.scale,
+            "elites": self.elites,
+            "seed": self.seed,
+            "settings": self.settings.to_dict(),
+            "maze": list(self.maze.picture),
+            "heading": self.maze.heading,
+        }
+
+
+def _option(name: str, value: object) -> str:
+    """Name an option of a study, with its value if that is short; a maze by the name that it has."""
+    known = {} if name != "maze" else {word: list(maze(word).picture) for word in MAZES}
+    word = next((word for word, picture in known.items() if picture == value), value)
+    return f"{name} {word}" if isinstance(word, str | int) else name
+
+
+def _flat(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return all options side by side."""
+    settings = asked.get("settings")
+    return {
+        **{name: value for name, value in asked.items() if name != "settings"},
+        **(settings if isinstance(settings, dict) else {"settings": settings}),
+    }
+
+
+# ------------------------------------------------------------------ what a study is read back from
+
+
+@contextmanager
+def read_as(what: str) -> Iterator[None]:
+    """Turn whatever goes wrong while a study is read into one line that says which it should be."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"this is not a {what}: {error}") from None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"this {what} is damaged: {checks.shown(error)}") from None
+
+
+def made_by(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what every study says of how it was made: seed, version, machine and seconds, checked."""
+    seconds = checks.instance("seconds", data["seconds"], dict, "the seconds of every stage")
+    return {
+        "seed": checks.integer("seed", data["seed"], 0, MAX_SEED),
+        "version": checks.text("distal", data["distal"]),
+        "machine": checks.instance("machine", data["machine"], dict, "a description of the machine"),
+        "seconds": {
+            checks.text("seconds", name): checks.not_negative("seconds", value)
+            for name, value in seconds.items()
+        },
+    }

@@ -1,0 +1,79 @@
+"""The paper's experiments: which trials they run, and the command."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from distal.cli import main
+from distal.studies import experiments
+from distal.studies.experiments import Experiments
+from distal.studies.reproduction import Reproduction
+from tests.mazes import T
+from tests.studies.conftest import TINY
+
+pytestmark = pytest.mark.usefixtures("rough")
+
+SMALL: dict[str, Any] = {"maze": T, "steps": 9, "hidden": 5}
+
+
+def test_chance_has_the_scales_and_the_trials_of_what_it_stands_beside(
+    tiny: tuple[Reproduction, Path],
+) -> None:
+    result = tiny[0]
+    for kind, chance in (("dsp", "chance"), ("hc", "chance_hc")):
+        # The first episode of a trial is that of the same network, whoever learns.
+        assert (result.curves[kind][:, :, 0] == result.curves[chance][:, :, 0]).all()
+    first = {kind: eps[:, 0].tolist() for kind, eps in result.episodes.items()}
+    assert first["dsp"] == first["chance"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_published_rules_can_be_tested_instead(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(Experiments.SCALES, "quick", replace(TINY, generations=1, episodes=30))
+    monkeypatch.setattr(experiments, "_MANY", 5)
+    assert main(["reproduce", "--rules", "published", "--out", str(tmp_path / "out")]) == 0
+    captured = capsys.readouterr()
+    assert "not run" in captured.out
+    assert "paper:15: fitness" in captured.out
+    assert str(tmp_path / "out" / "report.html") in captured.out
+    table, last = captured.out.split("The paper’s numbers and ours")[1].split("–: the paper")
+    assert max(map(len, table.splitlines())) <= 80
+    assert table.count("chance: ") >= 10
+    assert re.search(r"\d+ of \d+ numbers and statements agree with the paper", last)
+    line = (
+        r"published rules after 30 episodes \(the paper: 10,000\): r -?\.\d\d, rms \d+\.\d \(chance \d+\.\d\)"
+    )
+    assert re.search(line, last)
+    with (tmp_path / "out" / "tables" / "rules_continuous.csv").open() as file:
+        rules = list(csv.DictReader(file))
+    assert {row["from"] for row in rules} == {f"paper:{k}" for k in range(1, 16)}
+    assert "selected at 100" not in rules[0]
+    for row in rules:
+        assert row["beats chance"] in ("yes", "no")
+    assert "evolve DSP rules" not in captured.err
+    assert not (tmp_path / "out" / "evolve-dsp").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--scale", "papper"], "scale is 'papper', expected one of quick, paper; did you mean 'paper'?"),
+        (["--rules", "publshed"], "did you mean 'published'?"),
+        (["--seed", "-1"], "seed is -1"),
+    ],
+)
+def test_bad_options_are_refused(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "new"
+    assert main(["reproduce", *arguments, "--out", str(out)]) == 2
+    assert problem in capsys.readouterr().err
+    assert not out.exists()

@@ -1,0 +1,210 @@
+"""The report of the study of readings: tables, figures and one page."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import distal
+from distal import Maze, ReadingStudy, Settings, write_report
+from distal.base.colours import DARK, LIGHT
+from distal.cli.study import show
+from distal.studies import reading_figures, reading_report
+from distal.studies.reading_figures import all_figures
+from distal.studies.reading_outcome import readings
+from distal.studies.reading_report import ReadingReport
+from distal.studies.readings import Readings
+from distal.studies.study import Scale
+from tests.studies.conftest import PICTURE
+
+pytest.importorskip("matplotlib", reason="figures need matplotlib")
+
+DOCS = Path(__file__).parents[2] / "docs"
+pytestmark = pytest.mark.usefixtures("rough")
+
+LEAST = Scale("quick", runs=1, generations=0, trials=2, pairs=1, episodes=1)
+
+
+def test_the_page_is_one_file_that_holds_every_variant(studied: tuple[ReadingStudy, Path]) -> None:
+    study, folder = studied
+    page = (folder / "readings.html").read_text(encoding="utf-8")
+    for link in re.findall(r'(?:src|href)="([^"#][^"]*)"', page):
+        assert (folder / link).is_file(), link
+    for outcome in study.outcomes:
+        assert page.count(f"<td>{outcome.variant.label}</td>") == 6  # in all tables
+    assert page.count('<tr class="marked"><td>base</td>') == 6
+    assert page.index("<td>base</td>") < page.index("<td>outputs = binary</td>")
+    assert page.count('class="swipe"') == 7 + len(all_figures(study))  # above all that is wide
+
+
+def test_figures_have_text_and_colours_that_dark_ground_knows(studied: tuple[ReadingStudy, Path]) -> None:
+    folder = studied[1] / "figures"
+    for picture in all_figures(studied[0]):
+        svg = (folder / f"{picture.name}.svg").read_text(encoding="utf-8")
+        texts = "".join(ET.fromstring(svg).itertext())  # noqa: S314 - our own file
+        assert "trace_pre = previous" in texts
+        drawn = svg[svg.index("</style>") :]
+        assert set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", drawn)) <= set(LIGHT.values())
+        assert (folder / f"{picture.name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_the_bases_stands_in_brackets(studied: tuple[ReadingStudy, Path]) -> None:
+    published, appendix, pairing, likelihood, dsp, hc = (
+        table.rows for table in reading_report.tables(studied[0])
+    )
+
+    def brackets(rows: Any, label: str) -> list[bool]:
+        (row,) = [row[1:] for row in rows if row[0] == label]
+        return [cell.startswith("(") for cell in row]
+
+    # chance, hill climbing, and three numbers of the published rules
+    assert brackets(published, "base") == [False] * 5
+    assert brackets(published, "outputs = binary") == [False] * 5
+    assert brackets(published, "m_ties = punish") == [True, True, False, False, False]
+    assert brackets(published, "elites = kept") == [True, False, True, True, True]
+    assert brackets(published, "maze = narrow-t") == [False] * 5
+    assert brackets(appendix, "elites = kept") == [True, True, True]
+    assert brackets(appendix, "m_ties = punish") == [False, False, False]
+    assert brackets(pairing, "elites = kept") == [True, True]
+    assert brackets(pairing, "m_ties = punish") == [False, False]
+    assert not any("(" in cell for row in (*dsp, *likelihood) for cell in row)
+    assert {row[0] for row in hc if row[1].startswith("(")} == {
+        "m_ties = punish", "trace_pre = previous", "normalise = layer", "normalise = none",
+    }  # fmt: skip
+
+
+def test_hill_climbing_and_chance_stand_in_the_tables(studied: tuple[ReadingStudy, Path]) -> None:
+    study = studied[0]
+    published, _, _, _, dsp, hc = reading_report.tables(study)
+    for k, outcome in enumerate(study.outcomes):
+        for table, search in ((dsp, outcome.dsp), (hc, outcome.hc)):
+            shown = dict(zip(table.columns[1:], table.rows[k][1:], strict=True))
+            assert list(shown) == ["first", "last", "afresh", "chance", "beat it"]
+            chances = [winner.chance for winner in search.winners if winner.chance is not None]
+            assert shown["chance"].strip("()") == f"{sum(chances) / 2:.1f}"
+        climbing = dict(zip(published.columns[1:], published.rows[k][1:], strict=True))["hill climbing"]
+        assert climbing.strip("()") == hc.rows[k][3].strip("()") == f"{outcome.hc.afresh.mean:.1f}"
+
+
+@pytest.fixture(scope="module")
+def kept() -> ReadingStudy:
+    """Return the study of the document, whose maze and network are the paper's."""
+    return ReadingStudy.from_dict(json.loads((DOCS / "readings.json").read_text(encoding="utf-8")))
+
+
+def test_the_papers_numbers_stand_beside_those_of_its_maze_and_network(kept: ReadingStudy) -> None:
+    _, appendix, _, likelihood, dsp, hc = (table.rows[-1] for table in reading_report.tables(kept))
+    assert appendix == ["the paper", "63.8", "", ""]
+    assert likelihood == ["the paper", "25.1", "15.9"]
+    assert dsp == ["the paper", "113.8 ± 4.3", "81.4 ± 4.0", "", "", ""]
+    assert hc == ["the paper", "98.7 ± 1.6", "93.5 ± 0.9", "", "", ""]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"maze": Maze.from_text(PICTURE)},
+        {"settings": Settings(steps=20)},
+        {"settings": Settings(hidden=6)},
+    ],
+    ids=["maze", "steps", "hidden"],
+)
+def test_another_maze_or_network_is_not_the_papers(kept: ReadingStudy, changed: dict[str, Any]) -> None:
+    assert kept.is_papers
+    assert dataclasses.replace(kept, maze=Maze(distal.maze("narrow-h").picture, "south")).is_papers
+    assert not dataclasses.replace(kept, scale=Readings.SCALES["quick"], **changed).is_papers
+
+
+def test_the_papers_numbers_are_left_out_with_another_maze_or_network(kept: ReadingStudy) -> None:
+    study = dataclasses.replace(kept, maze=Maze.from_text(PICTURE))
+    rows = [row for table in reading_report.tables(study) for row in table.rows]
+    assert "the paper" not in {row[0] for row in rows}
+    texts = [ET.fromstring(figure.drawn[0]).itertext() for figure in all_figures(study)]  # noqa: S314 - our own
+    assert not any("the paper: 81.4" in text or "the paper, last" in text for each in texts for text in each)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, ""),
+        ({"maze": distal.maze("narrow-h")}, " --maze narrow-h"),
+        ({"maze": Maze.from_text(PICTURE)}, " --maze FILE"),
+        ({"maze": Maze.from_text(PICTURE, "east")}, " --maze FILE --heading east"),
+    ],
+    ids=["default", "named", "file", "heading"],
+)
+def test_the_command_names_the_maze(kept: ReadingStudy, changed: dict[str, Any], words: str) -> None:
+    asked = reading_report.command(dataclasses.replace(kept, **changed))
+    assert asked == f"distal readings --scale {kept.scale.name} --seed 0{words}"
+
+
+def test_the_figure_of_the_appendix_shows_each_variant_beside_its_noise(kept: ReadingStudy) -> None:
+    tests = [outcome.appendix for outcome in kept.outcomes if not outcome.reused("appendix")]
+    figure = reading_figures.appendix(kept)
+    for axes, name in zip(figure.axes, ("r", "rms"), strict=True):
+        drawn = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_marker() == "o"]
+        assert drawn == [getattr(test, name) for test in tests]
+        noise = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_linestyle() == ":"]
+        assert noise == [getattr(test, f"noise_{name}") for test in tests]
+
+
+def test_tables_of_a_full_study_fit_the_terminal(
+    kept: ReadingStudy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(ReadingReport(kept).summary(), Path("page"))
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
+
+
+def test_both_evolutions_have_one_axis_and_the_paper_a_colour_of_its_own(kept: ReadingStudy) -> None:
+    left, right = reading_figures.evolution(kept).axes
+    assert left.get_xlim() == right.get_xlim()
+    for axes in (left, right):
+        lines = [line for line in axes.lines if str(line.get_label()).startswith("the paper")]
+        assert [line.get_color() for line in lines] == [LIGHT["paper"]] * 2
+    for colours in (LIGHT, DARK):
+        assert list(colours.values()).count(colours["paper"]) == 1
+
+
+def test_bars_without_a_small_p_are_hatched_outlines(kept: ReadingStudy) -> None:
+    from matplotlib.colors import to_rgba
+
+    (axes,) = reading_figures.pairing(kept).axes
+    tests = [outcome.pairing for outcome in kept.outcomes if not outcome.reused("pairing")]
+    assert len({test.p < 0.05 for test in tests}) == 2
+    for bar, test in zip(axes.patches, tests, strict=True):
+        assert (bar.get_hatch() is None) == (test.p < 0.05)
+        assert (to_rgba(bar.get_facecolor())[3] == 1) == (test.p < 0.05)
+
+
+@pytest.fixture(scope="module")
+def written(kept: ReadingStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(kept, tmp_path_factory.mktemp("page"))
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_phone_wraps_the_words_and_says_what_scrolls(browser: Any, written: Path, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(written.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    boxes = page.evaluate(
+        """[...document.querySelectorAll(".scroll, .card")].map(box => [box.scrollWidth > box.clientWidth,
+            getComputedStyle(box.previousElementSibling).display !== "none"])"""
+    )
+    assert any(scrolls for scrolls, _ in boxes) == (width == 390)
+    assert all(said for scrolls, said in boxes if scrolls)
+    page.close()
+
+
+def test_the_document_explains_every_reading_with_its_default_first() -> None:
+    text = (DOCS / "readings.md").read_text(encoding="utf-8")
+    for reading, values in readings().items():
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{reading}` |"))
+        places = [row.index(f"`{value}`") for value in values]
+        assert places == sorted(places)
