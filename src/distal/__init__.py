@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from distal.evaluation.agents import evaluate as evaluate
     from distal.evaluation.behaviour import Behaviour as Behaviour
     from distal.evaluation.comparison import Comparison as Comparison
-    from distal.evaluation.comparison import PairedDifference as PairedDifference
-    from distal.evaluation.comparison import compare as compare
+    from distal.evaluation.comparison_plan import compare as compare
+    from distal.evaluation.difference import PairedDifference as PairedDifference
     from distal.evaluation.inspection import Inspection as Inspection
     from distal.evaluation.inspection import inspect as inspect
     from distal.evaluation.learn import climb as climb
@@ -88,7 +88,9 @@ _HOMES = {
     "engines": "Runner",
     "evaluation.agents": "Agent Evaluation evaluate",
     "evaluation.behaviour": "Behaviour",
-    "evaluation.comparison": "Comparison PairedDifference compare",
+    "evaluation.comparison": "Comparison",
+    "evaluation.comparison_plan": "compare",
+    "evaluation.difference": "PairedDifference",
     "evaluation.inspection": "Inspection inspect",
     "evaluation.learn": "climb learn",
     "evaluation.result": "Difference Result",
