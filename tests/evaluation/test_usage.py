@@ -15,7 +15,7 @@ import distal
 from distal import Rule, Settings
 from distal.engines import Batch
 from distal.evaluation.inspection import with_row
-from distal.evaluation.learning import batch_of
+from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.networks import Recurrent
 from distal.tasks.mazes import MazeTask
