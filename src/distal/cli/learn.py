@@ -121,14 +121,13 @@ def run_climb(args: argparse.Namespace) -> None:
 
 
 def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
-    """Run a learner and show what came out."""
+    """Run a learner and show its result."""
     if args.curves and not args.json:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
         check_target(args.csv, rb"trial,(goal|final_position),")
     checked_numbers(args.episodes, args.trials, args.seed, args.resample)
     settings = options.settings(args)
-    Settings.of(settings)
     task = options.task(args)
     switch = options.switch(args, task)
     steps = settings_in(task, settings).steps
