@@ -31,7 +31,6 @@ from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.readings import BINARY, READINGS, RECURRENT
-from distal.model.settings import Settings
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
