@@ -71,7 +71,7 @@ calls, seen, importing = [], set(), 0
 def note(frame, event, _):
     global importing
     code = frame.f_code
-    if code.co_name == "<module>":
+    if code.co_name == "<module>" or code.co_filename == "<frozen importlib._bootstrap>":
         importing += (event == "call") - (event == "return")
     elif event == "call" and not importing and code.co_filename.startswith(package):
         if code not in seen and not code.co_name.startswith("<"):

@@ -17,54 +17,51 @@ import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal import engines, evolve, maze
+from distal import CMA, GeneticAlgorithm, Islands, Race, Restarts, engines, evolve, maze
 from distal._version import __version__
 from distal.base.files import write_text
 from distal.base.significance import mean_interval
 from distal.model.maze import DEFAULT_MAZE, MAZES
 from distal.search.config import Config
-from distal.search.genetic import GeneticAlgorithm
-from distal.search.registry import algorithm
+from distal.search.search import Algorithm
 
-FIFTY = {"population": 50, "elite_count": 10}
-FOCUSED = {
-    "population": 100, "elite_count": 20, "mutation": 0.05, "deviation": 0.05, "elites": "averaged",
-    "parents": "elites", "mixing": "uniform",
-}  # fmt: skip
+FIFTY = GeneticAlgorithm(population=50, elite_count=10)
+FOCUSED = GeneticAlgorithm(
+    population=100, elite_count=20, mutation=0.05, deviation=0.05, elites="averaged", parents="elites",
+    mixing="uniform",
+)  # fmt: skip
 
 
 class Way(NamedTuple):
-    """A way to search: what to call it, the options of the search, and those of `evolve`."""
+    """A way to search: its title, the search, the options of `evolve`, and the starts of a run."""
 
     title: str
-    search: dict[str, Any]
+    search: Algorithm
     options: Mapping[str, Any] = MappingProxyType({})
-    name: str = "ga"
-    starts: int = 1  # how many times a run starts over, whatever the budget
+    starts: int = 1  # whatever the budget
 
 
 WAYS = {
-    "paper": Way("the paper's", {}),
+    "paper": Way("the paper's", GeneticAlgorithm()),
     "population": Way("population 50, 10 elites", FIFTY),
     "trials": Way("… with 160 trials a candidate", FIFTY, {"trials": 20}),
-    "averaged": Way("… with elites' means kept", {**FIFTY, "elites": "averaged"}),
-    "race": Way("… raced, two heats more", FIFTY, {"race": 2}),
+    "averaged": Way("… with elites' means kept", replace(FIFTY, elites="averaged")),
+    "race": Way("… raced, two heats more", Race(FIFTY, heats=2)),
     "finalists": Way("… with 10 finalists", FIFTY, {"finalists": 10}),
     "restarts": Way("… started four times, 10 finalists", FIFTY, {"finalists": 10}, starts=4),
-    "islands": Way("four islands of 14", {}, {"islands": 4}),
-    "cma": Way("CMA-ES, population 50, 160 trials", {"population": 50}, {"trials": 20}, "cma"),
+    "islands": Way("four islands of 14", Islands(GeneticAlgorithm(), 4)),
+    "cma": Way("CMA-ES, population 50, 160 trials", CMA(population=50), {"trials": 20}),
     "focused": Way("100 bred from 20 averaged elites, 80 trials", FOCUSED, {"trials": 10}),
-    "focused_race": Way("… raced, two heats more, 40 trials", FOCUSED, {"race": 2}),
+    "focused_race": Way("… raced, two heats more, 40 trials", Race(FOCUSED, heats=2)),
     "focused_islands": Way(
-        "… as four islands of 25",
-        {**FOCUSED, "population": 25, "elite_count": 5},
-        {"trials": 10, "islands": 4},
+        "… as four islands of 25", Islands(replace(FOCUSED, population=25, elite_count=5), 4), {"trials": 10}
     ),
     "focused_finalists": Way("… with 10 finalists", FOCUSED, {"trials": 10, "finalists": 10}),
 }  # fmt: skip
@@ -72,13 +69,11 @@ WAYS = {
 
 def config(way: Way, budget: float, runs: int, seed: int) -> Config:
     """Return the configuration of a way that takes this many episodes a run."""
-    search = algorithm(way.name, way.search) if way.name != "ga" else GeneticAlgorithm(**way.search)
-    made = Config(runs=runs, seed=seed, search=search, **way.options)
-    generations = made.affordable(budget)
-    restart = None if way.starts == 1 else max(1, -(-(generations + 1) // way.starts))
-    return Config(
-        runs=runs, seed=seed, search=search, generations=generations, restart=restart, **way.options
-    )
+    made = Config(runs=runs, seed=seed, search=way.search, **way.options)
+    made = replace(made, generations=made.affordable(budget))
+    if way.starts == 1:
+        return made
+    return replace(made, search=Restarts(way.search, max(1, -(-(made.generations + 1) // way.starts))))
 
 
 def run(way: Way, budget: float, runs: int, seed: int, name: str, engine: str) -> dict[str, Any]:
@@ -86,7 +81,7 @@ def run(way: Way, budget: float, runs: int, seed: int, name: str, engine: str) -
     plan = config(way, budget, runs, seed)
     began = time.perf_counter()
     evolved = evolve(
-        runs=runs, seed=seed, generations=plan.generations, restart=plan.restart, search=plan.search,
+        runs=runs, seed=seed, generations=plan.generations, search=plan.search,
         maze=maze(name), engine=engine, **way.options,
     )  # fmt: skip
     return {

@@ -345,26 +345,26 @@ def rule_table() -> Drawing:
 
 
 ROOMS = (
-    ("model/", "the system", ("maze", "network", "traces", "settings", "draws")),
-    ("tasks/", "an episode", ("walk", "episode", "tables", "gym", "switching")),
-    ("learners/", "between episodes", ("dsp, rule", "hill_climbing", "chance")),
-    ("engines/", "many trials", ("reference", "cpu", "gpu", "spread, cluster")),
-    ("evaluation/", "a measurement", ("learning", "measures, phases", "agents")),
-    ("search/", "evolution", ("genetic", "evolve", "runs")),
-    ("analysis/", "a closer look", ("comparison", "inspection", "rule_set")),
-    ("paper/", "the paper, studies", ("experiments", "three studies", "reports")),
-    ("show/", "what is shown", ("watch", "film")),
+    ("model/", "the system", ("maze", "traces", "settings", "readings", "draws")),
+    ("tasks/", "what to learn", ("Task", "mazes", "table", "gym", "encoders")),
+    ("networks/", "an episode", ("Network", "recurrent", "episode")),
+    ("learners/", "between episodes", ("Learner", "dsp", "hill_climbing", "plastic")),
+    ("engines/", "many trials", ("Engine", "reference", "cpu", "gpu", "spread")),
+    ("evaluation/", "a measurement", ("learning", "comparison", "inspection")),
+    ("search/", "evolution", ("Search", "genetic", "loop", "runs")),
+    ("studies/", "a question", ("Study", "stages", "report", "five studies")),
+    ("show/", "what is shown", ("page", "watch", "film")),
     ("cli/", "what a person types", ("one file per command",)),
 )
 CARRIED = (
-    "picture, weights, counts",
+    "picture, readings, draws",
+    "a walk: what is sensed, its EP",
     "Episode: walk, activations, EP",
-    "a stream of episodes",
+    "a network that learns",
     "Batch → Trials",
     "Result: curves, fitness, chance",
     "Evolved: winners, on disk",
-    "Comparison, Inspection",
-    "Reproduction, studies",
+    "outcomes and reports",
     "pages and films",
 )
 
@@ -374,7 +374,7 @@ BESIDE = (
     ("files, folders", "written whole"),
     ("memory", "refuses too much"),
     ("interrupts", "Ctrl-C"),
-    ("significance", "tests, intervals"),
+    ("statistics", "tests, intervals"),
     ("colours", "one for each thing"),
     ("machine", "where it ran"),
     ("bench/", "how fast it is"),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from distal.evaluation.agents import Evaluation as Evaluation
     from distal.evaluation.agents import evaluate as evaluate
     from distal.evaluation.comparison import Comparison as Comparison
-    from distal.evaluation.comparison import PairedDifference as PairedDifference
-    from distal.evaluation.comparison import compare as compare
+    from distal.evaluation.comparison_plan import compare as compare
+    from distal.evaluation.difference import PairedDifference as PairedDifference
     from distal.evaluation.inspection import Inspection as Inspection
     from distal.evaluation.inspection import inspect as inspect
     from distal.evaluation.learning import Behaviour as Behaviour
@@ -87,7 +87,9 @@ _HOMES = {
     "base.checks": "InputError",
     "engines": "Runner",
     "evaluation.agents": "Agent Evaluation evaluate",
-    "evaluation.comparison": "Comparison PairedDifference compare",
+    "evaluation.comparison": "Comparison",
+    "evaluation.comparison_plan": "compare",
+    "evaluation.difference": "PairedDifference",
     "evaluation.inspection": "Inspection inspect",
     "evaluation.learning": "Behaviour Difference Result climb learn",
     "evaluation.rule_set": "RuleSet inspect_set",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import distal
-from distal import CMA, InputError, evolve, resume
+from distal import InputError, evolve, resume
 from distal.cli import main
 from distal.search.config import Config
 from distal.search.genotypes import Genotypes
@@ -100,38 +99,7 @@ def test_a_search_that_cannot_begin_with_anything_says_so() -> None:
         Walk(2, 1, 0).begin_with(Genotypes(np.zeros((1, 2), np.int8), np.zeros((1, 1))))
 
 
-def test_the_command_begins_with_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = [
-        "evolve",
-        "--runs",
-        "1",
-        "--generations",
-        "0",
-        "--trials",
-        "1",
-        "--episodes",
-        "2",
-        "--steps",
-        "5",
-    ]
-    asked += ["--hidden", "3", "--fresh", "8", "--out", str(tmp_path / "runs")]
-    assert main([*asked, "--begin-with", "champion:1", "paper:2", "--json"]) == 0
-    config = json.loads(capsys.readouterr().out)["config"]
-    assert config["begin_with"][1][32:] == list(distal.find_rule("paper:2").numbers.values())
-    again = [*asked[:-1], str(tmp_path / "other")]
-    assert main([*again, "--begin-with", "hc"]) == 2
-    assert "begin_with has a learner of kind hc" in capsys.readouterr().err
-    assert not (tmp_path / "other").exists()
-
-
 # ------------------------------------------------------------------ finalists, the budget, success
-
-
-def test_the_winner_is_the_best_finalist_on_trials_of_their_own() -> None:
-    leader = evolve(search=FEW, **TINY)
-    chosen = evolve(search=FEW, **TINY, finalists=4)
-    assert chosen.best.tolist() == leader.best.tolist()  # the search is the same
-    assert [one.selected for one in chosen.winners] != [one.selected for one in leader.winners]
 
 
 def test_a_budget_stands_in_place_of_generations() -> None:
@@ -150,48 +118,3 @@ def test_a_run_can_be_resumed_with_a_larger_budget(tmp_path: Path) -> None:
         resume(tmp_path / "runs", budget=48 * 2)
     assert main(["evolve", "--resume", str(tmp_path / "runs"), "--budget", str(48 * 5)]) == 0
     assert summary(tmp_path / "runs")["generations"] == 4
-
-
-def test_a_trial_may_be_judged_by_success_alone() -> None:
-    judge = Config(fitness="missed").measure
-    assert judge.judged(np.array([39, 99, 100, 138]), 99).tolist() == [0, 0, 100, 100]
-    missed = evolve(search=FEW, **{**TINY, "generations": 0}, fitness="missed")
-    # In this maze a trial is solved with an EP below its 6 steps; two trials make 0, 50 or 100.
-    assert set(missed.mean.ravel() * 6 % 50) == {0.0}
-    assert missed.best.min() >= 0
-    assert missed.worst.max() <= 100
-    with pytest.raises(
-        InputError, match="fitness is missed, but the task does not say when its goal is reached"
-    ):
-        evolve("hc", task="CliffWalking-v1", fitness="missed", runs=1, generations=0)
-
-
-def test_the_command_line_takes_a_search_and_its_options(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = str(tmp_path / "runs")
-    small = ["--runs", "1", "--generations", "1", "--trials", "1", "--episodes", "2", "--hidden", "2"]
-    assert (
-        main(["evolve", "--search", "cma", "--sigma", "0.2", "--population", "5", *small, "--out", out]) == 0
-    )
-    assert "1 run of 1 generation, search cma, seed 0" in capsys.readouterr().out
-    assert main(["evolve", "--resume", out, "--generations", "2"]) == 0
-    assert main(["runs", out]) == 0
-    assert "learner dsp, search cma, seed 0, generation 2 of 2, finished" in capsys.readouterr().out
-    assert resume(out).config.search == CMA(population=5, sigma=0.2)
-    shutil.rmtree(out)
-    for options, problem in (
-        (["--search", "cma", "--elite-count", "2"], "the search cma has no option elite_count; it has popu"),
-        (["--sigma", "0.2"], "the search ga has no option sigma; it has population, elite_count"),
-        (["--search", "cms"], "search is 'cms', expected one of ga, cma; did you mean 'cma'?"),
-        (["--search", "cma", "--sigma", "0"], "sigma is 0, expected a number above 0, up to 1"),
-        (["--search", "cma", "--population", "3"], "population is 3, expected a whole number from 4"),
-    ):
-        assert main(["evolve", *options, "--out", out]) == 2
-        assert problem in capsys.readouterr().err
-        assert not Path(out).exists()
-    assert main(["evolve", "--resume", out, "--search", "cma"]) == 2
-    assert (
-        "--search cannot be given with --resume; only --generations and --budget can"
-        in capsys.readouterr().err
-    )

@@ -63,13 +63,6 @@ def test_a_search_that_takes_no_guests_has_no_islands(
         CMA(population=4).begin(2, 1, 0).immigrate(FEW.begin(2, 1, 0).ask()[:1], 1.0, 0)
 
 
-def test_an_exchange_needs_islands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for more in ([], ["--islands", "1"]):
-        assert main(["evolve", "--exchange", "5", *more, "--out", str(tmp_path / "runs")]) == 2
-        assert "--exchange is for several islands; give --islands as well" in capsys.readouterr().err
-    assert not (tmp_path / "runs").exists()
-
-
 def test_a_damaged_state_of_islands_is_refused() -> None:
     search = islands()
     told(search, [1.0] * 12)

@@ -11,8 +11,6 @@ import pytest
 
 from distal import Behaviour, InputError, Maze, evolve, find_learner, find_rule, learn, triple_t_maze
 from distal.engines import Batch, Runner
-from distal.evaluation.measures import Measure
-from distal.evaluation.phases import Phases
 from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, episodes
 from distal.learners.hill_climbing import perturbed
 from distal.model.settings import Settings
@@ -144,67 +142,6 @@ def test_hill_climbing_measures_its_best_weights_anew_where_a_goal_has_moved() -
     assert [aim.moves_at(k) for k in range(7)] == [False, False, False, True, False, False, False]
 
 
-# Two trials of seven episodes, in phases of three; the last phase is cut short.
-BEST = np.array([[9, 5, 5, 8, 8, 4, 7], [9, 9, 9, 6, 3, 3, 2]], np.int32)
-GOALS = np.array([[0, 1, 0], [0, 2, 0]], np.int32)
-
-
-def test_phases_by_hand() -> None:
-    phases = Phases.of(BEST, GOALS, Switch(3), target=5)
-    assert phases.first.tolist() == [[9, 8, 7], [9, 6, 2]]
-    assert phases.best.tolist() == [[5, 4, 7], [9, 3, 2]]
-    assert phases.until is not None
-    assert phases.until.tolist() == [[2, 3, 0], [0, 2, 1]]
-    assert phases.reached is not None
-    assert phases.reached.tolist() == [0.5, 1, 0.5]
-    assert phases.median_until == [None, 2.5, None]
-    assert phases.curve.tolist() == [7, 5.5, 3.5]  # the second phase alone: whole, and not the first
-    forgetting = phases.forgetting
-    assert forgetting is not None
-    assert forgetting.returns == 2
-    assert (forgetting.left_with, forgetting.came_back_with) == (7, 4.5)  # (5 + 9) / 2, (7 + 2) / 2
-    assert forgetting.lost == -2.5
-    assert forgetting.standard_error == pytest.approx(4.5)  # of 2 and −7
-    assert forgetting.until_first is None  # 2 and never
-    assert phases.to_dict()["forgetting"]["lost"] == -2.5
-
-
-def test_without_a_target_or_a_return_there_is_less_to_say() -> None:
-    phases = Phases.of(BEST, np.array([[0, 1, 2], [0, 2, 1]], np.int32), Switch(3), target=None)
-    for found in (phases.until, phases.reached, phases.median_until, phases.forgetting):
-        assert found is None
-
-
-@pytest.mark.parametrize(("word", "expected"), [("best", [5, 5]), ("last:1", [17 / 3, 5]), ("mean", [6, 6])])
-def test_what_a_trial_is_judged_by(word: str, expected: list[float]) -> None:
-    # Phases of two episodes: (6, 8), (7, 4), (6, 5) of one trial, (4, 4), (9, 4), (8, 7) of the other.
-    ep = np.array([[6, 8, 7, 4, 6, 5], [4, 4, 9, 4, 8, 7]], np.int32)
-    batch = Batch(
-        (DEFAULT_CHANCE,), np.zeros(2, np.int32), np.zeros(2, np.int32), np.arange(2, dtype=np.uint64),
-        MazeTask(triple_t_maze()), Settings(), 6, switch=Switch(2),
-    )  # fmt: skip
-    measure = Measure.of(word)
-    assert measure.record(6, Switch(2)) == (2, 4, 6)
-    best = np.array([[6, 4, 5], [4, 4, 7]], np.int32)
-    outcome = Runner("cpu").run(batch, keep_ep=True)
-    given = type(outcome)(best=best, ep=ep, hidden=None, output=None)
-    assert measure.scores(batch, given).tolist() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("word", ["worst", "last", "last:0", "last:-1", "last:2.5", "LAST:2", 7, None])
-def test_a_wrong_measure_is_refused(word: object) -> None:
-    with pytest.raises(InputError, match=r"fitness is|after last:"):
-        Measure.of(word)
-
-
-def test_more_last_episodes_than_there_are_is_refused() -> None:
-    Measure.of("last:20").check(100, Switch(20))
-    with pytest.raises(InputError, match="last:21, but a trial has 20 episodes"):
-        Measure.of("last:21").check(20)
-    with pytest.raises(InputError, match="last:20, but the shortest phase has 10 episodes"):
-        Measure.of("last:20").check(110, Switch(50))
-
-
 def test_steps_are_scaled_with_the_shortest_way() -> None:
     # 100 steps for 38.5 on average; a corridor of three steps has 100 · 3 / 38.5 = 7.8, rounded up.
     assert scaled_steps(triple_t_maze()) == 100
@@ -217,12 +154,6 @@ def test_a_switch_that_would_never_happen_is_refused() -> None:
             InputError, match="switch is 5, but a trial has 5 episodes: the goal would never move"
         ):
             run(episodes=5, switch=5)
-
-
-def test_a_goal_that_stays_does_not_return() -> None:
-    stays = Phases.of(BEST, np.array([[0, 0, 0], [0, 2, 0]], np.int32), Switch(3), target=5).forgetting
-    assert stays is not None
-    assert stays.returns == 1
 
 
 def test_every_phase_counts_as_a_trial_in_what_it_reaches() -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from distal._version import __version__
@@ -157,59 +156,71 @@ def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
 
 def show_result(result: Result) -> None:
     """Print an evaluation in 80 columns: numbers beside chance, curve, final positions, and the verdicts."""
+    columns = [one for one in (result, result.chance) if one is not None]
+    found = [behaviour for one in columns if (behaviour := one.behaviour) is not None]
+    rows = [*_fitness(result, columns), *_behaviour(found)]
+    if result.maze is not None:
+        shortest = np.array(result.maze.start_distances)[result.goals]
+        rows.append(("perfect agent", f"{shortest.mean():.2f}"))
+    checkpoints = [one.checkpoints for one in columns]
+    verdicts = list(_verdicts(result.learner.kind, result.difference, found))
+    names = [name_of(one.learner) for one in columns]
+
     out = console()
-    goals, n = result.task.goals, len(result.best)
+    out.print(_described(result), style="bold", soft_wrap=True)
+    trials, network = _conditions(result)
+    out.print(trials)
+    out.print(network, style="dim")
+    heads = [Text("\n".join(textwrap.wrap(visible(name), NAME))) for name in names]
+    beside = ["difference"] * (len(columns) > 1)
+    table = new_table(Text("lower EP is better\n± standard error"), *heads, *beside, wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    if result.switch is None:
+        marks = list(result.checkpoints)[-_MARKS:]
+        curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
+        for name, best in zip(names, checkpoints, strict=True):
+            curve.add_row(name, *(f"{best[mark]:.2f}" for mark in marks))
+        out.print(curve)
+        if result.maze is not None or len(result.task.goals) > 1:
+            _show_goals(out, columns)
+    else:
+        _show_phases(out, columns)
+    if result.cut:
+        whole = counted(len(result.best) * result.episodes, "episode")
+        out.print(f"{result.cut:,} of {whole} cut off after {counted(result.settings.steps, 'step')}")
+    for verdict in verdicts:
+        out.print(verdict)
+
+
+def _fitness(result: Result, columns: list[Result]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows about the best EP of trials: its mean, and how many reached the goal."""
+    gap = result.difference
+    beside = [] if gap is None else [spread(gap.mean, gap.standard_error, sign=True)]
+    yield ("fitness: mean best EP", *(spread(one.fitness, one.standard_error) for one in columns), *beside)
+    if result.target is not None:
+        what = "trials" if result.switch is None else "phases"
+        yield (f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in columns))
+
+
+def _conditions(result: Result) -> tuple[str, str]:
+    """Return the lines about the trials, the network and the readings."""
+    settings = result.settings
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
     if result.switch is not None:
         resampled += f", the goal moves {result.switch}"
-    out.print(_described(result), style="bold", soft_wrap=True)
-    out.print(
-        f"{counted(n, 'trial')}{_for_each(result)}, "
+    trials = (
+        f"{counted(len(result.best), 'trial')}{_for_each(result)}, "
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
-    settings = result.settings
-    kind = result.learner.kind
     readings = ", ".join(
         f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
     )
     neurons = "" if settings.neurons == BINARY else f"{settings.neurons} "
     network = "" if settings.network == RECURRENT else f"network {settings.network}, "
     size = f"{network}{settings.hidden} {neurons}hidden neurons"
-    out.print(f"{size}, {settings.steps} steps; {readings}", style="dim")
-    columns = [one for one in (result, result.chance) if one is not None]
-    names = [Text("\n".join(textwrap.wrap(visible(name_of(one.learner)), NAME))) for one in columns]
-    beside = ["difference"] * (len(columns) > 1)
-    table = new_table(Text("lower EP is better\n± standard error"), *names, *beside, wrap=True)
-    difference = result.difference
-    gap = [] if difference is None else [spread(difference.mean, difference.standard_error, sign=True)]
-    table.add_row(
-        "fitness: mean best EP", *(spread(one.fitness, one.standard_error) for one in columns), *gap
-    )
-    if result.target is not None:
-        what = "trials" if result.switch is None else "phases"
-        table.add_row(f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in columns))
-    found = [behaviour for one in columns if (behaviour := one.behaviour) is not None]
-    if found:
-        _add_behaviour(table, found)
-    if result.maze is not None:
-        shortest = np.array(result.maze.start_distances)[result.goals]
-        table.add_row("perfect agent", f"{shortest.mean():.2f}")
-    out.print(table)
-    if result.switch is None:
-        marks = list(result.checkpoints)[-_MARKS:]
-        curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
-        for one in columns:
-            curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:.2f}" for mark in marks))
-        out.print(curve)
-    else:
-        _show_phases(out, columns)
-    if result.switch is None and (result.maze is not None or len(goals) > 1):
-        _show_goals(out, columns)
-    if result.cut:
-        whole = counted(n * result.episodes, "episode")
-        out.print(f"{result.cut:,} of {whole} cut off after {counted(settings.steps, 'step')}")
-    for line in _verdicts(kind, difference, found):
-        out.print(line)
+    return trials, f"{size}, {settings.steps} steps; {readings}"
 
 
 def _for_each(result: Result) -> str:
@@ -229,21 +240,20 @@ def _described(result: Result) -> str:
     return ", ".join([learner.label, *(f"{key} {value:g}" for key, value in learner.numbers.items())])
 
 
-def _add_behaviour(table: Table, found: list[Behaviour]) -> None:
-    """Add what the episodes themselves show."""
-    first = (one.median_first for one in found)
-    kept = (one.retained for one in found)
+def _behaviour(found: list[Behaviour]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows about the episodes themselves."""
+    if not found:
+        return
     if found[0].reached is not None:
-        for what, cells in (
-            ("their first success, median", ["–" if one is None else f"{one:g}" for one in first]),
-            ("episodes that reached it", [f"{one.reached:.2%}" for one in found]),
-            ("reached in the first tenth", [f"{one.reached_first_tenth:.2%}" for one in found]),
-            ("reached in the last tenth", [f"{one.reached_last_tenth:.2%}" for one in found]),
-            ("reached after first success", ["–" if one is None else f"{one:.2%}" for one in kept]),
-        ):
-            table.add_row(what, *cells)
-    table.add_row("mean EP of the first tenth", *(f"{one.first_tenth:.2f}" for one in found))
-    table.add_row("mean EP of the last tenth", *(f"{one.last_tenth:.2f}" for one in found))
+        first = (one.median_first for one in found)
+        kept = (one.retained for one in found)
+        yield ("their first success, median", *("–" if one is None else f"{one:g}" for one in first))
+        yield ("episodes that reached it", *(f"{one.reached:.2%}" for one in found))
+        yield ("reached in the first tenth", *(f"{one.reached_first_tenth:.2%}" for one in found))
+        yield ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in found))
+        yield ("reached after first success", *("–" if one is None else f"{one:.2%}" for one in kept))
+    yield ("mean EP of the first tenth", *(f"{one.first_tenth:.2f}" for one in found))
+    yield ("mean EP of the last tenth", *(f"{one.last_tenth:.2f}" for one in found))
 
 
 def _show_goals(out: Console, columns: list[Result]) -> None:

@@ -1,4 +1,4 @@
-"""What a trial is judged by: its best EP, as in the paper, the EPs of many episodes, or success alone.
+"""Measures of a trial: its best EP, as in the paper, the EPs of many episodes, or success alone.
 
 Where goals move, every phase is judged, and a trial by the mean of its phases.
 """
@@ -29,7 +29,7 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class Measure:
-    """What a trial is judged by; lower is better.
+    """The number that a trial is judged by; lower is better.
 
     Args:
         kind: "best", "last", "mean" or "missed".
@@ -57,7 +57,7 @@ class Measure:
 
     @property
     def words(self) -> str:
-        """What the number is, as a reader would say it."""
+        """The number in words, for people."""
         if self.kind == LAST:
             return (
                 "EP of the last episode"
@@ -78,7 +78,7 @@ class Measure:
         self.judged(np.zeros(0), task.target(settings))
 
     def judged(self, best: EPs, target: float | None) -> EPs:
-        """Return best EPs as they are, or what they are worth where only success counts."""
+        """Return best EPs as they are, or, where only success counts, 0 for one and 100 for a failure."""
         if self.kind != MISSED:
             return best
         if target is None:
@@ -101,7 +101,7 @@ class Measure:
 
         Args:
             batch: The trials, recorded as `record` says.
-            outcome: What they gave, with every EP if the measure needs them.
+            outcome: Their outcome, with every EP if the measure needs them.
 
         Returns:
             One number for each trial.

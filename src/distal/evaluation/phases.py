@@ -1,4 +1,4 @@
-"""What happens where goals move: how fast each new goal is found, and what is left of an old one."""
+"""Phases of trials whose goals move: how fast each new goal is found, and how much is left of an old one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from distal.tasks.switching import Switch
 
 @dataclass(frozen=True, eq=False)
 class Forgetting:
-    """What is left of a goal when it returns, in trials and phases that have one that returns.
+    """The loss of a goal until it returns, in trials and phases that have one that returns.
 
     Attributes:
         returns: How many phases of all trials have a goal that an earlier phase had.
@@ -113,7 +113,7 @@ class Phases(Frozen):
 
     @property
     def forgetting(self) -> Forgetting | None:
-        """What is left of a goal that returns; None if none does."""
+        """The loss of goals until they return; None if none does."""
         came, left, again, before, trials = [], [], [], [], []
         for trial, row in enumerate(self.goals.tolist()):
             for phase in range(1, len(row)):

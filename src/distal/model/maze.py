@@ -246,7 +246,7 @@ def maze(name: str = DEFAULT_MAZE) -> Maze:
 
 @cache
 def _named(name: str) -> Maze:
-    return Maze.from_file(_PICTURES / f"{name}.txt")
+    return Maze.from_text((_PICTURES / f"{name}.txt").read_text(encoding="utf-8"))
 
 
 def triple_t_maze() -> Maze:

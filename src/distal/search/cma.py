@@ -32,7 +32,7 @@ SMALLEST = 4  # a population that the update of the distribution needs
 # range, both begin equally wide.
 _WIDTH = 3.0
 
-# What makes up a distribution, in our words and in the library's.
+# The parts of a distribution, in our words and in the library's.
 _ARRAYS = {
     "mean": "_mean", "covariance": "_C", "step_path": "_p_sigma", "path": "_pc",
     "extremes": "_funhist_values",
@@ -69,20 +69,7 @@ class CMA(Algorithm):
         if find_spec("cmaes") is None:
             raise InputError("the search cma needs the package cmaes: pip install 'distal[cma]'")
 
-    def begin(self, discrete: int, continuous: int, seed: int) -> CMASearch:
-        """Return the search of a run, before its first generation.
-
-        Args:
-            discrete: The number of discrete genes.
-            continuous: The number of continuous genes.
-            seed: The seed of the run.
-
-        Returns:
-            The search.
-
-        Raises:
-            InputError: If a number is out of its range, or there are no genes.
-        """
+    def begin(self, discrete: int, continuous: int, seed: int) -> CMASearch:  # noqa: D102 - as in Algorithm
         return CMASearch(discrete, continuous, seed, self)
 
     def memory(self, genes: int) -> int:

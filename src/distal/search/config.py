@@ -60,9 +60,9 @@ class Config:
         seed: The seed of all random numbers.
         search: The search and its options; `Islands`, `Restarts` and `Race` may wrap it.
         settings: The network and the readings.
-        task: What is to be learned.
+        task: The task.
         fresh: Trials on which a winner is measured again, for all goals together; None for 400.
-        fitness: What a trial is judged by: "best", "last:K", "mean" or "missed"; fitness is the mean
+        fitness: The measure of a trial: "best", "last:K", "mean" or "missed"; fitness is the mean
             over trials.
         switch: When goals move, and where to; None if they do not.
         finalists: How many of the best of a run are measured again, on as many trials as a
@@ -114,7 +114,7 @@ class Config:
 
     @property
     def measure(self) -> Measure:
-        """What a trial is judged by."""
+        """The measure that trials are judged by."""
         return Measure.of(self.fitness)
 
     def _check_search(self) -> None:
@@ -165,7 +165,7 @@ class Config:
         return search
 
     def spent(self, generations: int) -> int:
-        """Return how many episodes a run of so many generations takes, up to its winner.
+        """Return the episodes of a run of this many generations, up to the choice of its winner.
 
         Measuring the winner again, on trials that choose nothing, is not part of it.
         """
@@ -177,7 +177,7 @@ class Config:
         return (trials + self.finalists * self.fresh_trials) * len(self.task.goals) * self.episodes
 
     def affordable(self, budget: float) -> int:
-        """Return how many generations a run has that may take so many episodes; refuse too few.
+        """Return the generations that a budget of episodes allows a run; refuse too small a budget.
 
         Args:
             budget: Episodes of a run.

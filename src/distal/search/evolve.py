@@ -91,10 +91,9 @@ def evolve(
             winner; 0 takes the leader of the last generation.
         fresh: Trials on which every winner, and chance beside it, is measured again, for all goals
             together; 400 if left out.
-        fitness: What a trial is judged by: its best EP ("best", the paper), the mean EP of its last K
+        fitness: The measure of a trial: its best EP ("best", the paper), the mean EP of its last K
             episodes ("last:K"), or of all ("mean"), or whether it misses the goal ("missed").
-        switch: Move the goals after every so many episodes, or as a `Switch` says; then every
-            phase is judged.
+        switch: The episodes after which goals move, or a `Switch`; then every phase is judged.
         maze: Short for `task=maze`.
         out: A folder to keep the runs in, so that `resume` can continue them. A folder that
             already holds an evolution is refused.
@@ -139,7 +138,7 @@ def configured(
 
     Args:
         learner: As in `evolve`, like all that follow.
-        task: What is to be learned.
+        task: The task.
         maze: Short for a task.
         generations: Generations after the first population.
         budget: Episodes of each run, in place of them.
@@ -191,7 +190,7 @@ def start(
 
     Args:
         config: Everything that decides the result.
-        runner: What runs the trials.
+        runner: Runs the trials.
         out: A folder to keep the runs in, as in `evolve`.
         force: Start over in a folder that already holds an evolution.
         progress: As in `evolve`.
@@ -228,7 +227,7 @@ def resume(
         task: The task again, where it was made in Python and cannot be rebuilt from the folder;
             another one is refused.
         generations: Run up to this generation instead of the number that the folder names.
-        budget: Or as far as so many episodes of each run allow, those of earlier generations included.
+        budget: Or as far as this many episodes of each run allow, from its first generation on.
         engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
         progress: Called with a `Step` after every generation that the folder does not hold yet, as
             in `evolve`; never for runs that are finished.

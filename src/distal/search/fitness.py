@@ -36,7 +36,7 @@ def measure(
         learners: The learners.
         seeds: The seed of each learner's trials.
         trials: Trials for each goal.
-        runner: What runs the trials.
+        runner: Runs the trials.
 
     Returns:
         The scores, (learners, trials); lower is better.
@@ -74,7 +74,7 @@ class Evaluation:
         config: The configuration.
         searches: The runs.
         asked: The genotypes that each of them asked for.
-        runner: What runs the trials.
+        runner: Runs the trials.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ def _individuals(
 
 @in_blocks
 def _seeds(generations: range, runs: tuple[int, ...], counts: tuple[int, ...]) -> list[NDArray[np.uint64]]:
-    """Return the seeds of the evaluations of several generations, those of all individuals for each."""
+    """Return the seeds of the evaluations of all individuals, generation by generation."""
     keys, individual = _individuals(runs, counts)
     parts = np.empty((len(generations), len(keys), 3), np.uint32)
     parts[..., 0] = np.array(generations)[:, None]

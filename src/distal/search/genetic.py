@@ -26,7 +26,7 @@ _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
 _SIDE = 21  # 20 is that of `cma`
 
 
-# What is done with the elites' fitness, the default first: a reading of the paper, like those of `settings`.
+# The fitness of elites, the default first: a reading of the paper, as the settings have others.
 ELITES = {
     "remeasured": "the elites are measured again in every generation",
     "kept": "an elite keeps the fitness it was first given",
@@ -45,7 +45,7 @@ MIXING = {
     "one-point": "genes before a cut from one parent, those after it from the other",
     "uniform": "each gene from either parent, with equal chances",
 }
-# What the weights of the roulette wheel are, and how a continuous gene stays in [0, 1]. The paper leaves
+# The weights of the roulette wheel, and how a continuous gene stays in [0, 1]. The paper leaves
 # both open: it minimises fitness, and speaks of selection proportional to it.
 WHEELS = {
     "inverted": "weight = worst fitness − own fitness, so the better are the likelier",
@@ -110,20 +110,7 @@ class GeneticAlgorithm(Algorithm):
         for name in ("crossover", "mutation", "deviation"):
             object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
 
-    def begin(self, discrete: int, continuous: int, seed: int) -> GeneticSearch:
-        """Return the search of a run, before its first generation.
-
-        Args:
-            discrete: The number of discrete genes.
-            continuous: The number of continuous genes.
-            seed: The seed of the run.
-
-        Returns:
-            The search.
-
-        Raises:
-            InputError: If a number is out of its range, or there are no genes.
-        """
+    def begin(self, discrete: int, continuous: int, seed: int) -> GeneticSearch:  # noqa: D102 - as in Algorithm
         return GeneticSearch(discrete, continuous, seed, self)
 
     def sizes(self, generations: int) -> dict[int, int]:
@@ -279,7 +266,7 @@ def offspring(
 ) -> Genotypes:
     """Make children in several runs: selection, crossover, mutation.
 
-    Parents (runs · population) and children (runs · n) are those of one run after another; the
+    Parents (runs · population) and children (runs · n) stand run by run; the
     fitness of the parents is (runs, population).
     """
     runs, n, _ = drawn.parents.shape
@@ -314,7 +301,7 @@ class GeneticSearch(Search):
         continuous: The number of continuous genes.
         seed: The seed of this run.
         options: The options of the algorithm.
-        given: What the first population begins with, or None; the rest of it is drawn.
+        given: The genotypes with which the first population begins, or None; the rest of it is drawn.
         born: The generation in which each individual of the population first appeared.
         measured: With averaged elites, how many measurements the fitness of each is the mean of.
     """

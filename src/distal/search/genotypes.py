@@ -43,7 +43,7 @@ class Genotypes(Frozen):
 
     @classmethod
     def of_genes(cls, rows: Sequence[Sequence[float]], discrete: int) -> Genotypes:
-        """Return genotypes from the genes of each, of which so many are discrete and come first."""
+        """Return genotypes from rows of genes, the discrete ones first."""
         genes = finite_numbers("rows", rows, 2).astype(np.float64)
         first = integer("discrete", discrete, 0, genes.shape[1])
         made = cls(genes[:, :first].astype(np.int8), genes[:, first:])
@@ -79,11 +79,11 @@ class Genotypes(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Finalists(Frozen):
-    """Those of a run that may be its best.
+    """The individuals of a run that may be its best.
 
     Attributes:
         genotypes: The genotypes, the best first.
-        fitness: What the search thinks of each, lower is better.
+        fitness: The fitness of each by the search, lower is better.
         born: The generation in which each first appeared.
     """
 
@@ -112,13 +112,13 @@ class Finalists(Frozen):
         return cls(genotypes[places], fitness[places], born[places]).distinct(count)
 
     def distinct(self, count: int) -> Finalists:
-        """Return the first so many of them that are not alike.
+        """Return the first of them that are not alike.
 
         Args:
             count: How many, at most.
 
         Returns:
-            Those, in their order.
+            The distinct ones, in their order.
         """
         count = integer("count", count, 1)
         genes = np.concatenate([self.genotypes.discrete, self.genotypes.continuous], axis=1)

@@ -1,7 +1,7 @@
 """Islands: several populations in one run, which send their best to one another now and then.
 
-Each island is a search of its own, with a seed of its own. After every so many generations
-the leader of each goes to the next one, in a ring, where it takes the place of the worst.
+Each island is a search of its own, with a seed of its own. Now and then the
+leader of each goes to the next one, in a ring, where it takes the place of the worst.
 """
 
 from __future__ import annotations
@@ -52,20 +52,7 @@ class Islands(Wrapper):
                 "use the search ga, or no islands"
             )
 
-    def begin(self, discrete: int, continuous: int, seed: int) -> Archipelago:
-        """Return the search of a run, before its first generation.
-
-        Args:
-            discrete: The number of discrete genes.
-            continuous: The number of continuous genes.
-            seed: The seed of the run.
-
-        Returns:
-            The search.
-
-        Raises:
-            InputError: If a number is out of its range, or there are no genes.
-        """
+    def begin(self, discrete: int, continuous: int, seed: int) -> Archipelago:  # noqa: D102 - as in Algorithm
         return Archipelago(discrete, continuous, seed, self.search, self.count, self.exchange)
 
     @property

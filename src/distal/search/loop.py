@@ -104,7 +104,7 @@ class Group:
     Args:
         config: The configuration.
         searches: The runs.
-        runner: What runs the trials.
+        runner: Runs the trials.
     """
 
     def __init__(self, config: Config, searches: list[Search], runner: Runner) -> None:
@@ -145,7 +145,7 @@ def evolution(config: Config, searches: list[Search], runner: Runner, record: Re
     Args:
         config: The configuration.
         searches: The runs, all in the same generation.
-        runner: What runs the trials.
+        runner: Runs the trials.
         record: Keeps the generations.
 
     Returns:

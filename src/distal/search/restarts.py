@@ -1,6 +1,6 @@
-"""Restarts: one run that starts over from a new first population every so many generations.
+"""Restarts: one run that starts over, again and again, from a new first population.
 
-What a start found is kept: its finalists stay in the run, and so does the best of them.
+The finds of a start are kept: its finalists stay in the run, and so does the best of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _START = 23  # the part of a run's seed that seeds a start
 
 @dataclass(frozen=True)
 class Restarts(Wrapper):
-    """A new start of each run every so many generations; the finds of earlier starts stay.
+    """A new start of each run, again and again; the finds of earlier starts stay.
 
     Args:
         search: The search of a start.
@@ -42,20 +42,7 @@ class Restarts(Wrapper):
         super().__post_init__()
         object.__setattr__(self, "every", integer("every", self.every, 1, MAX_COUNT))
 
-    def begin(self, discrete: int, continuous: int, seed: int) -> Restarted:
-        """Return the search of a run, before its first generation.
-
-        Args:
-            discrete: The number of discrete genes.
-            continuous: The number of continuous genes.
-            seed: The seed of the run.
-
-        Returns:
-            The search.
-
-        Raises:
-            InputError: If a number is out of its range, or there are no genes.
-        """
+    def begin(self, discrete: int, continuous: int, seed: int) -> Restarted:  # noqa: D102 - as in Algorithm
         return Restarted(discrete, continuous, seed, self.search, self.every)
 
     def sizes(self, generations: int) -> dict[int, int]:

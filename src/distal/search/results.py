@@ -1,4 +1,4 @@
-"""What comes out of an evolution: the winners, measured on fresh trials beside chance."""
+"""The outcome of an evolution: curves of fitness, and winners that are measured on fresh trials."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _CURVES = ("best", "mean", "worst")
-# What is known of a number of fresh trials, beyond that it is one.
+# The ranges of the numbers of fresh trials; any number that is not named has none.
 _RANGES = {
     **dict.fromkeys(("standard_error", "chance_standard_error", "difference_standard_error"), not_negative),
     **dict.fromkeys(("p", "superiority"), unit_interval),
@@ -231,19 +231,19 @@ class Evolved(Frozen):
 
     def __repr__(self) -> str:
         fresh = float(np.mean([winner.remeasured for winner in self.winners]))
-        return f"Evolved({self._asked}: winners {fresh:.2f} on fresh trials, chance {or_dash(self.chance)})"
+        return f"Evolved({self._size}: winners {fresh:.2f} on fresh trials, chance {or_dash(self.chance)})"
 
     def _repr_html_(self) -> str:
-        return _winners_html(f"{self._asked}, seed {self.config.seed}; {self._judged}", self.winners)
+        return _winners_html(f"{self._size}, seed {self.config.seed}; {self._measured}", self.winners)
 
     @property
-    def _judged(self) -> str:
-        """What fitness is the mean of, and when goals move."""
+    def _measured(self) -> str:
+        """The measure whose mean is the fitness, and when goals move."""
         switch = self.config.switch
         return self.config.measure.words + ("" if switch is None else f" of each phase, goals move {switch}")
 
     @property
-    def _asked(self) -> str:
+    def _size(self) -> str:
         config = self.config
         runs, generations = counted(config.runs, "run"), counted(config.generations, "generation")
         return f"{config.learner}, {runs} of {generations}"

@@ -104,7 +104,7 @@ class Search(ABC):
         """Take the fitness of what was asked for: it becomes the current generation, its best the leader.
 
         Args:
-            genotypes: What `ask` returned.
+            genotypes: The genotypes that `ask` returned.
             fitness: Of each, lower is better.
 
         Raises:
@@ -165,7 +165,7 @@ class Search(ABC):
         return self.population, self.fitness, self.best
 
     def finalists(self, count: int) -> Finalists:
-        """Return those that may be the best of the run; unless overridden, the best of this generation.
+        """Return the individuals that may be the best of the run: as a rule, the best of this generation.
 
         Args:
             count: How many, at most.
@@ -188,7 +188,7 @@ class Search(ABC):
             genotypes: At most as many as a generation has.
 
         Raises:
-            InputError: If the search takes none, or not so many.
+            InputError: If the search takes none, or fewer.
         """
         raise InputError(f"{type(self).__name__} cannot begin with what is given; use the search ga")
 
@@ -293,7 +293,7 @@ class Algorithm(ABC):
         return {self.population: generations + 1}
 
     def evaluations(self, generations: int) -> int:
-        """Return how many genotypes a run measures in its first population and so many generations more.
+        """Return how many genotypes a run measures in its first population and some generations more.
 
         Args:
             generations: After the first population.

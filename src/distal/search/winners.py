@@ -62,7 +62,7 @@ def winners_of(config: Config, searches: Sequence[Search], runner: Runner) -> tu
     Args:
         config: The configuration.
         searches: The runs after their last generation.
-        runner: What runs the trials.
+        runner: Runs the trials.
 
     Returns:
         The winners, in the order of the runs.

@@ -37,20 +37,7 @@ class Wrapper(Algorithm):
             order = f"put {theirs} around {own}" if theirs != own else f"leave one {own} out"
             raise InputError(f"{own} cannot wrap {theirs}; {order}")
 
-    def begin(self, discrete: int, continuous: int, seed: int) -> Search:
-        """Return the search of a run, before its first generation.
-
-        Args:
-            discrete: The number of discrete genes.
-            continuous: The number of continuous genes.
-            seed: The seed of the run.
-
-        Returns:
-            The search.
-
-        Raises:
-            InputError: If a number is out of its range, or there are no genes.
-        """
+    def begin(self, discrete: int, continuous: int, seed: int) -> Search:  # noqa: D102 - as in Algorithm
         return self.search.begin(discrete, continuous, seed)
 
     @property

@@ -1,0 +1,109 @@
+"""`distal evolve`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import distal
+from distal import CMA, resume
+from distal.cli import main
+
+
+def test_the_command_line_evolves_resumes_and_summarises(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "a run")
+    small = ["--runs", "2", "--generations", "2", "--trials", "1", "--episodes", "3", "--hidden", "4"]
+    assert main(["evolve", *small, "--out", out]) == 0
+    captured = capsys.readouterr()
+    assert "generation 2 of 2" in captured.err
+    assert "re-measured" in captured.out
+    assert main(["evolve", "--resume", out, "--generations", "3"]) == 0
+    assert main(["runs", out]) == 0
+    text = capsys.readouterr().out
+    assert "DSP rules: 2 runs of 3 generations, " in text
+    assert "generation 3 of 3, finished" in text
+    listed = text[text.index("finished") :]
+    assert "selected" in listed
+    assert "beats it" in listed
+    assert "best fitness" not in listed
+    assert text.count("since generation: when it first appeared") == 2
+    single = ["--runs", "1", "--generations", "1", *small[4:], "--out", str(tmp_path / "one")]
+    assert main(["evolve", *single]) == 0
+    assert "DSP rules: 1 run of 1 generation, " in capsys.readouterr().out
+    assert main(["runs", str(tmp_path), "--json"]) == 0
+    assert '"done": 3' in capsys.readouterr().out
+    for arguments, problem in (
+        (["evolve", *small], "no folder for the runs; name one with --out DIR"),
+        (["evolve", *small, "--out", out], "is not empty"),
+        (
+            ["evolve", "--resume", out, "--runs", "3"],
+            "--runs cannot be given with --resume; only --generations and --budget can",
+        ),
+        (["evolve", "--resume", str(tmp_path / "no")], "is not a folder of runs"),
+        (
+            ["evolve", "--learner", "dps", "--out", out],
+            "learner is 'dps', expected one of dsp, hc; did you mean 'dsp'?",
+        ),
+        (["runs", str(tmp_path / "no")], "is not a folder"),
+        (["runs", os.devnull], "is not a folder"),
+    ):
+        assert main(arguments) == 2
+        assert problem in capsys.readouterr().err
+
+
+def test_the_command_line_takes_a_search_and_its_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "runs")
+    small = ["--runs", "1", "--generations", "1", "--trials", "1", "--episodes", "2", "--hidden", "2"]
+    assert (
+        main(["evolve", "--search", "cma", "--sigma", "0.2", "--population", "5", *small, "--out", out]) == 0
+    )
+    assert "1 run of 1 generation, search cma, seed 0" in capsys.readouterr().out
+    assert main(["evolve", "--resume", out, "--generations", "2"]) == 0
+    assert main(["runs", out]) == 0
+    assert "learner dsp, search cma, seed 0, generation 2 of 2, finished" in capsys.readouterr().out
+    assert resume(out).config.search == CMA(population=5, sigma=0.2)
+    shutil.rmtree(out)
+    for options, problem in (
+        (["--search", "cma", "--elite-count", "2"], "the search cma has no option elite_count; it has popu"),
+        (["--sigma", "0.2"], "the search ga has no option sigma; it has population, elite_count"),
+        (["--search", "cms"], "search is 'cms', expected one of ga, cma; did you mean 'cma'?"),
+        (["--search", "cma", "--sigma", "0"], "sigma is 0, expected a number above 0, up to 1"),
+        (["--search", "cma", "--population", "3"], "population is 3, expected a whole number from 4"),
+    ):
+        assert main(["evolve", *options, "--out", out]) == 2
+        assert problem in capsys.readouterr().err
+        assert not Path(out).exists()
+    assert main(["evolve", "--resume", out, "--search", "cma"]) == 2
+    assert (
+        "--search cannot be given with --resume; only --generations and --budget can"
+        in capsys.readouterr().err
+    )
+
+
+def test_the_command_begins_with_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [
+        "evolve", "--runs", "1", "--generations", "0", "--trials", "1", "--episodes", "2", "--steps", "5",
+    ]  # fmt: skip
+    asked += ["--hidden", "3", "--fresh", "8", "--out", str(tmp_path / "runs")]
+    assert main([*asked, "--begin-with", "champion:1", "paper:2", "--json"]) == 0
+    config = json.loads(capsys.readouterr().out)["config"]
+    assert config["begin_with"][1][32:] == list(distal.find_rule("paper:2").numbers.values())
+    again = [*asked[:-1], str(tmp_path / "other")]
+    assert main([*again, "--begin-with", "hc"]) == 2
+    assert "begin_with has a learner of kind hc" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
+def test_an_exchange_needs_islands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in ([], ["--islands", "1"]):
+        assert main(["evolve", "--exchange", "5", *more, "--out", str(tmp_path / "runs")]) == 2
+        assert "--exchange is for several islands; give --islands as well" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
