@@ -20,7 +20,7 @@ from distal.base.significance import holm, mean_interval
 from distal.engines import Batch
 from distal.evaluation import rule_set
 from distal.evaluation.inspection import Effect, points, with_row
-from distal.evaluation.learning import batch_of
+from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.networks import Recurrent
 from distal.show import inspection_page

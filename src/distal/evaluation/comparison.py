@@ -32,10 +32,7 @@ from distal.base.significance import (
     share_interval,
 )
 from distal.evaluation.difference import PairedDifference, differences
-from distal.evaluation.learning import (
-    Result,
-    episode_columns,
-)
+from distal.evaluation.result import Result, episode_columns
 from distal.learners import Learner, embedded
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from distal.base.checks import InputError, flag, function, integer, sequence
 from distal.engines import Batch, Progress, Runner, Trials
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import Finals, differences, in_sequence
-from distal.evaluation.learning import Result, batch_of, checked_numbers, chosen_task, settings_in
+from distal.evaluation.result import Result
+from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
 from distal.learners import Learner, chance_for, checked_learner, name_of
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT
