@@ -23,9 +23,10 @@ from distal.base.machine import machine
 from distal.base.significance import holm, mean_interval, paired, share_interval
 from distal.engines import Runner
 from distal.engines.batch import EPs
+from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.inspection import CHANGES, Effect, with_row
-from distal.evaluation.learning import Behaviour, batch_of, settings_in
 from distal.evaluation.measures import LAST, Measure
+from distal.evaluation.trials import batch_of, settings_in
 from distal.evaluation.usage import count_usage
 from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
 from distal.learners.dsp import NUMBERS, ROWS, Rule

@@ -49,8 +49,10 @@ from distal import (
 from distal.engines import Batch, Runner, cpu, gpu, reference
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
-from distal.evaluation.learning import Behaviour, Result, batch_of
+from distal.evaluation.behaviour import Behaviour
+from distal.evaluation.result import Result
 from distal.evaluation.rule_set import find_rules
+from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import Usage
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
@@ -389,7 +391,6 @@ def agent() -> distal.Agent:
     return result().agent(0)
 
 
-@cache
 def plastic() -> distal.PlasticNetwork:
     """Make a plastic network for the maze."""
     return distal.PlasticNetwork(RULE, inputs=3, outputs=4, settings=SHORT)
@@ -409,6 +410,7 @@ def acted() -> distal.PlasticNetwork:
     return made
 
 
+@cache
 def lake_agent() -> distal.Agent:
     """Return an agent of an environment."""
     small: Any = {"episodes": 1, "trials": 1, "hidden": 2}
@@ -625,6 +627,7 @@ SETTINGS: Rows = {
     "steps": row(3, whole(1, 10_000)),
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
+    "network": row("recurrent", words("recurrent")),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
@@ -942,7 +945,8 @@ def learning() -> list[Door]:
         Door("distal.PlasticNetwork", distal.PlasticNetwork, PLASTIC),
         Door("distal.PlasticNetwork.act", method(acting, "act"), {"observation": row([1, 0, 1], never)}),
         Door("distal.PlasticNetwork.end_episode", lambda **given: acted().end_episode(**given), {
-            "ep": row(3, finite), "reward": row(None, none_or(never)),
+            "ep": row(3, lambda ep: EITHER if ep is None else finite(ep)),
+            "reward": row(None, none_or(lambda _: EITHER)),
         }),
         Door("distal.PlasticNetwork.save", method(plastic, "save"), {"path": row("saved.json", new_file)}),
         Door("distal.PlasticNetwork.load", distal.PlasticNetwork.load, {
@@ -1290,7 +1294,7 @@ def machinery() -> list[Door]:
         Door("distal.model.draws.child_seed", child_seed, {
             "seed": SEED, **{name: row(0, whole(0, 2**32 - 1)) for name in ("first", "second", "third")},
         }),
-        Door("distal.evaluation.learning.batch_of", batch_of, {
+        Door("distal.evaluation.trials.batch_of", batch_of, {
             **{name: BATCH[name] for name in BATCH if name not in ("learner", "goal", "seed")},
             "learners": row((RULE,), never), "seeds": row(np.array([3], np.uint64), some(np.ndarray)),
             "trials": row(1, whole(1, 2**32 - 1, quick=1000)),
@@ -1429,7 +1433,8 @@ NO_DOOR = {
         (
             "distal.networks.Network", "distal.networks.Network.propagate", "distal.networks.Network.sources",
             "distal.networks.Network.step", "distal.networks.Network.weights",
-            "distal.networks.Network.perturbation", "distal.learners.Learner.update",
+            "distal.networks.Network.perturbation", "distal.networks.Sums", "distal.networks.ordered_sum",
+            "distal.networks.psi", "distal.learners.Learner.update",
             "distal.learners.Memory", "distal.learners.Memory.number", "distal.learners.Trial.fresh_at",
             "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial", "distal.PlasticNetwork.live",
         ),

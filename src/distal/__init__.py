@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from distal.evaluation.agents import Agent as Agent
     from distal.evaluation.agents import Evaluation as Evaluation
     from distal.evaluation.agents import evaluate as evaluate
+    from distal.evaluation.behaviour import Behaviour as Behaviour
     from distal.evaluation.comparison import Comparison as Comparison
-    from distal.evaluation.comparison import PairedDifference as PairedDifference
-    from distal.evaluation.comparison import compare as compare
+    from distal.evaluation.comparison_plan import compare as compare
+    from distal.evaluation.difference import PairedDifference as PairedDifference
     from distal.evaluation.inspection import Inspection as Inspection
     from distal.evaluation.inspection import inspect as inspect
-    from distal.evaluation.learning import Behaviour as Behaviour
-    from distal.evaluation.learning import Difference as Difference
-    from distal.evaluation.learning import Result as Result
-    from distal.evaluation.learning import climb as climb
-    from distal.evaluation.learning import learn as learn
+    from distal.evaluation.learn import climb as climb
+    from distal.evaluation.learn import learn as learn
+    from distal.evaluation.result import Difference as Difference
+    from distal.evaluation.result import Result as Result
     from distal.evaluation.rule_set import RuleSet as RuleSet
     from distal.evaluation.rule_set import inspect_set as inspect_set
     from distal.learners import PlasticNetwork as PlasticNetwork
@@ -87,9 +87,13 @@ _HOMES = {
     "base.checks": "InputError",
     "engines": "Runner",
     "evaluation.agents": "Agent Evaluation evaluate",
-    "evaluation.comparison": "Comparison PairedDifference compare",
+    "evaluation.behaviour": "Behaviour",
+    "evaluation.comparison": "Comparison",
+    "evaluation.comparison_plan": "compare",
+    "evaluation.difference": "PairedDifference",
     "evaluation.inspection": "Inspection inspect",
-    "evaluation.learning": "Behaviour Difference Result climb learn",
+    "evaluation.learn": "climb learn",
+    "evaluation.result": "Difference Result",
     "evaluation.rule_set": "RuleSet inspect_set",
     "learners": "PlasticNetwork find_learner",
     "learners.chance": "Chance",

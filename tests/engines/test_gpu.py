@@ -34,7 +34,7 @@ from distal import (
 )
 from distal.engines import Batch, gpu, reference, registry
 from distal.engines.numbers import flat, packed_changes
-from distal.evaluation.learning import batch_of
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner, chance_for
 from distal.model.readings import NEURONS, READINGS, SIGMOID
 from distal.networks import Recurrent, recurrent

@@ -33,7 +33,7 @@ from distal.cli import main
 from distal.engines import Batch, cpu, spread
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread, WorkError, run_block
-from distal.evaluation.learning import batch_of
+from distal.evaluation.trials import batch_of
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
 from tests.mazes import T

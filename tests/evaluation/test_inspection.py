@@ -1,4 +1,4 @@
-"""Looking into rules: what is counted, what is compared, what is left, and what rules share."""
+"""Looking into a rule: what is compared, what is left, and what is shown."""
 
 from __future__ import annotations
 
@@ -10,129 +10,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 import distal
-from distal import InputError, Rule, Settings
-from distal.base.significance import holm, mean_interval
+from distal import InputError, Rule
 from distal.engines import Batch
-from distal.evaluation import rule_set
 from distal.evaluation.inspection import Effect, points, with_row
-from distal.evaluation.learning import batch_of
-from distal.evaluation.usage import LAYERS, Usage, count_usage
-from distal.networks import Recurrent
-from distal.show import inspection_page
-from distal.tasks.mazes import MazeTask
-from distal.tasks.table_task import TableTask
-from tests.batches import random_batch, random_settings, random_table, random_trials
+from distal.evaluation.trials import batch_of
+from distal.evaluation.usage import count_usage
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
-from tests.reflex import reflex
 
 SMALL: Any = {"maze": T, "episodes": 12, "trials": 8, "steps": 12, "hidden": 5}
+
+
 LINE = ["--episodes", "8", "--trials", "2", "--steps", "8", "--hidden", "4"]
 
 
 @pytest.fixture(scope="module")
 def found() -> distal.Inspection:
     return distal.inspect("evolved:1", **SMALL)
-
-
-# ------------------------------------------------------------------ usage
-
-
-def trials(rule: Rule, episodes: int = 2, count: int = 1, **settings: Any) -> Batch:
-    own = Settings(**settings)
-    one: Any = {"task": MazeTask(T), "settings": own, "trials": count, "episodes": episodes}
-    return batch_of([rule], np.zeros(1, np.uint64), **one)
-
-
-def test_the_rows_of_the_reflex_agent_are_counted_as_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Recurrent, "fresh_weights", lambda *_: reflex())
-    rule = Rule([0] * 32, eta=0, theta=0.3, alpha_h=0.5, alpha_o=0.5)
-    batch = trials(rule, hidden=1, trace_pre="previous").part(0, 1)  # goal 0: three steps, one update
-    usage = count_usage(batch, "reference")
-    expected = {  # the rows of the synapses of each layer; test_dsp works them out
-        "inputs": [0b0110, 0b1001, 0b0110],  # left, front, right
-        "recurrent": [],  # the one hidden neuron has none to itself
-        "feedback": [0b1100, 0b1100, 0b1100, 0b1011],
-        "outputs": [0b1010, 0b1001, 0b1010, 0b0110],
-        "biases": [0b0011, 0b0010, 0b0011, 0b0010, 0b0011],  # of the hidden neuron, then of the outputs
-    }
-    for layer, counts in zip(LAYERS, usage.counts[0], strict=True):
-        rows = [2 * bits + 1 for bits in expected[layer]]  # m = +1 after the first episode
-        assert counts.tolist() == np.bincount(rows, minlength=32).tolist(), layer
-    assert usage.rewarded == 1
-    assert usage.rows[2 * 0b0011 + 1] == 3 / 16
-    assert len(usage.unused) == 32 - 7
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("wide", [False, True])
-def test_the_compiled_counts_are_those_of_the_reference_engine(seed: int, wide: bool) -> None:
-    rng = np.random.default_rng(seed)
-    settings = replace(
-        random_settings(rng), hidden=int(rng.integers(1, 40)), steps=int(rng.choice([1, 7, 40]))
-    )
-    if wide:
-        settings = replace(settings, neurons="binary")  # one more form would take long to compile
-        task = TableTask(random_table(rng, 4, 3))
-        batch = random_trials(rng, "dsp", task, settings, episodes=6, trials=4)
-    else:
-        batch = random_batch(rng, settings, climbing=False, episodes=6).part(0, 4)
-    ours, theirs = count_usage(batch, "cpu"), count_usage(batch, "reference")
-    assert (ours.counts == theirs.counts).all()
-
-
-@pytest.mark.parametrize(("resample", "updates"), [(None, 10), (4, 8), (2, 5)])
-def test_every_update_that_an_episode_follows_counts_every_synapse_once(
-    resample: int | None, updates: int
-) -> None:
-    rule = distal.find_rule("evolved:1")
-    batch = replace(trials(rule, episodes=11, count=3, hidden=6, steps=9), resample=resample)
-    usage = count_usage(batch, "cpu")
-    # inputs, recurrent without those to itself, feedback, outputs, the biases of both
-    synapses = {"inputs": 3 * 6, "recurrent": 6 * 5, "feedback": 4 * 6, "outputs": 6 * 4, "biases": 6 + 4}
-    for layer, counts in zip(LAYERS, usage.counts.swapaxes(0, 1), strict=True):
-        assert counts.sum() == synapses[layer] * updates * len(batch), layer
-    assert usage.counts.shape == (10, 5, 32)
-    assert usage.rows.sum() == pytest.approx(1)
-    if resample is None:
-        assert (usage.counts.sum(axis=(1, 2)) == usage.total // 10).all()
-
-
-def test_shares_of_layers_and_tenths_add_up_to_one_and_an_empty_part_has_none() -> None:
-    counts = np.zeros((2, 5, 32), np.int64)
-    counts[0, 0, 3], counts[0, 1, 3], counts[1, 1, 4] = 1, 1, 2
-    usage = Usage(counts)
-    assert usage.rows[[3, 4]].tolist() == [0.5, 0.5]
-    assert usage.layers[1, [3, 4]].tolist() == [1 / 3, 2 / 3]
-    assert usage.layers.sum(axis=1).tolist() == [1, 1, 0, 0, 0]
-    assert usage.tenths[:, 3].tolist() == [1, 0]
-    assert usage.rewarded == 0.5
-
-
-@hypothesis_settings(max_examples=15)
-@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.1, 0.4, 0.9]))
-def test_a_row_that_is_not_used_can_have_any_change(seed: int, theta: float) -> None:
-    rng = np.random.default_rng(seed)
-    rule = Rule(rng.choice([-1, 0, 1], 32).tolist(), 0.3, theta, 0.4, 0.2)
-    usage = count_usage(batch_of(
-        [rule], np.array([seed], np.uint64), task=MazeTask(T), settings=Settings(hidden=4, steps=9), trials=2,
-        episodes=8,
-    ), "cpu")  # fmt: skip
-    assert {0, 1} & set(usage.unused) or theta >= 0.25  # one state always has a quarter of the steps
-    others = rule
-    for row in usage.unused:
-        others = with_row(others, row, (rule.delta_w[row] + 2) % 3 - 1)
-    options: Any = {"maze": T, "hidden": 4, "steps": 9, "trials": 2, "episodes": 8, "seed": seed}
-    ours, theirs = (distal.learn(one, chance=False, keep_ep=True, **options) for one in (rule, others))
-    assert np.array_equal(ours.ep, theirs.ep)  # type: ignore[arg-type]
-
-
-# ------------------------------------------------------------------ one rule
 
 
 def test_every_row_is_given_both_of_its_other_changes(found: distal.Inspection) -> None:
@@ -210,6 +106,7 @@ def test_what_does_not_fit_in_one_batch_is_run_in_several(
         return run(self, batch, **options)
 
     monkeypatch.setattr(distal.engines.Runner, "run", noted)
+    # A private number: so that a few rules take several batches.
     monkeypatch.setattr("distal.evaluation.inspection._AT_ONCE", 50)
     assert distal.inspect("evolved:1", **SMALL).to_dict() == found.to_dict()
     assert max(sizes) == 48  # three rules of 16 trials
@@ -232,19 +129,6 @@ def test_an_environment_is_inspected_as_a_table_and_without_one() -> None:
     assert fast.knockouts == slow.knockouts
 
 
-def test_holm_corrects_the_smallest_for_all_and_the_largest_for_itself() -> None:
-    assert holm([0.04, 0.01, 0.03]) == pytest.approx(
-        [0.06, 0.03, 0.06]
-    )  # 3 · 0.01, 2 · 0.03, max(0.04, 0.06)
-    assert holm([0.9, 0.8]) == [1, 1]
-
-
-def test_an_interval_of_a_mean_is_students() -> None:
-    low, high = mean_interval(np.array([1.0, 2.0, 3.0]))  # t = 4.3027 with two degrees of freedom
-    assert (low, high) == pytest.approx((2 - 4.3027 / 3**0.5, 2 + 4.3027 / 3**0.5), abs=1e-4)
-    assert mean_interval(np.array([5, 5])) == (5, 5)
-
-
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -265,67 +149,6 @@ def test_what_cannot_be_inspected_is_refused(options: dict[str, Any], problem: s
         distal.inspect(**{"rule": "paper:1", **SMALL, **options})
 
 
-# ------------------------------------------------------------------ several rules
-
-
-def test_the_consensus_weighs_rules_by_their_use() -> None:
-    table = np.zeros((3, 32), np.int64)
-    use = np.zeros((3, 32))
-    table[:, 5], use[:, 5] = [1, 1, -1], [0.5, 0.25, 0.25]
-    table[:, 6], use[:, 6] = [1, -1, -1], [0.0, 0.0, 0.1]  # only the last one uses it
-    table[:, 7] = 1  # nobody does
-    mean, agreement = rule_set.consensus(table, use)
-    assert mean[[5, 6, 7]].tolist() == [0.5, -1, 0]
-    assert agreement[[5, 6, 7]].tolist() == [0.75, 1, 0]
-
-
-def test_rules_are_as_far_apart_as_the_updates_that_they_make_differently() -> None:
-    table = np.zeros((3, 32), np.int64)
-    use = np.zeros((3, 32))
-    table[:, 0], use[:, 0] = [1, -1, 0], [0.6, 0.4, 0.2]
-    table[:, 1], use[:, 1] = [1, 1, 1], [0.4, 0.6, 0.8]
-    apart = rule_set.distances(table, use)
-    # Opposite in half of the updates of the first two; half of 0.4, and half of 0.3, with a change or none.
-    assert [apart[0, 1], apart[0, 2], apart[1, 2]] == pytest.approx([0.5, 0.2, 0.15])
-    assert (apart == apart.T).all()
-    clusters, order = rule_set.clustered(apart)  # 1 and 2 join at 0.15; 0 would at 0.35, beyond 2/9
-    assert clusters[1] == clusters[2] != clusters[0]
-    assert order[1] == 2  # which is the nearest to both
-
-
-def test_equal_rules_are_one_cluster_and_share_all_their_rows(tmp_path: Path) -> None:
-    rule, other = distal.find_rule("evolved:1"), distal.find_rule("champion:2")
-    rule.save(tmp_path / "a.json")
-    found = distal.inspect_set([rule, tmp_path / "a.json", other], **{**SMALL, "trials": 1})
-    assert found.clusters[0] == found.clusters[1] != found.clusters[2]
-    assert found.distances[0, 1] == 0
-    alone = distal.inspect_set([rule, rule], **{**SMALL, "trials": 1})
-    assert set(alone.shared) == {row for row in range(32) if alone.use[row] >= rule_set.USED}
-    assert alone.consensus[list(alone.shared)].tolist() == [rule.delta_w[row] for row in alone.shared]
-    assert json.loads(json.dumps(found.to_dict()))["rules"][2]["cluster"] == found.clusters[2]
-
-
-def test_a_set_is_named_by_a_word_a_folder_or_a_list(tmp_path: Path) -> None:
-    few = distal.GeneticAlgorithm(population=3, elite_count=1)
-    small: Any = {"generations": 1, "search": few, "trials": 1, "episodes": 2}
-    evolved = distal.evolve(runs=2, maze=T, steps=5, hidden=2, out=tmp_path / "runs", **small)
-    winners = [winner.learner.delta_w for winner in evolved.winners]  # type: ignore[attr-defined]
-    assert [rule.delta_w for rule in rule_set.find_rules(tmp_path / "runs")] == winners
-    assert [rule.delta_w for rule in rule_set.find_rules(tmp_path / "runs" / "winners")] == winners
-    assert rule_set.find_rules("paper") == distal.published_rules()
-    assert len(rule_set.find_rules(["paper", "evolved:1", str(tmp_path / "runs")])) == 18
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(
-        InputError, match="empty' holds no rules: neither winners/ of distal evolve nor rule files"
-    ):
-        rule_set.find_rules(str(tmp_path / "empty"))
-    with pytest.raises(InputError, match="expected two rules or more; inspect takes one"):
-        distal.inspect_set("paper:1")
-
-
-# ------------------------------------------------------------------ what is shown
-
-
 def test_plots_are_drawn_on_the_axes_that_are_given(found: distal.Inspection) -> None:
     first = found.plot()
     assert found.plot("knockouts", first) is first
@@ -337,18 +160,6 @@ def test_plots_are_drawn_on_the_axes_that_are_given(found: distal.Inspection) ->
         found.plot("eat")
     with pytest.raises(InputError, match="ax is 3, expected a Matplotlib Axes, or None"):
         found.plot("eta", 3)  # type: ignore[arg-type]
-
-
-def test_the_page_holds_every_row_and_needs_no_network(found: distal.Inspection, tmp_path: Path) -> None:
-    inspection_page.write_page(found, tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
-    assert all(f'<td class="">{row // 2:04b}</td>' in page for row in range(2, 32))
-    assert not re.search(r"(?:src|href)=\"http", page)
-    assert "prefers-color-scheme: dark" in page
-    assert not re.search(r"(?:fill|stroke): #(?!ffffff)", page)  # colours are the page's
-    assert page.count("<svg") == 2
-    names = re.findall(r' id="([^"]+)"', page)
-    assert len(names) == len(set(names))
 
 
 def test_inspect_prints_writes_and_counts_what_it_says(
@@ -371,16 +182,6 @@ def test_inspect_prints_writes_and_counts_what_it_says(
     ]  # fmt: skip
 
 
-def test_inspect_says_what_a_set_shares(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    files = ["--html", str(tmp_path / "page.html"), "--figures", str(tmp_path)]
-    text = output(capsys, "inspect", "evolved:1", "evolved:5", "paper:2", *LINE, *files)
-    data = output_json(capsys, "inspect", "evolved:1", "evolved:5", "paper:2", *LINE)
-    assert "rules: 3\nmean distance of two rules: " in text
-    assert [one["rule"]["name"] for one in data["rules"]] == ["evolved:1", "evolved:5", "paper:2"]
-    assert "consensus" in (tmp_path / "set_rules.svg").read_text()
-    assert "evolved:5" in (tmp_path / "page.html").read_text()
-
-
 def test_inspect_refuses_what_has_no_rows(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for name in ("hc", "chance"):
         assert "is no rule, and has no rows to inspect; give one such as evolved:1" in refusal(
@@ -392,8 +193,6 @@ def test_inspect_refuses_what_has_no_rows(capsys: pytest.CaptureFixture[str], tm
         capsys, "inspect", "paper:1", "--html", str(tmp_path / "a/b")
     )
 
-
-# ------------------------------------------------------------------ the page of the documents
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from distal import HillClimbing, InputError, Maze, Rule, Settings, climb, engines, learn, published_rule
 from distal.engines import Batch, Runner, reference
-from distal.evaluation.learning import Result
+from distal.evaluation.result import Result
 from distal.model.draws import child_seed
 from distal.tasks.mazes import MazeTask
 from tests.mazes import T

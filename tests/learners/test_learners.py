@@ -20,7 +20,7 @@ from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Batch, cpu, gpu, reference, registry
 from distal.engines.spread import Spread
-from distal.evaluation.learning import batch_of
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner, Memory, Trial
 from distal.model import draws
 from distal.networks import Episode, Network, Weights

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import distal
 from distal import InputError, Settings, networks
+from distal.cli import main
 from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT
 from distal.networks import Network, Recurrent, State, Sums, Weights, check_network, choose, ordered_sum, psi
 from distal.networks.network import Word
@@ -112,7 +115,7 @@ def test_a_second_network_learns_and_its_agent_walks_as_the_trial_did() -> None:
 @pytest.mark.usefixtures("registered")
 def test_compiled_engines_and_the_page_refuse_a_network_by_name(tmp_path: Any) -> None:
     for engine in ("cpu", "gpu"):
-        batch = distal.evaluation.learning.batch_of(
+        batch = distal.evaluation.trials.batch_of(
             [distal.published_rule(1)], np.zeros(1, np.uint64), trials=1, episodes=2,
             task=distal.task_of(T), settings=Settings(network="feedforward"),
         )  # fmt: skip
@@ -123,7 +126,7 @@ def test_compiled_engines_and_the_page_refuse_a_network_by_name(tmp_path: Any) -
 
 
 def test_a_word_that_nobody_registered_is_refused() -> None:
-    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; import the"):
+    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; a network of"):
         distal.learn("evolved:1", engine="reference", **SHORT)
 
 
@@ -175,3 +178,45 @@ def test_weights_of_another_shape_are_refused() -> None:
 def test_a_scale_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match="tau is no scale of the network 'recurrent'; its scales are"):
         Recurrent(tau=0.5)
+
+
+@pytest.mark.usefixtures("registered")
+def test_runs_on_disk_and_commands_know_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("distal.search.config.REMEASURED", 8)  # the reference engine is slow
+    monkeypatch.chdir(tmp_path)
+    Path("maze.txt").write_text(str(T))
+    small = ["--maze", "maze.txt", "--steps", "8", "--hidden", "3", "--trials", "1", "--episodes", "2"]
+    small += ["--network", "feedforward"]
+    runs = ["--runs", "1", "--generations", "1", "--population", "3", "--elite-count", "1", "--out", "runs"]
+    assert main(["evolve", *runs, *small, "--engine", "reference"]) == 0
+    assert json.loads(Path("runs/config.json").read_text())["network"] == "feedforward"
+    assert distal.resume("runs", generations=2, engine="reference").best.shape == (1, 3)
+    capsys.readouterr()
+    assert main(["runs", "runs"]) == 0
+    assert "network feedforward" in capsys.readouterr().out
+    assert main(["learn", "evolved:1", *small, "--engine", "reference"]) == 0
+    assert "network feedforward, 3 hidden neurons" in capsys.readouterr().out
+    assert main(["learn", "evolved:1", *small, "--engine", "cpu"]) == 2
+    assert "engine cpu has no code for network 'feedforward'" in capsys.readouterr().err
+    networks.unregister("feedforward")
+    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; a network of"):
+        distal.resume("runs", generations=3)
+    networks.register(FeedForward)
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_saved_agent_carries_its_network(tmp_path: Path) -> None:
+    agent = distal.learn("evolved:1", engine="reference", keep_weights=True, **SHORT).agent()
+    agent.save(tmp_path / "agent.json")
+    again = distal.Agent.load(tmp_path / "agent.json")
+    assert isinstance(again.network, FeedForward)
+    assert again.to_dict() == agent.to_dict()
+
+
+@pytest.mark.usefixtures("registered")
+def test_learners_are_compared_in_another_network() -> None:
+    options = {**SHORT, "episodes": 3, "steps": 5}
+    found = distal.compare(["evolved:1", "hc"], engine="reference", **options)
+    assert [result.settings.network for result in found.results] == ["feedforward"] * 2

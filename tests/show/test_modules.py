@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from distal.model.readings import NEURONS, READINGS
+from distal.model.readings import words
 from distal.show import modules
 from distal.show.watched import Watched
 from tests.show.pages import state
@@ -77,8 +77,7 @@ def test_a_browser_that_loads_the_modules_one_by_one_shows_the_same_page(
 
 def test_the_page_has_code_for_every_value_of_a_setting(port: Page) -> None:
     known = port.evaluate("Object.fromEntries(Object.entries(READINGS).map(([k, v]) => [k, Object.keys(v)]))")
-    values = {name: list(table) for name, table in {**READINGS, "neurons": NEURONS}.items()}
-    assert known == {**values, "network": ["recurrent"]}
+    assert known == {name: list(row.known_to("page")) for name, row in words().items()}
 
 
 @pytest.mark.parametrize(

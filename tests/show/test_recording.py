@@ -11,7 +11,6 @@ from distal.base.checks import InputError
 from distal.engines import reference
 from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
-from distal.show.trial_page import page_data
 from distal.tasks.mazes import MazeTask
 from tests.learners.test_learners import Jumps
 from tests.mazes import T
@@ -56,14 +55,6 @@ def test_a_recording_that_does_not_fit_in_memory_is_refused(
     monkeypatch.setenv(memory.SETTING, "3M")
     with pytest.raises(InputError, match=r"1,500 episodes need .* most of it for recordings"):
         watch.watch(jumps, episodes=1_500, maze=T)
-
-
-def test_a_recording_is_compressed_to_a_tenth(jumps: Jumps) -> None:
-    watched = watch.watch(jumps, episodes=60)
-    recording = watched.recordings[0]
-    assert recording is not None
-    whole = 60 * episode_bytes(recording.layers, 100)
-    assert len(page_data(watched)["learners"][0]["recording"]["packed"]) < whole / 10
 
 
 def test_a_network_of_another_size_cannot_be_recorded() -> None:

@@ -172,17 +172,6 @@ def test_the_command_takes_goals_that_move_and_sigmoid_neurons_as_learn_does(
     assert re.findall(r"^ (\d+) ", told, re.MULTILINE) == [*map(str, range(1, 12)), "20"]
 
 
-def test_chance_can_be_watched_alone_and_beside_a_rule(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    words = ["--episodes", "4", "--steps", "9", "--hidden", "3", "--out", str(tmp_path / "page.html")]
-    data = output_json(capsys, "watch", "chance", *words)
-    assert [learner["name"] for learner in data["learners"]] == ["chance"]
-    assert data["chance"]["trials"] == 200
-    data = output_json(capsys, "watch", "evolved:1", "--against", "chance", *words)
-    assert [learner["name"] for learner in data["learners"]] == ["evolved:1", "chance"]
-
-
 def test_watch_opens_the_page_if_asked(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 import distal
 from distal import InputError, Maze, ReadingStudy, Settings, study_readings
 from distal.cli import main
-from distal.evaluation import learning as evaluation
+from distal.evaluation import trials as evaluation
 from distal.learners import chance_for
 from distal.learners.shipped import published_fitness
 from distal.model.draws import child_seed

@@ -18,8 +18,8 @@ from distal import InputError, TaskStudy, evolve, learn, study_tasks, write_repo
 from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Runner
-from distal.evaluation import learning as evaluation
-from distal.evaluation.learning import settings_in
+from distal.evaluation import trials as evaluation
+from distal.evaluation.trials import settings_in
 from distal.learners import find_learner
 from distal.model.draws import child_seed
 from distal.search import cma, fitness, genetic, restored

@@ -10,7 +10,7 @@ from distal.base.checks import counted, folder
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json
-from distal.evaluation.learning import settings_in
+from distal.evaluation.trials import settings_in
 from distal.model.settings import SettingsDict
 from distal.search.config import Config
 from distal.studies import champions

@@ -15,18 +15,8 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
 from distal.cli.work import runner_of
-from distal.evaluation.comparison import (
-    FEWEST_PAIRS,
-    MOST_TRIALS,
-    Comparison,
-    chances_beside,
-    check_memory,
-    checked_learners,
-    compare,
-    limits,
-    written,
-)
-from distal.evaluation.learning import checked_numbers, settings_in
+from distal.evaluation.comparison import Comparison, written
+from distal.evaluation.comparison_plan import FEWEST_PAIRS, MOST_TRIALS, ComparisonPlan
 from distal.studies.figures import blank, own_style, render, standalone
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines
@@ -83,7 +73,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Compare learners, show what came out, and write what was asked for."""
-    learners = checked_learners(options.learners(args, *args.learners))
+    learners = options.learners(args, *args.learners)
     if args.most_trials is not None and not args.until_decided:
         raise InputError("--most-trials is for --until-decided; add that, or leave it out")
     if args.figure is not None and _form(args.figure) not in _FORMS:
@@ -94,19 +84,13 @@ def run(args: argparse.Namespace) -> None:
     for target, ours in targets.items():
         if target is not None:
             check_target(target, ours)
-    episodes, trials, seed, resample = checked_numbers(args.episodes, args.trials, args.seed, args.resample)
-    settings = options.settings(args)
-    task = options.task(args)
-    settings_in(task, settings)
-    goals, measured = len(task.goals), len(learners) + len(chances_beside(learners))
-    _, most = limits(trials, goals, args.until_decided, args.most_trials)
-    check_memory(most * goals, episodes, measured, task.whole)
-    with runner_of(args) as runner, progress("comparing", most * goals * episodes * measured) as advance:
-        comparison = compare(
-            learners, task=task, episodes=episodes, trials=trials, until_decided=args.until_decided,
-            most_trials=args.most_trials, resample=resample, seed=seed, engine=runner, progress=advance,
-            **settings,
-        )  # fmt: skip
+    plan = ComparisonPlan.of(
+        learners, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
+        trials=args.trials, until_decided=args.until_decided, most_trials=args.most_trials,
+        resample=args.resample, seed=args.seed,
+    )  # fmt: skip
+    with runner_of(args) as runner, progress("comparing", plan.most_episodes) as advance:
+        comparison = plan.run(runner, advance)
     data = {"version": __version__, **comparison.to_dict()} if args.json or args.out is not None else {}
     if args.out is not None:
         write_text(args.out, to_json(data) + "\n")

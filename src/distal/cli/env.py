@@ -13,7 +13,9 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
-from distal.evaluation.learning import Result, checked_numbers, learn
+from distal.evaluation.learn import learn
+from distal.evaluation.result import Result
+from distal.evaluation.trials import checked_numbers
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvTask

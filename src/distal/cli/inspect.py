@@ -21,16 +21,13 @@ from distal.evaluation.inspection import (
     CRITERION,
     FINDINGS,
     Inspection,
-    check_updates,
     evaluations,
     inspect,
 )
-from distal.evaluation.learning import checked_numbers, settings_in
 from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules, inspect_set
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.shipped import SHIPPED, shipped_names
-from distal.model.settings import Settings
 
 _TRIALS = 50
 
@@ -75,18 +72,14 @@ def run(args: argparse.Namespace) -> None:
         check_target(args.html, PAGE)
     if args.figures is not None:
         folder("--figures", args.figures)
-    checked_numbers(args.episodes, args.trials, args.seed, args.resample)
-    check_updates(args.episodes, args.resample)
-    settings = options.settings(args)
-    Settings.of(settings)
     task = options.task(args)
-    settings_in(task, settings)
     number = evaluations(rules[0]) if len(rules) == 1 else 3 * len(rules)
     total = number * args.episodes * args.trials * len(task.goals)
     with runner_of(args) as runner, progress("inspecting", total) as advance:
         asked: Any = {
             "task": task, "episodes": args.episodes, "trials": args.trials, "resample": args.resample,
-            "seed": args.seed, "engine": runner, "progress": advance, **settings,
+            "seed": args.seed, "engine": runner, "progress": advance,
+            **options.settings(args),
         }  # fmt: skip
         found = inspect(rules[0], **asked) if len(rules) == 1 else inspect_set(rules, **asked)
     files = []

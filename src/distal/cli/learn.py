@@ -18,15 +18,10 @@ from distal.cli import options
 from distal.cli.parser import Commands, Parser, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
 from distal.cli.work import runner_of
-from distal.evaluation.learning import (
-    KEPT,
-    Behaviour,
-    Difference,
-    Result,
-    checked_numbers,
-    learn,
-    settings_in,
-)
+from distal.evaluation.behaviour import KEPT, Behaviour
+from distal.evaluation.learn import learn
+from distal.evaluation.result import Difference, Result
+from distal.evaluation.trials import checked_numbers, settings_in
 from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing

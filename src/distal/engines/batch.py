@@ -18,7 +18,6 @@ from distal.learners import KINDS, Learner, class_names
 from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
-from distal.networks import network_class
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 
@@ -70,7 +69,7 @@ class Batch:
         seed: object = self.seed
         learners = _of_one_kind(self.learners, max(MOST, seed.size if isinstance(seed, np.ndarray) else 0))
         goals = len(checked_task(self.task).goals)
-        network_class(self.settings)  # refuses a word that nobody has registered
+        instance("settings", self.settings, Settings, "a Settings")
         checked = {
             "learners": learners,
             "learner": indices("learner", self.learner, len(learners) - 1, np.int32),

@@ -37,7 +37,7 @@ from distal.base.significance import interval, paired
 from distal.learners.plastic import bits_of
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import MAX_NEURONS, Settings
-from distal.networks import Acting, Network, Weights, network_class, network_for
+from distal.networks import NETWORKS, Acting, Network, Weights, network_for
 from distal.tasks.encoders import AnyEncoder, Encoder, FunctionEncoder
 from distal.tasks.gym import is_env, made_env, name_of, named
 
@@ -180,7 +180,7 @@ class Agent:
     def _from_dict(cls, data: object, env: Any, encode: Callable[[Any], Any] | None) -> Agent:
         given = instance("data", data, dict, "the file of an agent")
         settings = Settings.from_dict(given.get("settings"))
-        scales = tuple(network_class(settings).scales)
+        scales = tuple(NETWORKS[settings.network].scales)
         names = (
             "first_action",
             "seed",

@@ -36,7 +36,9 @@ from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
 from distal.engines import Progress, Runner
 from distal.evaluation import row_figures
-from distal.evaluation.learning import Result, batch_of, chosen_task, learn
+from distal.evaluation.learn import learn
+from distal.evaluation.result import Result
+from distal.evaluation.trials import batch_of, chosen_task
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.learners import Learner, chance_for, checked_learner, name_of
 from distal.learners.dsp import NUMBERS, ROWS, Rule

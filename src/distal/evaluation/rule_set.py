@@ -24,7 +24,9 @@ from distal.base.frozen import Frozen
 from distal.engines import Progress, Runner
 from distal.evaluation import row_figures
 from distal.evaluation.inspection import CHANGES, check_updates, checked_rule, listed
-from distal.evaluation.learning import Result, batch_of, chosen_task, learn
+from distal.evaluation.learn import learn
+from distal.evaluation.result import Result
+from distal.evaluation.trials import batch_of, chosen_task
 from distal.evaluation.usage import Usage, count_usage
 from distal.learners.dsp import Rule
 from distal.learners.shipped import SHIPPED, is_there

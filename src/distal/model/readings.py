@@ -178,6 +178,6 @@ def of_reading(reading: str, functions: Mapping[str, F], value: str) -> F:
     """Return the function that stands for the value of a reading; refuse a value without one."""
     try:
         return functions[value]
-    except KeyError:
+    except (KeyError, TypeError):  # no list is a key
         known = ", ".join(functions)
         raise InputError(f"{reading} is {shown(value)}, but there is code for {known} alone") from None

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
 from distal.base.checks import InputError, instance, integer, one_of, sequence, shown, suggestion, text
-from distal.model.readings import BINARY, NEURONS, READINGS, RECURRENT, default
+from distal.model.readings import BINARY, NETWORK, NEURONS, READINGS, RECURRENT, default
 
 _LATER = {"neurons": BINARY, "network": RECURRENT}  # files name these only where they are something else
 MAX_NEURONS = 256  # hidden neurons; also inputs, or outputs, of any task
 MAX_STEPS = 10_000
-_LONGEST_WORD = 50
 
 
 class SettingsDict(TypedDict, total=False):
@@ -63,7 +62,12 @@ class Settings:
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in {**READINGS, "neurons": NEURONS}.items():
             object.__setattr__(self, name, one_of(name, getattr(self, name), values))
-        object.__setattr__(self, "network", text("network", self.network, _LONGEST_WORD))
+        given: object = self.network
+        if not isinstance(given, str) or given not in NETWORK:
+            raise InputError(
+                f"network is {shown(given)}, expected one of {', '.join(NETWORK)}; a network of your own has "
+                "to be registered first: import the module that does it"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name, ready for JSON; neurons and network only where not the paper's."""

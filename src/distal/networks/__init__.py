@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from distal.base.checks import InputError, instance, one_of, shown, text
+from distal.model.readings import NETWORK
 from distal.model.settings import Settings
 from distal.networks.checking import check_network
 from distal.networks.episode import Acting, Episode, run_episode
@@ -31,7 +32,6 @@ __all__ = [
     "before",
     "check_network",
     "choose",
-    "network_class",
     "network_for",
     "ordered_sum",
     "psi",
@@ -66,6 +66,8 @@ def register(kind: type[N]) -> type[N]:
     taken = NETWORKS.get(kind.kind, kind)
     if taken is not kind:
         raise InputError(f"kind {kind.kind!r} of {kind.__name__} is that of {taken.__name__}; choose another")
+    if kind.kind not in NETWORKS:
+        NETWORK.add(kind.kind, kind.label)
     NETWORKS[kind.kind] = kind
     return kind
 
@@ -73,18 +75,7 @@ def register(kind: type[N]) -> type[N]:
 def unregister(kind: str) -> None:
     """Forget a network that `register` made known, by its word; the paper's stays."""
     del NETWORKS[one_of("kind", kind, [word for word in NETWORKS if word not in _OURS])]
-
-
-def network_class(settings: Settings) -> type[Network]:
-    """Return the class of the network that settings name; refuse a word that nobody has registered."""
-    word = instance("settings", settings, Settings, "a Settings").network
-    if word not in NETWORKS:
-        known = ", ".join(NETWORKS)
-        raise InputError(
-            f"network is {shown(word)}, expected one of {known}; "
-            "import the module that registers it, with distal.networks.register"
-        )
-    return NETWORKS[word]
+    NETWORK.remove(kind)
 
 
 def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[str, float]) -> Network:
@@ -100,8 +91,9 @@ def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[
         The network.
 
     Raises:
-        InputError: If nobody has registered the word, or a number is out of its range.
+        InputError: If an argument is wrong, or a number is out of its range.
     """
-    kind = network_class(settings)
+    kind = NETWORKS[instance("settings", settings, Settings, "a Settings").network]
+    instance("numbers", numbers, Mapping, "the numbers of a learner, by name")  # type: ignore[type-abstract]
     scales = {name: numbers[name] for name in kind.scales if name in numbers}
     return kind(inputs, outputs, settings, **scales)

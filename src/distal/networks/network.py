@@ -47,10 +47,19 @@ class Weights(Frozen):
 
 
 class Sums(NamedTuple):
-    """The hidden neurons of a step, and the sums of its outputs."""
+    """The hidden neurons of a step, and the sums of its outputs.
 
-    hidden: Hidden  # what the hidden neurons pass on
-    active: Activations  # which of them count as active
+    Args:
+        hidden: The values that the hidden neurons pass on, (H).
+        active: Which of them count as active, zeros and ones.
+        outputs: The sum of each output, (O).
+
+    Returns:
+        The three of them.
+    """
+
+    hidden: Hidden
+    active: Activations
     outputs: NDArray[np.float32]
 
 

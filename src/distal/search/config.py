@@ -21,8 +21,8 @@ from distal.base.checks import (
     suggestion,
     unit_interval,
 )
-from distal.evaluation.learning import chosen_task
 from distal.evaluation.measures import BEST, Measure
+from distal.evaluation.trials import chosen_task
 from distal.learners import KINDS, Learner
 from distal.learners.genes import decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED

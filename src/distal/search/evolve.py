@@ -15,8 +15,8 @@ from distal.base import memory
 from distal.base.checks import InputError, flag, folder, function, integer, path, sequence, shown
 from distal.base.memory import Estimate
 from distal.engines import Runner
-from distal.evaluation.learning import chosen_task, settings_in
 from distal.evaluation.measures import BEST
+from distal.evaluation.trials import chosen_task, settings_in
 from distal.learners import KINDS, Learner, checked_learner
 from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT

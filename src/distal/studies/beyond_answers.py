@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from distal.evaluation.learning import KEPT
+from distal.evaluation.behaviour import KEPT
 from distal.evaluation.measures import BEST, LAST
 from distal.studies.beyond_numbers import Comparison, gain
 from distal.studies.beyond_plan import (

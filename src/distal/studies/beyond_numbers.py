@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from distal.base.checks import integer, not_negative, number
 from distal.base.significance import SIGNIFICANT, holm
 from distal.engines.batch import EPs, best_so_far
-from distal.evaluation.learning import Behaviour
+from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.measures import BEST, LAST
 from distal.evaluation.phases import Phases, median_until_reached
 from distal.learners import Learner, embedded, from_embedded

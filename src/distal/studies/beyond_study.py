@@ -35,7 +35,7 @@ from distal.base.checks import (
 )
 from distal.engines import Runner
 from distal.engines.batch import EPs
-from distal.evaluation.learning import batch_of
+from distal.evaluation.trials import batch_of
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
 from distal.model.draws import MAX_SEED, child_seed
 from distal.search.genetic import GeneticAlgorithm

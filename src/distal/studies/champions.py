@@ -43,8 +43,8 @@ from distal.base.folders import Folder, sealed, unsealed
 from distal.base.significance import mean_interval, share_interval
 from distal.engines import Runner
 from distal.engines.batch import EPs
-from distal.evaluation.learning import chosen_task, settings_in
 from distal.evaluation.measures import BEST, MISSED
+from distal.evaluation.trials import chosen_task, settings_in
 from distal.learners import Learner, chance_for, embedded, from_embedded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, held_out_seed
 from distal.model.settings import SettingsDict

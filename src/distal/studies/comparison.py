@@ -26,7 +26,7 @@ from distal.base.significance import (
     superiority,
     superiority_interval,
 )
-from distal.evaluation.learning import Behaviour
+from distal.evaluation.behaviour import Behaviour
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import EPISODES, PAPER_TRIALS, in_the_paper
 from distal.studies.reproduction import Reproduction, other_elites, paper_results

@@ -19,7 +19,7 @@ from distal import engines
 from distal.base import memory
 from distal.base.checks import one_of
 from distal.engines import Runner
-from distal.evaluation.learning import checked_maze
+from distal.evaluation.trials import checked_maze
 from distal.learners import Learner, chance_for
 from distal.learners.shipped import published_rules
 from distal.model import draws

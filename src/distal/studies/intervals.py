@@ -23,7 +23,7 @@ from distal.base.significance import (
     standard_error,
 )
 from distal.engines.batch import EPs
-from distal.evaluation.learning import Behaviour
+from distal.evaluation.behaviour import Behaviour
 
 _POINTS = 40  # of a curve in a figure
 

@@ -21,7 +21,7 @@ from distal import engines
 from distal._version import __version__
 from distal.base import memory
 from distal.engines import Runner
-from distal.evaluation.learning import checked_maze
+from distal.evaluation.trials import checked_maze
 from distal.learners import Learner, chance_for
 from distal.learners.shipped import published_rules
 from distal.model.draws import child_seeds

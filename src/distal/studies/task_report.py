@@ -15,7 +15,7 @@ from distal.base.checks import counted
 from distal.base.files import to_json
 from distal.base.folders import for_report
 from distal.base.significance import SIGNIFICANT
-from distal.evaluation.learning import KEPT
+from distal.evaluation.behaviour import KEPT
 from distal.studies.figures import blank, draw_curve, own_style, render, standalone
 from distal.studies.intervals import Curve, Gap, Interval, Measured
 from distal.studies.task_study import (

@@ -34,7 +34,7 @@ from distal.base.checks import (
 from distal.base.machine import available_cores
 from distal.engines import Runner
 from distal.engines.batch import EPs
-from distal.evaluation.learning import settings_in
+from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, embedded, find_learner, from_embedded
 from distal.model.draws import MAX_SEED, child_seed
 from distal.model.settings import Settings

@@ -30,7 +30,6 @@ from tests.show.pages import (
     CHANCE,
     CLIMBER,
     RING,
-    activity,
 )
 
 if TYPE_CHECKING:
@@ -175,36 +174,3 @@ def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Pag
         sums.view(np.uint32).tolist(),
     )
     assert bits == logistic(sums).view(np.uint32).tolist()
-
-
-def test_what_sigmoid_neurons_pass_on_has_the_bits_of_the_engine(port: Page) -> None:
-    trial = watch.watch(Chance(0.9, 0.7), episodes=2, maze=RING, steps=40, neurons="sigmoid")
-    bits = port.evaluate(
-        """data => {
-          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
-          const { activity } = finish(replay.run({ number: 1 })).episode;
-          return activity.map(neurons => Array.from(new Uint32Array(neurons.buffer)));
-        }""",
-        page_data(trial),
-    )
-    assert len(bits) == 40
-    assert bits == activity(trial.batches[0], 1).view(np.uint32).tolist()
-
-
-def test_by_chance_every_episode_has_fresh_weights_and_nothing_is_learned(port: Page) -> None:
-    trial = watch.watch(CHANCE, episodes=12, resample=5, maze=RING, steps=30, hidden=6)
-    fresh = watch.watch(replace(distal.published_rule(1), alpha_h=0.4, alpha_o=0.7), episodes=12, resample=1,
-                        maze=RING, steps=30, hidden=6)  # fmt: skip
-    assert trial.eps.tolist() == fresh.eps.tolist()
-    same = port.evaluate(
-        """data => {
-          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
-          return [0, 4, 11].every(n => {
-            const { weights } = finish(replay.run({ number: n })).episode;
-            const drawn = freshWeights(6, data.seed, n);
-            return weights.hidden.every((w, at) => w === drawn.hidden[at]);
-          });
-        }""",
-        page_data(trial),
-    )
-    assert same

@@ -39,22 +39,20 @@ function addedNoise(panel, { weights }, update) {
   return difference(weights, update.best ? update.best.weights : weights);
 }
 
-function buildClimber(panel) {
-  const section = panel.$learner;
-  section.append(make("h3", "", "Hill climbing"));
+/** Make a part of a heading, numbers and what follows them, a verdict and the reason for it. */
+function buildVerdict(panel, heading, numbers, signal, ...more) {
   panel.$verdict = make("span", "verdict");
   panel.$why = make("p");
-  section.append(parameters(numbersOf(panel.learner)), panel.$verdict, panel.$why);
-  panel["$signal-name"].textContent = "Climb";
+  panel.$learner.append(make("h3", "", heading), parameters(numbers), ...more, panel.$verdict, panel.$why);
+  panel["$signal-name"].textContent = signal;
+}
+
+function buildClimber(panel) {
+  buildVerdict(panel, "Hill climbing", numbersOf(panel.learner), "Climb");
 }
 
 function buildChance(panel) {
-  const section = panel.$learner;
-  section.append(make("h3", "", "Chance"));
-  panel.$verdict = make("span", "verdict");
-  panel.$why = make("p");
-  section.append(parameters(numbersOf(panel.learner)), panel.$verdict, panel.$why);
-  panel["$signal-name"].textContent = "Weights";
+  buildVerdict(panel, "Chance", numbersOf(panel.learner), "Weights");
   text(panel.$signal, "fresh");
   panel.root.querySelector(".segmented").remove(); // nothing changes the weights
 }
@@ -62,13 +60,10 @@ function buildChance(panel) {
 /** Whatever it is: its numbers, and that it is recorded. Activity takes the place of the matrix. */
 function buildRecorded(panel) {
   const { learner, root } = panel, section = panel.$learner, numbers = numbersOf(learner);
-  section.append(make("h3", "", learner.label[0].toUpperCase() + learner.label.slice(1)), parameters(numbers.slice(0, MOST_NUMBERS.list)));
-  if (numbers.length > MOST_NUMBERS.list) section.append(make("p", "key", `and ${plural(numbers.length - MOST_NUMBERS.list, "more number")}`));
-  panel.$verdict = make("span", "verdict");
-  panel.$why = make("p");
-  section.append(panel.$verdict, panel.$why, make("p", "key", `Recorded: this page ${TASK ? "computes mazes alone" : `has no code for learners of kind ${learner.kind}`}, so it plays what the engine recorded. A recording holds no weights.`));
+  const more = numbers.length > MOST_NUMBERS.list ? [make("p", "key", `and ${plural(numbers.length - MOST_NUMBERS.list, "more number")}`)] : [];
+  buildVerdict(panel, learner.label[0].toUpperCase() + learner.label.slice(1), numbers.slice(0, MOST_NUMBERS.list), "EP before", ...more);
+  section.append(make("p", "key", `Recorded: this page ${TASK ? "computes mazes alone" : `has no code for learners of kind ${learner.kind}`}, so it plays what the engine recorded. A recording holds no weights.`));
   if (learner.usage) section.append(make("h3", "", "Rows used in the whole trial"), ruleTables(panel, ["used"]), make("p", "key", "Bits: (pre, post) was 00, 01, 10, 11 in a share of the steps above θ. Used: how often synapses selected the row, as the engine counted; point at a row for the number."));
-  panel["$signal-name"].textContent = "EP before";
   root.classList.add("recorded");
   root.querySelector(".segmented").remove();
   root.querySelector(".scale").remove();
@@ -105,10 +100,16 @@ function renderClimber(panel, episode, update) {
   }
 }
 
-function renderChance(panel, episode) {
-  const at = episode.number, better = panel.bestAt[at] === at;
+/** Say whether an episode is the first of the best so far; return that. */
+function renderBest(panel, at) {
+  const better = panel.bestAt[at] === at;
   text(panel.$verdict, better ? "the best so far" : "not the best so far");
   panel.$verdict.className = `verdict ${better ? "up" : "down"}`;
+  return better;
+}
+
+function renderChance(panel, episode) {
+  const at = episode.number, better = renderBest(panel, at);
   const next = "Nothing is learned: the next episode has fresh random weights again.";
   text(panel.$why, better
     ? next
@@ -116,10 +117,8 @@ function renderChance(panel, episode) {
 }
 
 function renderRecorded(panel, episode) {
-  const at = episode.number, better = panel.bestAt[at] === at;
+  const at = episode.number, better = renderBest(panel, at);
   text(panel.$signal, at ? grouped(panel.learner.eps[at - 1]) : "none");
-  text(panel.$verdict, better ? "the best so far" : "not the best so far");
-  panel.$verdict.className = `verdict ${better ? "up" : "down"}`;
   const best = `Episode ${grouped(panel.bestAt[at] + 1)} had EP ${grouped(panel.best[at])}`;
   if (panel.rows) renderUsage(panel);
   const first = at % phases.every === 0, where = MOVES ? " in this phase" : "";

@@ -1,36 +1,24 @@
-"""Evaluate a learner: several trials for each final position, all independent.
-
-`learn` trains fresh networks with any learner, `climb` by hill climbing; both return
-a `Result`, with chance beside it.
-"""
+"""The result of an evaluation: curves, weights and settings, with chance beside it."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base import memory
 from distal.base.checks import (
-    MOST,
     InputError,
     counted,
     finite_numbers,
     flag,
-    function,
-    indices,
     instance,
     integer,
-    number,
     one_of,
     reading,
-    sequence,
     text,
 )
 from distal.base.colours import LIGHT
@@ -40,142 +28,31 @@ from distal.base.files import to_csv
 from distal.base.frames import frame
 from distal.base.frozen import Frozen, read_only
 from distal.base.significance import SIGNIFICANT, paired, standard_error
-from distal.engines import Batch, Progress, Runner
+from distal.engines import Batch
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.agents import MAX_NAME, Agent
 from distal.evaluation.phases import Phases
 from distal.learners import (
     KINDS,
     Learner,
-    chance_for,
-    checked_learner,
     embedded,
     from_embedded,
     name_of,
 )
 from distal.learners.chance import Chance
-from distal.learners.genes import Decoded
-from distal.learners.hill_climbing import HillClimbing
-from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
-from distal.model.maze import Maze, triple_t_maze
-from distal.model.settings import Settings, SettingsDict
+from distal.model.maze import Maze
+from distal.model.settings import Settings
 from distal.networks import Network, Weights, network_for
-from distal.tasks.mazes import MazeTask
-from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.stored import task_from_fields
-from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task, checked_task
+from distal.tasks.switching import Switch
+from distal.tasks.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-KEPT = 0.5  # the share of the episodes after a first success from which on a learner keeps it
-
-
-@dataclass(frozen=True, eq=False)
-class Behaviour(Frozen):
-    """What happened in the episodes themselves; `best` shows only the best so far.
-
-    An episode reached the goal if its EP is at or below the task's target. In a maze that is
-    the paper's definition, an EP below N_steps; an agent that gets there late, after a pit,
-    does not count. Where a task has no target, the shares that reached it are None.
-
-    Attributes:
-        first_reached: The first episode of each trial that reached the goal, from 1; 0 if none did.
-            Where goals moved, of each phase of each trial, counted from its beginning.
-        reached: The share of all episodes that reached it.
-        retained: The share of the episodes after a trial's first success that reached it
-            again; None if there are no such episodes.
-        first_tenth: The mean EP of the first tenth of the episodes.
-        last_tenth: The mean EP of the last tenth.
-        reached_first_tenth: The share of the first tenth that reached the goal.
-        reached_last_tenth: The share of the last tenth that reached it.
-    """
-
-    first_reached: NDArray[np.int64]
-    reached: float | None
-    retained: float | None
-    first_tenth: float
-    last_tenth: float
-    reached_first_tenth: float | None
-    reached_last_tenth: float | None
-
-    @classmethod
-    def of(cls, ep: EPs, target: float | None, phase: int | None = None) -> Behaviour:
-        """Sum up the EPs (trials, episodes) of trials in a task with this target.
-
-        Args:
-            ep: The EPs.
-            target: At or below it, an episode reached the goal; None if there is no such thing.
-            phase: After how many episodes goals move, if they do: then every phase counts as a
-                trial, but for the first and the last tenth, which are those of the trial.
-
-        Returns:
-            What they show.
-
-        Raises:
-            InputError: If ep holds no numbers, or an argument is out of its range.
-        """
-        expected = "an array (trials, episodes) of numbers"
-        numbers = instance("ep", ep, np.ndarray, expected)
-        if numbers.ndim != 2 or not numbers.size or numbers.dtype.kind not in "iuf":
-            raise InputError(
-                f"ep has the shape {numbers.shape} and the type {numbers.dtype}, expected {expected}"
-            )
-        length = ep.shape[1] if phase is None else integer("phase", phase, 1, MAX_COUNT)
-        tenth = max(1, ep.shape[1] // 10)
-        means = float(ep[:, :tenth].mean()), float(ep[:, -tenth:].mean())
-        if target is None:
-            return cls(np.zeros(len(ep), np.int64), None, None, *means, None, None)
-        reached = ep <= number("target", target)
-        starts = range(0, ep.shape[1], length)
-        parts = [reached[:, start : start + length] for start in starts]
-        firsts = [np.where(part.any(axis=1), part.argmax(axis=1) + 1, 0) for part in parts]
-        first = np.stack(firsts, axis=1).ravel()
-        found = int((first > 0).sum())
-        # Counted without another array of this size: all that reached it but the firsts came after one.
-        lengths = np.array([part.shape[1] for part in parts] * len(ep))
-        after = int(lengths[first > 0].sum()) - int(first.sum())
-        return cls(
-            first_reached=first,
-            reached=float(reached.mean()),
-            retained=(int(reached.sum()) - found) / after if after else None,
-            first_tenth=means[0],
-            last_tenth=means[1],
-            reached_first_tenth=float(reached[:, :tenth].mean()),
-            reached_last_tenth=float(reached[:, -tenth:].mean()),
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"Behaviour(goal reached in {or_dash(self.reached, '.1%')} of the episodes, after a success in "
-            f"{or_dash(self.retained, '.1%')}; mean EP {self.first_tenth:.2f}, later {self.last_tenth:.2f})"
-        )
-
-    @property
-    def keeps(self) -> bool | None:
-        """Whether the learner keeps what it found: `retained` is at least a half."""
-        return None if self.retained is None else self.retained >= KEPT
-
-    @property
-    def median_first(self) -> float | None:
-        """The median of the first episodes that reached the goal, in trials that did."""
-        found = self.first_reached[self.first_reached > 0]
-        return float(np.median(found)) if len(found) else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, ready for JSON."""
-        return {
-            "first_reached": self.first_reached.tolist(),
-            "median_first_reached": self.median_first,
-            "episodes_reached": self.reached,
-            "episodes_reached_first_tenth": self.reached_first_tenth,
-            "episodes_reached_last_tenth": self.reached_last_tenth,
-            "retained": self.retained,
-            "mean_ep_first_tenth": self.first_tenth,
-            "mean_ep_last_tenth": self.last_tenth,
-        }
+from distal.evaluation.behaviour import Behaviour
+from distal.evaluation.trials import batch_of, checked_numbers
 
 
 @dataclass(frozen=True)
@@ -623,211 +500,3 @@ def _eps(name: str, value: object) -> EPs:
     if np.abs(eps).max() > np.iinfo(np.int32).max:
         raise InputError(f"{name} holds {np.abs(eps).max()}, which is no EP")
     return eps.astype(np.int32)
-
-
-# ---------------------------------------------------------------- trials
-
-
-def learn(
-    learner: Learner | str | Path,
-    *,
-    task: AnyTask = None,
-    episodes: int = 100,
-    trials: int = 5,
-    resample: int | None = None,
-    switch: int | Switch | None = None,
-    seed: int = 0,
-    maze: Maze | None = None,
-    engine: str | Runner | None = None,
-    keep_ep: bool = False,
-    keep_weights: bool = False,
-    chance: bool = True,
-    progress: Progress | None = None,
-    **settings: Unpack[SettingsDict],
-) -> Result:
-    """Train fresh networks and return how well they did, with chance beside it.
-
-    Args:
-        learner: A Rule, HillClimbing or Chance, one of another registered kind, or a name:
-            "paper:1" … "paper:15", "evolved:1" … "evolved:15", "champion:1" and so on, "hc",
-            "chance", or the path of a learner's file.
-        task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
-            the triple T-maze if left out.
-        episodes: Episodes in each trial.
-        trials: Trials for each goal; in a maze, for each final position.
-        resample: Draw fresh weights after this many episodes.
-        switch: Move the goals after every so many episodes, or as a `Switch` says.
-        seed: The seed of all random numbers.
-        maze: Short for `task=maze`.
-        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. If left out, cpu,
-            or reference for what cpu cannot run. Or a `Runner`, with workers or an executor.
-        keep_ep: Keep the EP of every episode, as `Result.ep`.
-        keep_weights: Keep the weights of the first episode that had the best EP.
-        chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
-        progress: Called with the number of episodes run since its last call.
-        **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
-            it has a limit, or 100.
-
-    Returns:
-        The best EP so far of every trial after every episode, and what follows from it.
-
-    Raises:
-        InputError: If an argument is wrong, or the curves would not fit in memory.
-    """
-    learner = checked_learner(learner)
-    Settings.of(settings, tuple(inspect.signature(learn).parameters))
-    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
-    chance = flag("chance", chance) and learner.kind != Chance.kind
-    function("progress", progress)
-    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    moving = switch_of(switch, episodes)
-    chosen = chosen_task(task, maze)
-    in_force = settings_in(chosen, settings)
-    run = Runner.of(engine)
-    _check_memory(trials, episodes, chosen, in_force, keep_ep, keep_weights, chance)
-
-    def evaluate(one: Learner, keep_weights: bool = False) -> Result:
-        batch = batch_of(
-            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=chosen,
-            settings=in_force, resample=resample, switch=moving,
-        )  # fmt: skip
-        suited = run.suited(batch)
-        outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
-        return Result(
-            best=outcome.best,
-            learner=one,
-            task=chosen,
-            settings=in_force,
-            trials=trials,
-            resample=resample,
-            seed=seed,
-            engine=suited.engine,
-            workers=suited.workers,
-            ep=outcome.ep,
-            hidden=outcome.hidden,
-            output=outcome.output,
-            cut=outcome.cut,
-            switch=moving,
-        )
-
-    result = evaluate(learner, keep_weights)
-    return replace(result, chance=evaluate(chance_for(learner))) if chance else result
-
-
-def climb(climber: HillClimbing, **options: Any) -> Result:
-    """Train fresh networks by hill climbing; options and result are those of `learn`."""
-    return learn(
-        instance("climber", climber, HillClimbing, "HillClimbing(sigma, alpha_h, alpha_o)"), **options
-    )
-
-
-def batch_of(
-    learners: Sequence[Learner],
-    seeds: NDArray[np.uint64],
-    *,
-    trials: int,
-    episodes: int,
-    task: Task[Any],
-    settings: Settings,
-    resample: int | None = None,
-    record: tuple[int, ...] | None = None,
-    switch: Switch | None = None,
-) -> Batch:
-    """Return the trials that evaluate several learners, each with its own seed (n).
-
-    Learners follow one another, each with its trials, trial-major. A trial's seed is a
-    function of its learner's seed, its own number and its goal.
-
-    Args:
-        learners: The learners, all of one kind.
-        seeds: The seed of each learner.
-        trials: Trials for each goal of the task.
-        episodes: Episodes in each trial.
-        task: What is to be learned.
-        settings: The network and the readings.
-        resample: Draw fresh weights after this many episodes.
-        record: As in `Batch`.
-        switch: When goals move, and where to.
-
-    Returns:
-        The batch.
-
-    Raises:
-        InputError: If the batch would not be valid.
-    """
-    seeds = indices("seeds", seeds, MAX_SEED, np.uint64)
-    if not isinstance(learners, Decoded):
-        learners = sequence("learners", learners, "a list of learners", max(MOST, len(seeds)))
-    goals, n = len(checked_task(task).goals), len(learners)
-    if n != len(seeds):
-        raise InputError(f"there are {len(seeds)} seeds for {counted(n, 'learner')}, expected one each")
-    trials = integer("trials", trials, 1, MAX_COUNT)
-    trial, goal = np.divmod(np.arange(trials * goals), goals)
-    parts = np.stack([trial, goal, np.zeros_like(trial)], axis=1)
-    return Batch(
-        learners=learners,
-        learner=np.repeat(np.arange(n, dtype=np.int32), trials * goals),
-        goal=np.tile(goal.astype(np.int32), n),
-        seed=child_seeds(seeds[:, None], parts[None]).ravel(),
-        task=task,
-        settings=settings,
-        episodes=episodes,
-        resample=resample,
-        record=record,
-        switch=switch,
-    )
-
-
-def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:
-    """Return the task that is meant: that of `task_of`, or the maze, the triple T-maze if there is none."""
-    if task is None:
-        return MazeTask(checked_maze(maze))
-    if maze is not None:
-        raise InputError("task and maze are both given; leave one out")
-    return task_of(task)
-
-
-def settings_in(task: Task[Any], given: SettingsDict) -> Settings:
-    """Return the settings in force; the task says how many steps an episode has, unless they do."""
-    return Settings.of({"steps": task.steps, **given} if task.steps is not None else given)
-
-
-def checked_maze(maze: Maze | None) -> Maze:
-    """Return the maze, or the triple T-maze for None; refuse anything else."""
-    if maze is None:
-        return triple_t_maze()
-    return instance("maze", maze, Maze, "a Maze, as distal.maze('narrow-t') or Maze.from_file give")
-
-
-def checked_numbers(
-    episodes: int, trials: int, seed: int, resample: int | None, most_episodes: int = MAX_COUNT
-) -> tuple[int, int, int, int | None]:
-    """Return the numbers that every evaluation has, as plain integers within their bounds."""
-    return (
-        integer("episodes", episodes, 1, most_episodes),
-        integer("trials", trials, 1, MAX_COUNT),
-        integer("seed", seed, 0, MAX_SEED),
-        None if resample is None else integer("resample", resample, 1, MAX_COUNT),
-    )
-
-
-def _check_memory(
-    trials: int,
-    episodes: int,
-    task: Task[Any],
-    settings: Settings,
-    keep_ep: bool,
-    keep_weights: bool,
-    chance: bool,
-) -> None:
-    """Refuse an evaluation that the machine's free memory does not hold."""
-    given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
-    less = " or ".join(f"{name}=False" for name, value in given.items() if value)
-    shapes = network_for(settings, task.inputs, task.outputs, {}).shapes
-    memory.evaluation(
-        trials * len(task.goals),
-        episodes,
-        curves=(1 + keep_ep) * (1 + chance) * (1 if task.whole else 2),
-        weights=keep_weights * sum(rows * columns for rows, columns in shapes),
-        instead="ask for fewer trials or episodes" + (f", pass {less}" if less else ""),
-    ).check()

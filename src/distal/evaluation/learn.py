@@ -1,0 +1,152 @@
+"""Evaluate a learner: `learn` trains fresh networks with any learner, `climb` by hill climbing."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from distal.base import memory
+from distal.base.checks import (
+    flag,
+    function,
+    instance,
+)
+from distal.engines import Progress, Runner
+from distal.learners import (
+    Learner,
+    chance_for,
+    checked_learner,
+)
+from distal.learners.chance import Chance
+from distal.learners.hill_climbing import HillClimbing
+from distal.model.maze import Maze
+from distal.model.settings import Settings, SettingsDict
+from distal.networks import network_for
+from distal.tasks.sources import AnyTask
+from distal.tasks.switching import Switch, switch_of
+from distal.tasks.task import Task
+
+if TYPE_CHECKING:
+    pass
+
+from distal.evaluation.result import Result
+from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
+
+
+def learn(
+    learner: Learner | str | Path,
+    *,
+    task: AnyTask = None,
+    episodes: int = 100,
+    trials: int = 5,
+    resample: int | None = None,
+    switch: int | Switch | None = None,
+    seed: int = 0,
+    maze: Maze | None = None,
+    engine: str | Runner | None = None,
+    keep_ep: bool = False,
+    keep_weights: bool = False,
+    chance: bool = True,
+    progress: Progress | None = None,
+    **settings: Unpack[SettingsDict],
+) -> Result:
+    """Train fresh networks and return how well they did, with chance beside it.
+
+    Args:
+        learner: A Rule, HillClimbing or Chance, one of another registered kind, or a name:
+            "paper:1" … "paper:15", "evolved:1" … "evolved:15", "champion:1" and so on, "hc",
+            "chance", or the path of a learner's file.
+        task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
+            the triple T-maze if left out.
+        episodes: Episodes in each trial.
+        trials: Trials for each goal; in a maze, for each final position.
+        resample: Draw fresh weights after this many episodes.
+        switch: Move the goals after every so many episodes, or as a `Switch` says.
+        seed: The seed of all random numbers.
+        maze: Short for `task=maze`.
+        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. If left out, cpu,
+            or reference for what cpu cannot run. Or a `Runner`, with workers or an executor.
+        keep_ep: Keep the EP of every episode, as `Result.ep`.
+        keep_weights: Keep the weights of the first episode that had the best EP.
+        chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
+        progress: Called with the number of episodes run since its last call.
+        **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
+            it has a limit, or 100.
+
+    Returns:
+        The best EP so far of every trial after every episode, and what follows from it.
+
+    Raises:
+        InputError: If an argument is wrong, or the curves would not fit in memory.
+    """
+    learner = checked_learner(learner)
+    Settings.of(settings, tuple(inspect.signature(learn).parameters))
+    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
+    chance = flag("chance", chance) and learner.kind != Chance.kind
+    function("progress", progress)
+    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
+    moving = switch_of(switch, episodes)
+    chosen = chosen_task(task, maze)
+    in_force = settings_in(chosen, settings)
+    run = Runner.of(engine)
+    _check_memory(trials, episodes, chosen, in_force, keep_ep, keep_weights, chance)
+
+    def evaluate(one: Learner, keep_weights: bool = False) -> Result:
+        batch = batch_of(
+            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=chosen,
+            settings=in_force, resample=resample, switch=moving,
+        )  # fmt: skip
+        suited = run.suited(batch)
+        outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
+        return Result(
+            best=outcome.best,
+            learner=one,
+            task=chosen,
+            settings=in_force,
+            trials=trials,
+            resample=resample,
+            seed=seed,
+            engine=suited.engine,
+            workers=suited.workers,
+            ep=outcome.ep,
+            hidden=outcome.hidden,
+            output=outcome.output,
+            cut=outcome.cut,
+            switch=moving,
+        )
+
+    result = evaluate(learner, keep_weights)
+    return replace(result, chance=evaluate(chance_for(learner))) if chance else result
+
+
+def climb(climber: HillClimbing, **options: Any) -> Result:
+    """Train fresh networks by hill climbing; options and result are those of `learn`."""
+    return learn(
+        instance("climber", climber, HillClimbing, "HillClimbing(sigma, alpha_h, alpha_o)"), **options
+    )
+
+
+def _check_memory(
+    trials: int,
+    episodes: int,
+    task: Task[Any],
+    settings: Settings,
+    keep_ep: bool,
+    keep_weights: bool,
+    chance: bool,
+) -> None:
+    """Refuse an evaluation that the machine's free memory does not hold."""
+    given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
+    less = " or ".join(f"{name}=False" for name, value in given.items() if value)
+    shapes = network_for(settings, task.inputs, task.outputs, {}).shapes
+    memory.evaluation(
+        trials * len(task.goals),
+        episodes,
+        curves=(1 + keep_ep) * (1 + chance) * (1 if task.whole else 2),
+        weights=keep_weights * sum(rows * columns for rows, columns in shapes),
+        instead="ask for fewer trials or episodes" + (f", pass {less}" if less else ""),
+    ).check()
