@@ -14,8 +14,8 @@ A source is a path: keys, places in a list, or `name=value` for the entry of a l
 braces are expanded as in a shell. A source that begins with `=` is Python, in which `at(path)` is a
 number. `better(path)`, `worse(path)` and `count(path)` say how many of the comparisons that the path
 matches (`*` matches any key) are shown to be better, are shown to be worse, and exist; `largest(path)`
-is the largest of the numbers that it matches. The file is relative to the page. Where numbers of one
-paragraph come from two files, two comments follow it.
+is the largest of the numbers that it matches, `mean(path)` their mean. The file is relative to the page.
+Where numbers of one paragraph come from two files, two comments follow it.
 
 A number has to be what the page would write with as many digits: 0.907 is 90.7%, 1234.5 is 1,235,
 and 0.00002 is "< 0.0001". Numbers that are no results are named once on the page, with their words:
@@ -181,6 +181,7 @@ def _computed(data: Any, source: str) -> float:
         "worse": lambda path: shown(path, 1),
         "count": lambda path: len(_matches(data, path)),
         "largest": lambda path: max(_matches(data, path)),
+        "mean": lambda path: sum(_matches(data, path)) / len(_matches(data, path)),
     }
     return float(eval(source, {"__builtins__": {}}, known))  # noqa: S307 - our own pages
 

@@ -23,6 +23,7 @@ import distal
 from distal import cli
 from distal.base.checks import InputError
 from distal.base.colours import DARK, LIGHT
+from distal.studies.reproduction import paper_results
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -358,7 +359,7 @@ def test_the_numbers_to_compare_with_are_those_of_the_results() -> None:
     ):
         cells = " | ".join(f"{number:.2f}" for number in numbers)
         assert f"| {method} | {cells} | ours |" in page
-    paper = distal.studies.reproduction.paper_results()
+    paper = paper_results()
     thousand, ten_thousand = paper["best_1000_episodes"], paper["best_10000_episodes"]
     for method, key in (
         ("DSP, rule 1", "dsp"),

@@ -1,4 +1,4 @@
-"""What a user may ask for: one error type, and the checks that raise it.
+"""Checks of what a user asks for, and the one error that they raise.
 
 Every message is one line that names the value, what was expected and, where
 there is one, the nearest right spelling.

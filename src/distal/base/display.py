@@ -1,4 +1,4 @@
-"""How results show themselves: a line in a terminal, a small table in a notebook."""
+"""Results as text: a line in a terminal, a small table in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables for pandas, which is an extra and imported when one is made."""
+"""Results as pandas tables; pandas is an extra, imported when a table is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found does not change: the arrays of a result can be read, not written."""
+"""Frozen results: dataclasses whose arrays can be read and not written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 class Frozen:
     """A frozen dataclass whose arrays are as frozen as its fields.
 
-    They are views, so nothing is copied, and what made an array may still write to its own.
+    The arrays are views: nothing is copied, and the maker of an array may still write to its own.
     """
 
     def __post_init__(self) -> None:

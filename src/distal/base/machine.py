@@ -1,4 +1,4 @@
-"""What the work was done on."""
+"""The machine that does the work: its processor, its cores, its free memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMMANDS = ("distal", "distal.exe", "-m")  # how the command line is started
 
 
 def machine() -> dict[str, Any]:
-    """Describe the machine and what runs on it."""
+    """Describe the machine and the versions that run on it."""
     import platform  # noqa: PLC0415
 
     return {
@@ -74,7 +74,7 @@ def _available(root: Path) -> Iterator[int]:
 
 
 def _left_by_groups(root: Path) -> Iterator[int]:
-    """Yield what every control group above this process leaves it; files in memory make room when asked."""
+    """Yield the bytes that each control group above this process leaves it; cached files make room."""
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, name = line.split(":", 2)
         if controllers == "":  # version 2

@@ -1,4 +1,4 @@
-"""What work will need of the machine's memory, and a refusal of what does not fit.
+"""Estimates of the memory that work will need, and a refusal of work that does not fit.
 
 An estimate has parts with names. The bytes below were measured on real processes, and
 tests/base/test_memory.py measures again.
@@ -131,7 +131,7 @@ def allowed() -> int | None:
 
 
 def check_address_space(what: str, needed: int) -> None:
-    """Refuse what a limit of address space (ulimit -v) leaves no room for: libraries hang or abort then."""
+    """Refuse a thing that a limit of address space (ulimit -v) has no room for: libraries would hang."""
     free = machine.free_address_space()
     if free is not None and free < needed:
         raise InputError(

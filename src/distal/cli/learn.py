@@ -26,7 +26,6 @@ from distal.learners import DEFAULT_CLIMBER, Learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.readings import BINARY, READINGS, RECURRENT
-from distal.model.settings import Settings
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
@@ -116,14 +115,13 @@ def run_climb(args: argparse.Namespace) -> None:
 
 
 def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
-    """Run a learner and show what came out."""
+    """Run a learner and show its result."""
     if args.curves and not args.json:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
         check_target(args.csv, rb"trial,(goal|final_position),")
     checked_numbers(args.episodes, args.trials, args.seed, args.resample)
     settings = options.settings(args)
-    Settings.of(settings)
     task = options.task(args)
     switch = options.switch(args, task)
     steps = settings_in(task, settings).steps

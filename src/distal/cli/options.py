@@ -1,4 +1,4 @@
-"""Options that several commands share, and what is made of them."""
+"""Options that several commands share, and the values that they stand for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from distal.tasks.task import Task
 
 
 def learner_help() -> str:
-    """Return what a learner can be called."""
+    """Return the names that a learner can have."""
     return f"{shipped_names()}, {', '.join(DEFAULTS)}, or the file of a learner"
 
 
@@ -253,7 +253,7 @@ def add_force(command: Parser) -> None:
 
 
 def maze_help() -> str:
-    """Return what a maze can be called."""
+    """Return the names that a maze can have."""
     return f"a maze by name ({', '.join(MAZES)}), or a file with its text picture ({DEFAULT_MAZE})"
 
 

@@ -1,4 +1,4 @@
-"""What a person sees in a terminal: tables on stdout, progress on stderr."""
+"""Output for a person at a terminal: tables on stdout, progress on stderr."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NARROWEST = 120  # columns, where output is not a terminal and has no width
 
 
 def visible(text: str) -> str:
-    """Return text with all that a terminal would obey instead of show written as `repr` writes it.
+    """Return text in which `repr` writes each character that a terminal would obey and not show.
 
     Names come from files and folders: one may hold an escape sequence, a line break, or
     a character that turns the direction of writing round.
@@ -32,7 +32,7 @@ def visible(text: str) -> str:
 
 
 def _visible_json(text: str) -> str:
-    """Return JSON with the same values and nothing in it that a terminal would obey."""
+    """Return JSON with the same values, without characters that a terminal would obey."""
     return re.sub(
         "[^\n -~]", lambda found: found[0] if _only_shown(found[0]) else json.dumps(found[0])[1:-1], text
     )

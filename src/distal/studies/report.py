@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -126,6 +126,7 @@ class Table:
         rows: The cells.
         folded: Whether the page shows the table only to those who open it.
         marked: Names of rows that are to be seen at once.
+        tones: Words that are coloured where they fill a cell: "good" or "bad".
         grouped: Whether the first column is the section that a row belongs to; on the page, sections are
             headings inside the table. A last column "note" stands below the name of its row.
     """
@@ -138,6 +139,7 @@ class Table:
     folded: bool = False
     marked: Sequence[str] = ()
     grouped: bool = False
+    tones: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sections(self) -> list[tuple[str, list[Sequence[str]]]]:
@@ -177,7 +179,7 @@ class Table:
             for first, *cells in rows:
                 note = f"<small>{_code(cells.pop())}</small>" if noted else ""
                 kind = ' class="marked"' if first in self.marked else ""
-                data = "".join(f"<td>{_code(cell)}</td>" for cell in cells)
+                data = "".join(self._cell(cell) for cell in cells)
                 body += f"<tr{kind}><td>{_code(first)}{note}</td>{data}</tr>\n"
         files = "".join(
             f' <a href="tables/{self.name}.{kind}">{kind}</a>' for kind in ("csv", "tex") if self.name
@@ -191,6 +193,10 @@ class Table:
         if self.folded:
             return f"<details><summary>{title}</summary>{table}</details>"
         return f"<h3>{title}</h3>{table}" if title else table
+
+    def _cell(self, text: str) -> str:
+        tone = f' class="{self.tones[text]}"' if text in self.tones else ""
+        return f"<td{tone}>{_code(_MINUS.sub('−', text))}</td>"
 
     def csv(self) -> str:
         """Return the table as CSV."""
@@ -369,12 +375,13 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
+_MINUS = re.compile(r"^-(?=\d)")
 _SWIPE = '<p class="swipe" aria-hidden="true">swipe sideways →</p>'  # for screens narrower than a table
 
 _CSS = (
     f"""
-:root {{ color-scheme: light dark; {css(LIGHT)} --ground: {GROUND[0]}; --band: #f4f6f8; }}
-@media (prefers-color-scheme: dark) {{ :root {{ {css(DARK)} --ground: {GROUND[1]}; --band: #1d2228; }} }}
+:root {{ color-scheme: light dark; {css(LIGHT)} --ground: {GROUND[0]}; --band: #f4f6f8; --good: #00734f; --bad: #a84300; }}
+@media (prefers-color-scheme: dark) {{ :root {{ {css(DARK)} --ground: {GROUND[1]}; --band: #1d2228; --good: #4cc79a; --bad: #ff9d5c; }} }}
 """
     + """
 * { box-sizing: border-box; }
@@ -392,7 +399,7 @@ thead th { vertical-align: bottom; line-height: 1.25; }
 tr > :first-child { text-align: left; position: sticky; left: 0; background: var(--ground); min-width: 9rem; }
 td:not(:first-child) { white-space: nowrap; }
 .section th { padding-top: .9rem; } td small { display: block; color: var(--soft); } .marked td, .marked td:first-child { background: var(--band); font-weight: 600; }
-figure { margin: 1.2rem 0 2rem; }
+.good { color: var(--good); } .bad { color: var(--bad); } figure { margin: 1.2rem 0 2rem; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .8rem; overflow-x: auto; }
 figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-width: 30rem; margin: 0 auto; }
 @media (max-width: 44rem) {

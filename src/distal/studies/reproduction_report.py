@@ -223,7 +223,8 @@ def _summary_table(lines: list[Line]) -> Table:
         for line in lines
     ]  # fmt: skip
     columns = ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note")
-    return Table("summary", "The paper’s numbers beside ours", _HOW, columns, rows, grouped=True)
+    tones = {"agrees": "good", **dict.fromkeys(("differs", "ours lower", "ours higher"), "bad")}
+    return Table("summary", "The paper’s numbers beside ours", _HOW, columns, rows, grouped=True, tones=tones)
 
 
 def _appendix_table(result: Reproduction, lines: list[Line]) -> Table:
