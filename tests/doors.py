@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+from distal.studies.task_study import TaskStudy
 
 import distal
 from distal import (
@@ -72,7 +73,6 @@ from distal.studies.champions import HeldOut
 from distal.studies.reading_outcome import ReadingStudy
 from distal.studies.reproduction import Reproduction
 from distal.studies.study import Scale
-from distal.studies.task_study import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
@@ -453,7 +453,7 @@ def reproduction() -> Reproduction:
     """Return a reproduction of nothing: one rule, one climber, two trials, three episodes."""
     tests = ("dsp", "hc", "dsp_resampled", "hc_resampled", "chance", "chance_hc")
     return Reproduction(
-        Scale("quick", 1, 0, 3), 0, "evolved", "remeasured", SHORT, SMALL, "cpu", {}, {}, {},
+        Scale("quick", 1, 0, episodes=3), 0, "evolved", "remeasured", SHORT, SMALL, "cpu", {}, {}, {},
         {"dsp": (RULE,), "hc": (CLIMBER,)}, {test: np.ones((1, 2, 3), np.int32) for test in tests},
         {}, {}, {}, Appendix((3,), *(np.ones((15, 2, 1), np.int32),) * 3, narrow=None),
     )  # fmt: skip

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from distal.studies.beyond_numbers import Comparison, Row, gain, scores
+from distal.studies.beyond_study import BEYOND, Beyond, Outcome
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -38,7 +40,6 @@ from distal.studies import (
     stages,
     task_study,
 )
-from distal.studies.beyond_numbers import Comparison, Row, gain, scores
 from distal.studies.beyond_plan import (
     CHANCE,
     PHASES,
@@ -51,7 +52,6 @@ from distal.studies.beyond_plan import (
     Scale,
     World,
 )
-from distal.studies.beyond_study import BEYOND, Beyond, Outcome
 from distal.studies.intervals import Gap, Interval
 from distal.studies.stages import Event, Stage
 from distal.tasks.mazes import MazeTask

@@ -12,20 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import distal
-from distal import InputError, TaskStudy, evolve, learn, study_tasks, write_report
-from distal.base.colours import LIGHT
-from distal.cli import main
-from distal.engines import Runner
-from distal.evaluation import trials as evaluation
-from distal.evaluation.trials import settings_in
-from distal.learners import find_learner
-from distal.model.draws import child_seed
-from distal.search import cma, fitness, genetic, restored
-from distal.studies import experiments, readings, stages, task_report, task_study
-from distal.studies.intervals import Curve, Gap, Interval, Measured
-from distal.studies.stages import Event
 from distal.studies.task_study import (
     CLIMBER,
     LEARNERS,
@@ -40,6 +26,20 @@ from distal.studies.task_study import (
     Tasks,
     World,
 )
+
+import distal
+from distal import InputError, TaskStudy, evolve, learn, study_tasks, write_report
+from distal.base.colours import LIGHT
+from distal.cli import main
+from distal.engines import Runner
+from distal.evaluation import trials as evaluation
+from distal.evaluation.trials import settings_in
+from distal.learners import find_learner
+from distal.model.draws import child_seed
+from distal.search import cma, fitness, genetic, restored
+from distal.studies import experiments, readings, stages, task_report, task_study
+from distal.studies.intervals import Curve, Gap, Interval, Measured
+from distal.studies.stages import Event
 from distal.tasks.sources import task_of
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from distal.base.checks import InputError, folder
+from distal.studies.beyond import Beyond
 from distal.studies.experiments import Experiments
 from distal.studies.readings import Readings
 from distal.studies.study import Scaled
+from distal.studies.tasks import Tasks
 
-STUDIES: tuple[type[Scaled[Any]], ...] = (Experiments, Readings)
+STUDIES: tuple[type[Scaled[Any]], ...] = (Experiments, Readings, Tasks, Beyond)
 
 
 def write_report(result: Any, out: str | Path) -> Path:

@@ -66,6 +66,14 @@ def p_value(value: float) -> str:
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}" if value < 0.001 else f"{value:.3f}"
 
 
+def verdict(better: bool | None) -> str:
+    """Return what a comparison shows, in a word."""
+    return {True: "better", False: "worse", None: "not shown"}[better]
+
+
+VERDICTS = {"better": "good", "worse": "bad"}  # how the words are coloured
+
+
 def made_on(machine: dict[str, Any], seconds: dict[str, float]) -> str:
     """Return the machine that a study was made on, and how long it took."""
     card = f"{machine['card']} with " if machine.get("card") else ""

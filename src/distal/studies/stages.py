@@ -28,12 +28,10 @@ from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, embedded
-from distal.model.draws import MAX_SEED
-from distal.model.maze import MAZES, Maze, maze
+from distal.model.maze import MAZES, maze
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.evolve import resume, start
-from distal.search.genetic import ELITES
 from distal.search.loop import Step
 from distal.search.restored import summary
 from distal.search.results import Evolved
@@ -55,7 +53,8 @@ class Stage:
         episodes: How many episodes it runs.
         learner: The kind whose pace it has: dsp, hc or chance.
         runs: How many runs an evolution has; 0 for a test.
-        group: The title under which people see it together with others; empty if they see it alone.
+        group: The name under which people see it together with others; empty if they see it alone.
+        heading: The title of the group, if it is not the name.
         cost: How long an episode takes, in episodes of the paper's maze and network.
         engine: The engine that has to run it, if no other can.
     """
@@ -66,6 +65,7 @@ class Stage:
     learner: str
     runs: int = 0
     group: str = ""
+    heading: str = ""
     cost: float = 1.0
     engine: str | None = None
 
@@ -113,7 +113,7 @@ def outline(plan: Iterable[Stage]) -> dict[Stage, list[Stage]]:
     for stage in plan:
         groups.setdefault(stage.group or stage.name, []).append(stage)
     return {
-        Stage(name, name, sum(one.episodes for one in stages), stages[0].learner)
+        Stage(name, stages[0].heading or name, sum(one.episodes for one in stages), stages[0].learner)
         if stages[0].group
         else stages[0]: stages
         for name, stages in groups.items()
@@ -331,58 +331,6 @@ def _stored_curves(
 
 
 # ---- until all studies are a Study (see `study`)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What both kinds of work are asked for, checked: with their own fields, all that decides the results."""
-
-    elites: str
-    seed: int
-    settings: Settings
-    maze: Maze
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "elites", checks.one_of("elites", self.elites, ELITES))
-        object.__setattr__(self, "seed", checks.integer("seed", self.seed, 0, MAX_SEED))
-        checks.instance("settings", self.settings, Settings, "a Settings")
-        checks.instance("maze", self.maze, Maze, "a Maze")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what is shared, ready for JSON."""
-        return {
-            "elites": self.elites,
-            "seed": self.seed,
-            "settings": self.settings.to_dict(),
-            "maze": list(self.maze.picture),
-            "heading": self.maze.heading,
-        }
-
-
-class Grouped:
-    """Hears of every stage and tells of the one, for people, that stands for all of its group.
-
-    Args:
-        groups: The stages for people, each with the stages of its group.
-        progress: Called with an event of a stage for people.
-    """
-
-    def __init__(
-        self, groups: Iterable[tuple[Stage, Sequence[Stage]]], progress: Callable[[Event], None]
-    ) -> None:
-        self.progress = progress
-        self.whole = {stage.name: (outlined, stages) for outlined, stages in groups for stage in stages}
-        self.done: dict[str, float] = {}
-
-    def __call__(self, event: Event) -> None:
-        """Hear of a stage."""
-        self.done[event.stage.name] = event.done
-        outlined, stages = self.whole[event.stage.name]
-        done = [self.done.get(stage.name, 0.0) for stage in stages]
-        share = sum(part * stage.episodes for part, stage in zip(done, stages, strict=True))
-        ended = all(part == 1 for part in done)
-        detail = "" if ended else f"{event.stage.title} {event.detail}".rstrip()
-        self.progress(Event(outlined, 1 if ended else min(share / outlined.episodes, 0.999), detail))
 
 
 @dataclass(frozen=True)
