@@ -1289,6 +1289,7 @@ def machinery() -> list[Door]:
             "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
             "numbers": row({"alpha_h": 0.5}, never),
         }),
+        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
         Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {
