@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,16 @@ from distal._version import __version__
 from distal.base import checks
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json, to_npz
-from distal.base.folders import MANIFEST, Folder, inside, known_files
+from distal.base.folders import MANIFEST, Folder
 from distal.base.machine import available_cores
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, embedded
-from distal.model.maze import MAZES, maze
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.evolve import resume, start
 from distal.search.loop import Step
-from distal.search.restored import summary
 from distal.search.results import Evolved
 from distal.search.runs import damaged, read_run, run_files
 from distal.tasks.switching import Switch
@@ -328,87 +325,3 @@ def _stored_curves(
             return curves if right and np.isfinite(curves).all() and curves.min() >= lowest else None
     except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
         return None
-
-
-# ---- until all studies are a Study (see `study`)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a folder is for: everything that decides the results, in its own file.
-
-    `missing` says what fields mean that an older version did not write.
-    """
-
-    file: str
-    holds: str  # in words for people
-    content: dict[str, Any]
-    files: tuple[str, ...]  # all that may be written
-    stages: tuple[Stage, ...]
-    missing: Mapping[str, Any] = field(default_factory=dict)
-
-    def check(self, out: str | Path, force: bool) -> tuple[str, ...]:
-        """Return our files in a folder; refuse one that is not ours or for something else; change nothing."""
-        folder = checks.path("out", out)
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{str(out)!r} is a file, expected a folder")
-        known = known_files(folder, self.holds, self.files, None if force else self._older)
-        if not force and folder.is_dir():
-            self._check_content(folder)
-            for stage in self.stages:
-                inner = folder / stage.folder
-                if stage.runs and (inner / "config.json").exists():
-                    summary(inner)  # which refuses what is damaged
-        return known
-
-    @contextmanager
-    def taken(self, out: str | Path | None, force: bool) -> Iterator[Folder | None]:
-        """Make a folder ours for this, if one is named, and keep other processes out of it meanwhile."""
-        if out is None:
-            yield None
-            return
-        with Folder(out) as folder:
-            folder.claim(self.holds, self.files, self.check(folder.path, force), force=force)
-            folder.mend_text(self.file, to_json(self.content) + "\n")
-            yield folder
-
-    def _check_content(self, folder: Path) -> None:
-        """Refuse a claim to something else, with what is different."""
-        path = inside(folder, self.file)
-        if not path.exists():  # interrupted before the first file
-            return
-        stored = read_json(path, "file")
-        if not isinstance(stored, dict):
-            raise InputError(f"file {str(path)!r} is damaged: it does not describe {self.holds}")
-        theirs, ours = (_flat({**self.missing, **claim}) for claim in (stored, self.content))
-        names = [name for name in ours if theirs.get(name) != ours[name]]
-        if names or set(theirs) - set(ours):
-            words = [_option(name, theirs.get(name)) for name in (names or sorted(set(theirs) - set(ours)))]
-            raise InputError(
-                f"folder {str(folder)!r} holds {self.holds} with other options ({', '.join(words)}); "
-                "name another with --out, or start over with --force"
-            )
-
-    def _older(self, folder: Path) -> Sequence[str] | None:
-        """Name our files in a folder of an older version, which had the claim but no manifest."""
-        if not (folder / self.file).is_file():
-            return None
-        self._check_content(folder)
-        stages = (file for stage in self.stages for file in stage.files)
-        return (self.file, SECONDS, *stages)
-
-
-def _option(name: str, value: object) -> str:
-    """Name an option of a claim, with its value if that is short; a maze by the name that it has."""
-    known = {} if name != "maze" else {word: list(maze(word).picture) for word in MAZES}
-    word = next((word for word, picture in known.items() if picture == value), value)
-    return f"{name} {word}" if isinstance(word, str | int) else name
-
-
-def _flat(claim: dict[str, Any]) -> dict[str, Any]:
-    """Return all options of a claim side by side."""
-    settings = claim.get("settings")
-    return {
-        **{name: value for name, value in claim.items() if name != "settings"},
-        **(settings if isinstance(settings, dict) else {"settings": settings}),
-    }
