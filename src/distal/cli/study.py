@@ -25,7 +25,7 @@ from distal.studies.study import Based, Option, Scaled, Study
 
 _WIDTH = 98  # columns of text
 _NAMES = 30  # columns of the names of rows
-_READ = {int: whole, float: number}  # the values of options
+_READ: dict[type, Any] = {int: whole, float: number}  # the values of options
 _TASK = ("maze", "levels", "width", "heading", "env", "env_arg", "encode", "starts")  # options
 
 
@@ -40,7 +40,7 @@ def _add(commands: Commands, study: type[Study[Any]]) -> None:
     for option in _options(study):
         text = option.help if option.default is None else f"{option.help} ({option.default})"
         command.add_argument(
-            f"--{option.name.replace('_', '-')}", type=_READ.get(option.kind), default=option.default,
+            f"--{option.name.replace('_', '-')}", type=_READ.get(option.kind, str), default=option.default,
             metavar=option.metavar, help=text,
         )  # fmt: skip
     command.add_argument(
@@ -115,7 +115,7 @@ def show(summary: Sequence[Table | Text], page: Path) -> None:
             for line in [block.words] if isinstance(block.words, str) else block.words:
                 out.print(*textwrap.wrap(line, _WIDTH), sep="\n")
             continue
-        out.print(block.title, style="bold")
+        out.print(*textwrap.wrap(block.title, _WIDTH), sep="\n", style="bold")
         table = new_table(*block.headings, wrap=True)
         table.columns[0].max_width = _NAMES
         for section, rows in block.sections:

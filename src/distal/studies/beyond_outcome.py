@@ -152,12 +152,14 @@ class Row:
     @classmethod
     def of(cls, world: World, ep: EPs, by_chance: EPs, scale: Scale) -> Row:
         """Sum up the EPs (trials, episodes) of a learner, and of chance in the same trials."""
-        own, other = _sums(world, ep, scale), _sums(world, by_chance, scale)
-        values, numbers = (
-            {**mine, **{f"{CHANCE}_{name}": value for name, value in theirs.items()}}
-            for mine, theirs in zip(own, other, strict=True)
+        values, numbers = _sums(world, ep, scale)
+        other_values, other_numbers = _sums(world, by_chance, scale)
+        return cls(
+            {**values, **{f"{CHANCE}_{name}": value for name, value in other_values.items()}},
+            {**numbers, **{f"{CHANCE}_{name}": value for name, value in other_numbers.items()}},
+            curve(world, ep, scale),
+            curve(world, by_chance, scale),
         )
-        return cls(values, numbers, curve(world, ep, scale), curve(world, by_chance, scale))
 
     @classmethod
     def from_dict(cls, data: Any, world: World) -> Row:

@@ -40,7 +40,6 @@ from distal.studies.report import (
     Text,
     made_on,
     mean,
-    p_value,
     percent,
     share,
     verdict,
@@ -95,13 +94,13 @@ class BeyondReport(Report[BeyondStudy]):
             found += [
                 Heading(question.title), Text(notes(study)[question.name]),
                 Figure(f"beyond_{question.name}", *CAPTIONS[question.name], figure),
-                Table("", "Beside chance and hill climbing", "", COLUMNS, list(rows(outcome, scale)), tones=VERDICTS),
+                Table("", "Beside chance and hill climbing", "", COLUMNS, list(rows(outcome, scale))),
                 *details(outcome, scale),
             ]  # fmt: skip
             remaining = list(others(outcome, scale))
             if remaining:
-                columns = ("this", "minus this", "measured by", "difference", "p", "verdict")
-                found.append(Table("", "Other comparisons", "", columns, remaining, tones=VERDICTS))
+                columns = ("this", "minus this", "measured by", "difference", "verdict")
+                found.append(Table("", "Other comparisons", "", columns, remaining))
             found.append(winners(study, outcome))
         return [*found, Heading("What was run"), *map(Text, _what_was_run(study))]
 
@@ -111,8 +110,8 @@ def score_words(of: str, scale: Scale) -> str:
     return {
         BEST: f"best EP of {scale.episodes}",
         LAST: f"mean EP, last {scale.last} of {scale.episodes}",
-        MISSED: f"share that miss, last {scale.last} of {scale.episodes}",
-        f"{MISSED}{LONG}": f"share that miss, last {scale.last} of {scale.long:,}",
+        MISSED: f"share missed, last {scale.last} of {scale.episodes}",
+        f"{MISSED}{LONG}": f"share missed, last {scale.last} of {scale.long:,}",
         ADAPTED: f"best EP, phases 2 to {PHASES}",
         LOST: "worse at the return",
         REMEASURED: "re-measured fitness",
@@ -146,18 +145,16 @@ def verdicts(outcome: Outcome, scale: Scale) -> Table:
     found: dict[tuple[str, str, str], Counter[bool | None]] = {}
     for pair, one in outcome.comparisons.items():
         found.setdefault(sort(pair), Counter())[one.better] += 1
-    cells = [
-        [*words, *(str(count[better]) for better in (True, None, False))] for words, count in found.items()
-    ]
-    columns = ("these", "against", "measured by", *(verdict(better) for better in (True, None, False)))
+    cells = [[*words, *(str(count[better]) for better in VERDICTS)] for words, count in found.items()]
+    columns = ("these", "against", "measured by", *VERDICTS.values())
     return Table("", question.title, "", columns, cells)
 
 
 _MANY = {"dsp": "rules", "hc": "hill climbing", CHANCE: CHANCE}
 
 COLUMNS = (
-    "learner", "tested with", "measured by", "mean", "chance", "minus chance", "p", "than chance",
-    "minus hill climbing", "p", "than climbing",
+    "learner", "tested with", "measured by", "mean", "chance", "minus chance", "verdict",
+    "minus hill climbing", "verdict",
 )  # fmt: skip
 
 
@@ -170,7 +167,7 @@ def rows(outcome: Outcome, scale: Scale) -> Iterator[list[str]]:
             yield [
                 case.words, case.world.words, score_words(pair.of, scale),
                 *(mean(values[f"{who}{pair.of}"]) for who in _BOTH), *_difference(one),
-                *(("–", "–", "–") if climbing is None else _difference(outcome.comparisons[climbing])),
+                *(("–", "–") if climbing is None else _difference(outcome.comparisons[climbing])),
             ]  # fmt: skip
 
 
@@ -184,8 +181,8 @@ def _beside_climbing(outcome: Outcome, pair: Pair) -> Pair | None:
     return next(found, None)
 
 
-def _difference(one: Corrected) -> tuple[str, str, str]:
-    return mean(one.difference, sign=True), p_value(one.corrected), verdict(one.better)
+def _difference(one: Corrected) -> tuple[str, str]:
+    return mean(one.difference, sign=True), verdict(one)
 
 
 def others(outcome: Outcome, scale: Scale) -> Iterator[list[str]]:

@@ -31,7 +31,6 @@ from distal.studies import pace
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend
 from distal.studies.intervals import Curve, Gap, Measured, optional_number
 from distal.studies.report import (
-    VERDICTS,
     Block,
     Figure,
     Heading,
@@ -41,7 +40,6 @@ from distal.studies.report import (
     made_on,
     mean,
     minus,
-    p_value,
     percent,
     share,
     verdict,
@@ -366,19 +364,16 @@ class TasksReport(Report[TaskStudy]):
         """Return what is shown of the rule evolved for each task, after every number of episodes."""
         rows = []
         for outcome in self.outcome.outcomes:
-            tested = outcome.tested
-            for rule, climber, versus in zip(
-                tested[RULE].marks, tested[CLIMBER].marks, outcome.versus, strict=True
-            ):
-                best = (minus(f"{one.value:.2f}") for one in (rule.best, rule.chance, climber.best))
-                gaps = (part for gap in (rule.gap, versus) for part in (verdict(gap.better), p_value(gap.p)))
+            for rule, versus in zip(outcome.tested[RULE].marks, outcome.versus, strict=True):
+                best = (minus(f"{value.value:.2f}") for value in (rule.best, rule.chance))
+                gaps = verdict(rule.gap), verdict(versus)
                 rows.append([outcome.world.title, f"{rule.episodes:,}", *best, *gaps, percent(rule.retained)])
         return Table(
             "", "The rule evolved for each task",
-            f"Mean best EP; better and worse: p < {SIGNIFICANT} in the paired t-test, against chance and against hill climbing "
-            "evolved for the task; kept: the share of the episodes after the first success that succeed again.",
-            ("task", "after", "rule", "chance", "climbing", "than chance", "p", "than climbing", "p", "kept"), rows,
-            tones=VERDICTS,
+            f"Mean best EP after some episodes. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against "
+            "chance and against hill climbing evolved for the task. Kept: the share of the episodes after the first success that "
+            "succeed again.",
+            ("task", "after", "rule", "chance", "against chance", "against climbing", "kept"), rows,
         )  # fmt: skip
 
 
@@ -387,18 +382,18 @@ def _task(outcome: Outcome) -> Table:
     rows = [
         [
             LEARNERS[name].words, f"{mark.episodes:,}", mean(mark.best), mean(mark.chance),
-            mean(mark.gap.difference, sign=True), p_value(mark.gap.p), verdict(mark.gap.better), share(mark.reached),
+            mean(mark.gap.difference, sign=True), verdict(mark.gap), share(mark.reached),
             share(mark.chance_reached), percent(mark.retained), percent(mark.chance_retained),
         ]
         for name, tested in outcome.tested.items()
         for mark in tested.marks
     ]  # fmt: skip
     columns = (
-        "learner", "episodes", "mean best EP", "chance", "difference", "p", "than chance", "reached",
+        "learner", "episodes", "mean best EP", "chance", "difference", "against chance", "reached",
         "chance reached", "kept", "chance kept",
     )  # fmt: skip
     caption = f"Success: {outcome.world.success}. {outcome.world.remark}".rstrip()
-    return Table("", outcome.world.title, caption, columns, rows, tones=VERDICTS)
+    return Table("", outcome.world.title, caption, columns, rows)
 
 
 def _ran(outcome: Outcome) -> list[str]:
@@ -546,10 +541,12 @@ class Tasks(Scaled[TaskStudy]):
 
         marks = [mark for mark in MARKS if mark <= budget.long]
         tested, eps = {}, {}
-        for name, (learner, *origin) in self._learners(stages, one).items():
+        for name, (learner, run, remeasured) in self._learners(stages, one).items():
             eps[name], by_chance = test(f"test_{name}", learner), test(f"chance_{name}", chance_for(learner))
             measured = tuple(Measured.of(eps[name], by_chance, mark, world.target) for mark in marks)
-            tested[name] = Tested(learner, *origin, measured, Curve.of(eps[name]), Curve.of(by_chance))
+            tested[name] = Tested(
+                learner, run, remeasured, measured, Curve.of(eps[name]), Curve.of(by_chance)
+            )
         versus = (Gap.of(*(eps[name][:, :mark].min(axis=1) for name in (RULE, CLIMBER))) for mark in marks)
         return Outcome(
             world, budget, one.engine or stages.runner.engine, task.inputs, task.outputs, len(task.goals),
