@@ -19,11 +19,15 @@ def test_the_learners_of_the_package_keep_their_promises(name: str) -> None:
 
 def broken(**parts: Any) -> Any:
     """Return a climber of a class with other parts, which nobody has registered."""
-    return dataclass(frozen=True)(type("Broken", (HillClimbing,), parts))(0.1, 0.2, 0.3)  # type: ignore[call-arg]
+    kind: Any = type("Broken", (HillClimbing,), parts)
+    return dataclass(frozen=True)(kind)(0.1, 0.2, 0.3)
 
 
 def same(matrix: Any) -> Any:
     return matrix
+
+
+WRONG: Any = {"ep": "5"}
 
 
 def updates(change: Any) -> Any:
@@ -56,7 +60,7 @@ def test_a_learner_that_does_nothing_keeps_them_too() -> None:
             "other weights the second ti",
         ),
         (
-            {"update": lambda *given: Memory(given[-1].weights, {"ep": "5"})},
+            {"update": lambda *given: Memory(given[-1].weights, WRONG)},
             "Broken remembers ep = '5', expec",
         ),
         ({"to_dict": lambda self: {**HillClimbing.to_dict(self), "sigma": 0.5}}, r"from_dict\(to_dict\(\)\)"),
