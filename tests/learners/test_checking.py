@@ -51,7 +51,7 @@ def test_a_learner_that_does_nothing_keeps_them_too() -> None:
             {"update": lambda *given: given[-1].weights},
             "Broken.update returns .*, expected a Memory with Wei",
         ),
-        ({"update": lambda *given: 1 / 0}, "Broken failed: ZeroDivisionError: division by zero"),
+        ({"update": lambda *given: 1 / 0}, "Broken fails with ZeroDivisionError: division by zero"),
         ({"update": updates(np.transpose)}, r"the weights have the shapes \(5, 1\)"),
         ({"update": updates(lambda one: one.astype(np.float64))}, "not finite 32-bit floats"),
         ({"update": updates(lambda one: one + np.float32(1))}, "not finite 32-bit floats, or are where no"),
