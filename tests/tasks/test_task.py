@@ -170,22 +170,6 @@ def test_an_environment_is_learned_and_evolved_with_the_same_bits(
     assert evolved.winners == right.winners
 
 
-def test_a_dask_cluster_gives_the_same_bits() -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
-    from distal.engines.cluster import Cluster
-
-    with Cluster("local:1") as cluster:
-        found = learn(
-            "evolved:1",
-            task=EnvTask("CliffWalking-v1"),
-            **SHORT,
-            engine=Runner("reference", executor=cluster),
-        )
-        again = learn("evolved:1", task="CliffWalking-v1", **SHORT, engine=Runner(executor=cluster))
-    right = learn("evolved:1", task="CliffWalking-v1", **SHORT)
-    assert found.best.tolist() == again.best.tolist() == right.best.tolist()
-
-
 @pytest.mark.parametrize("workers", [2, 3])
 def test_chance_in_an_environment_does_not_depend_on_the_number_of_processes(workers: int) -> None:
     alone, together = (
@@ -333,8 +317,7 @@ def test_a_task_made_in_python_has_to_be_given_again(tmp_path: Path) -> None:
         (lambda: EnvTask("CartPole-v1", starts=2), "goals is ['0'] there, ['0', '1'] here"),
         (lambda: EnvTask("CartPole-v1", encode="bins:4:quantiles", args={"sutton_barto_reward": True}),
          "arguments is {} there, {'sutton_barto_reward': True} here"),
-        (lambda: EnvTask("CartPole-v1", ep=nothing),
-         "ep is None there, 'tests.tasks.test_task.nothing' here"),
+        (lambda: EnvTask("CartPole-v1", ep=nothing), "ep is None there, 'tests.tasks.test_task.nothing' her"),
     ],
 )  # fmt: skip
 def test_runs_of_another_task_are_not_resumed(other: Any, problem: str, tmp_path: Path) -> None:
