@@ -50,11 +50,11 @@ from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, hel
 from distal.model.settings import SettingsDict
 from distal.search import racing
 from distal.search.config import Config
+from distal.search.contents import finalists_in
 from distal.search.evolve import estimate
 from distal.search.fitness import measure
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.genotypes import Finalists, Genotypes
-from distal.search.restored import finalists_in
 from distal.search.results import Fresh
 from distal.studies.stages import SECONDS, Claim, Event, Stage, Stages
 from distal.tasks.sources import AnyTask
