@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from distal.search.results import Evolved as Evolved
     from distal.studies.beyond_study import BeyondStudy as BeyondStudy
     from distal.studies.beyond_study import study_beyond as study_beyond
-    from distal.studies.champions import Champion as Champion
+    from distal.studies.champion import Champion as Champion
     from distal.studies.champions import champions as champions
     from distal.studies.experiments import reproduce as reproduce
     from distal.studies.reading_outcome import ReadingStudy as ReadingStudy
@@ -112,7 +112,8 @@ _HOMES = {
     "search.restarts": "Restarts",
     "search.results": "Evolved",
     "studies.beyond_study": "BeyondStudy study_beyond",
-    "studies.champions": "Champion champions",
+    "studies.champion": "Champion",
+    "studies.champions": "champions",
     "studies.experiments": "reproduce",
     "studies.reading_outcome": "ReadingStudy",
     "studies.readings": "study_readings",
