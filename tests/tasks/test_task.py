@@ -317,7 +317,8 @@ def test_a_task_made_in_python_has_to_be_given_again(tmp_path: Path) -> None:
         (lambda: EnvTask("CartPole-v1", starts=2), "goals is ['0'] there, ['0', '1'] here"),
         (lambda: EnvTask("CartPole-v1", encode="bins:4:quantiles", args={"sutton_barto_reward": True}),
          "arguments is {} there, {'sutton_barto_reward': True} here"),
-        (lambda: EnvTask("CartPole-v1", ep=nothing), "ep is None there, 'tests.tasks.test_task.nothing' her"),
+        (lambda: EnvTask("CartPole-v1", ep=nothing),
+         "ep is None there, 'tests.tasks.test_task.nothing' here"),
     ],
 )  # fmt: skip
 def test_runs_of_another_task_are_not_resumed(other: Any, problem: str, tmp_path: Path) -> None:
