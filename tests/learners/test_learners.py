@@ -25,7 +25,6 @@ from distal.learners import Learner, Memory, Trial
 from distal.model import draws
 from distal.networks import Episode, Network, Weights
 from distal.search.config import Config
-from distal.search.restored import run_seed
 from distal.show import film, watch
 from distal.show.scenes import scenes
 from distal.studies.experiments import Experiments
@@ -180,13 +179,13 @@ def test_a_new_learner_has_its_word_its_numbers_and_its_file_on_the_command_line
 
 @pytest.mark.usefixtures("registered")
 def test_the_seeds_of_a_new_kind_follow_from_its_word_alone() -> None:
-    before = run_seed(Config("jumps"), 0)
-    assert before not in {run_seed(Config(kind), 0) for kind in ("dsp", "hc")}
+    before = Config("jumps").run_seed(0)
+    assert before not in {Config(kind).run_seed(0) for kind in ("dsp", "hc")}
     learners.unregister("jumps")
     learners.register(replace_kind("other"))
     learners.register(Jumps)
     try:
-        assert run_seed(Config("jumps"), 0) == before != run_seed(Config("other"), 0)
+        assert Config("jumps").run_seed(0) == before != Config("other").run_seed(0)
     finally:
         learners.unregister("other")
 

@@ -25,8 +25,8 @@ from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume
 from distal.base import memory
 from distal.cli import main
 from distal.engines import Runner, registry
-from distal.search.loop import Step
-from distal.search.restored import summary
+from distal.search.contents import summary
+from distal.search.recorder import Step
 from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
 from distal.tasks.mazes import MazeTask
