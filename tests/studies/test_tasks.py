@@ -21,7 +21,8 @@ from distal.evaluation import trials as evaluation
 from distal.evaluation.trials import settings_in
 from distal.learners import find_learner
 from distal.model.draws import child_seed
-from distal.search import cma, fitness, genetic, restored
+from distal.search import cma, fitness, genetic
+from distal.search.config import RUN
 from distal.studies import beyond_plan, experiments, readings, stages, tasks
 from distal.studies.intervals import Interval
 from distal.studies.report import Table, to_markdown
@@ -153,7 +154,7 @@ def test_every_task_has_a_name_of_its_own_and_its_stages_too() -> None:
 def test_no_two_studies_share_seeds() -> None:
     """Private names: the last number of the part that the seeds of each search come from."""
     parts = [
-        0, restored.RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST, readings.STUDY,
+        0, RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST, readings.STUDY,
         tasks.TASKS, beyond_plan.BEYOND, genetic._FIRST, genetic._PARENTS, genetic._REDRAW, genetic._DEVIATE,
         cma._SAMPLE,
     ]  # fmt: skip

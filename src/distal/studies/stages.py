@@ -30,9 +30,9 @@ from distal.learners import Learner, embedded
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.evolve import resume, start
-from distal.search.loop import Step
+from distal.search.recorder import Step
 from distal.search.results import Evolved
-from distal.search.runs import damaged, read_run, run_files
+from distal.search.run_folder import damaged, read_run, run_files
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task
 
