@@ -1268,12 +1268,9 @@ def machinery() -> list[Door]:
                 }),
             )
         ),
-        *(
-            Door(f"distal.tasks.task.Aim.{name}", getattr(Aim(TASK, 0, (0, 1), 2), name), {
-                "episode": row(3, whole(0, 2**32 - 1)),
-            })
-            for name in ("goal_in", "moves_at")
-        ),
+        Door("distal.tasks.task.Aim.goal_in", Aim(TASK, 0, (0, 1), 2).goal_in, {
+            "episode": row(3, whole(0, 2**32 - 1)),
+        }),
         Door("distal.networks.run_episode", run_episode, {
             "network": (lambda: agent().network, never), "weights": (lambda: agent().weights, never),
             "task": row(Aim(TASK, 1), never), "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
