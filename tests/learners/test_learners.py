@@ -18,7 +18,10 @@ import distal
 from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
 from distal.base.colours import LIGHT
 from distal.cli import main
-from distal.engines import Batch, cpu, gpu, reference, registry
+from distal.engines import Batch, reference, registry
+from distal.engines.cpu import engine as cpu
+from distal.engines.gpu import cards
+from distal.engines.gpu import engine as gpu
 from distal.engines.spread import Spread
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, Memory, Trial
@@ -202,7 +205,7 @@ def replace_kind(word: str) -> type[Jumps]:
 @pytest.mark.usefixtures("registered")
 def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_path: Path) -> None:
     batch = trial()
-    assert reference.supports(batch) is None
+    assert reference.engine.supports(batch) is None
     assert cpu.supports(batch) == REFUSAL
     assert gpu.supports(batch) == REFUSAL.replace("cpu", "gpu")
     for run in (engines.Runner("cpu").run, cpu.run, Spread(Idle(), "cpu").run):
@@ -226,7 +229,7 @@ def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_
 def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
     registry.say_instead.cache_clear()
     run = engines.Runner("auto")
     assert run.engine == "gpu"
@@ -246,7 +249,7 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
 
 
 def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
     monkeypatch.setattr(gpu, "supports", lambda batch: "engine gpu has no room; use engine cpu")
     monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, 2))
     result = distal.reproduce("quick", engine="auto", maze=T, steps=3)
@@ -257,8 +260,8 @@ def test_a_runner_stands_for_engine_workers_and_executor() -> None:
     run = engines.Runner("reference", 2, SameThread())
     result = distal.learn("hc", maze=T, episodes=1, trials=1, steps=3, engine=run)
     assert (result.engine, result.workers) == ("reference", 2)
-    assert isinstance(run.module, Spread)
-    assert run.module.tasks > 0
+    assert isinstance(run.loaded, Spread)
+    assert run.loaded.tasks > 0
 
 
 @pytest.mark.usefixtures("registered")

@@ -14,7 +14,7 @@ from distal.base.checks import InputError, counted, function, integer, path, sho
 from distal.base.files import PAGE, check_target, write_text
 from distal.engines import Batch, Progress, Runner, reference
 from distal.engines.batch import named_in_errors
-from distal.engines.numbers import COMPILED_INPUTS, COMPILED_OUTPUTS
+from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
 from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, checked_learner, name_of
