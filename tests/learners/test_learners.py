@@ -252,14 +252,6 @@ def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: py
     assert len(result.evolved["hc"].winners) == 1
 
 
-def test_a_runner_stands_for_engine_workers_and_executor() -> None:
-    run = engines.Runner("reference", 2, SameThread())
-    result = distal.learn("hc", maze=T, episodes=1, trials=1, steps=3, engine=run)
-    assert (result.engine, result.workers) == ("reference", 2)
-    assert isinstance(run.module, Spread)
-    assert run.module.tasks > 0
-
-
 @pytest.mark.usefixtures("registered")
 def test_auto_measures_a_new_learner_with_reference_and_chance_beside_it_with_a_fast_engine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -390,18 +382,12 @@ def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
         (object, "expected a dataclass that inherits from Learner"),
         (JUMPS, "expected a dataclass that inherits from Learner"),
         (Lazy, "kind 'hc' of Lazy is that of HillClimbing; choose another"),
-        (
-            type("Same", (Jumps,), {"file_format": "distal-rule"}),
-            "'distal-rule' of Same is that of Rule",
-        ),
+        (type("Same", (Jumps,), {"file_format": "distal-rule"}), "'distal-rule' of Same is that of Rule"),
         (type("Bad", (Jumps,), {"kind": "two words"}), "kind of Bad is 'two words', expected one word"),
         (type("Bad", (Jumps,), {"names": ("sigma",)}), "Bad has no field 'sigma', which it needs"),
         (type("Bad", (Jumps,), {"update": None}), "Bad has no method update"),
         (type("Bad", (Jumps,), {"label": 3}), "label of Bad is 3, expected text"),
-        (
-            type("Bad", (Jumps,), {"genes": (0, 2)}),
-            "genes of Bad is .*, expected a continuous one",
-        ),
+        (type("Bad", (Jumps,), {"genes": (0, 2)}), "genes of Bad is .*, expected a continuous one"),
         (
             type("Bad", (Jumps,), {"names": ("alpha_h", "alpha_o", "jump")}),
             "first fields, alpha_h, alpha_o, jump",

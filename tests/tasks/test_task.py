@@ -170,22 +170,6 @@ def test_an_environment_is_learned_and_evolved_with_the_same_bits(
     assert evolved.winners == right.winners
 
 
-def test_a_dask_cluster_gives_the_same_bits() -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
-    from distal.engines.cluster import Cluster
-
-    with Cluster("local:1") as cluster:
-        found = learn(
-            "evolved:1",
-            task=EnvTask("CliffWalking-v1"),
-            **SHORT,
-            engine=Runner("reference", executor=cluster),
-        )
-        again = learn("evolved:1", task="CliffWalking-v1", **SHORT, engine=Runner(executor=cluster))
-    right = learn("evolved:1", task="CliffWalking-v1", **SHORT)
-    assert found.best.tolist() == again.best.tolist() == right.best.tolist()
-
-
 @pytest.mark.parametrize("workers", [2, 3])
 def test_chance_in_an_environment_does_not_depend_on_the_number_of_processes(workers: int) -> None:
     alone, together = (

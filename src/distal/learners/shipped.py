@@ -38,16 +38,13 @@ __all__ = [
 
 def published_rule(number: int) -> Rule:
     """Return one of the paper's fifteen evolved rules, 1 … 15, the best first."""
-    published = _published()
-    number = integer("rule number", number, 1, len(published))
-    entry = published[number - 1]
-    fields = {field: entry[field] for field in (*NUMBERS, "delta_w")}
-    return Rule(**fields, name=f"paper:{number}")
+    rules = published_rules()
+    return rules[integer("rule number", number, 1, len(rules)) - 1]
 
 
 def published_rules() -> tuple[Rule, ...]:
     """Return the paper's fifteen evolved rules."""
-    return tuple(published_rule(number) for number in range(1, len(_published()) + 1))
+    return _rules("paper", _published())
 
 
 def published_fitness(number: int) -> float:
@@ -57,10 +54,7 @@ def published_fitness(number: int) -> float:
 
 def evolved_rules() -> tuple[Rule, ...]:
     """Return the rules that our own reproduction of the paper evolved, the best first."""
-    return tuple(
-        Rule(**{field: entry[field] for field in (*NUMBERS, "delta_w")}, name=f"evolved:{number}")
-        for number, entry in enumerate(_evolved(), start=1)
-    )
+    return _rules("evolved", _evolved())
 
 
 def evolved_fitness(number: int) -> float:
@@ -78,10 +72,7 @@ def evolved_beside_chance(number: int) -> tuple[float, float, float]:
 
 def champion_rules() -> tuple[Rule, ...]:
     """Return the champions: the best rule that a large search found for each prize."""
-    return tuple(
-        Rule.from_dict(entry["rule"]).named(f"champion:{number}")
-        for number, entry in enumerate(_champions(), start=1)
-    )
+    return _rules("champion", [entry["rule"] for entry in _champions()])
 
 
 def champion_record(number: int) -> dict[str, Any]:
@@ -135,25 +126,29 @@ def is_there(name: str | Path) -> bool:
         return False
 
 
+def _rules(prefix: str, entries: Sequence[dict[str, Any]]) -> tuple[Rule, ...]:
+    return tuple(
+        Rule(**{field: entry[field] for field in (*NUMBERS, "delta_w")}, name=f"{prefix}:{number}")
+        for number, entry in enumerate(entries, start=1)
+    )
+
+
 def _published() -> list[dict[str, Any]]:
-    return _entries("published_rules.json", "rules")
+    return _kept("published_rules.json", "rules")
 
 
 def _evolved() -> list[dict[str, Any]]:
-    return _entries("evolved_rules.json", "rules")
+    return _kept("evolved_rules.json", "rules")
 
 
 def _champions() -> list[dict[str, Any]]:
-    return _entries("champions.json", "champions")
-
-
-def _entries(file: str, key: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = _data(file)[key]
-    return entries
+    return _kept("champions.json", "champions")
 
 
 @cache
-def _data(file: str) -> dict[str, Any]:
-    text = (resources.files("distal.learners") / file).read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text)
-    return content
+def _kept(file: str, key: str) -> list[dict[str, Any]]:
+    """Return the entries of a file of the package."""
+    entries: list[dict[str, Any]] = json.loads(
+        (resources.files("distal.learners") / file).read_text(encoding="utf-8")
+    )[key]
+    return entries
