@@ -46,8 +46,11 @@ from distal import (
     learners,
     networks,
 )
-from distal.engines import Batch, Runner, cpu, gpu, reference
+from distal.engines import Batch, Runner
 from distal.engines.cluster import Cluster
+from distal.engines.cpu import engine as cpu
+from distal.engines.gpu import engine as gpu
+from distal.engines.reference import engine as reference
 from distal.engines.spread import Spread
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.result import Result
@@ -1213,8 +1216,8 @@ def machinery() -> list[Door]:
         }),
         *(Door("distal.engines.Engine.run", run, ASKED) for run in (cpu.run, reference.run)),
         *(
-            Door("distal.engines.Engine.supports", module.supports, {"batch": ASKED["batch"]})
-            for module in (cpu, gpu, reference)
+            Door("distal.engines.Engine.supports", engine.supports, {"batch": ASKED["batch"]})
+            for engine in (cpu, gpu, reference)
         ),
         Door(
             "distal.engines.spread.Spread.supports", method(lambda: Spread(SameThread(), "cpu"), "supports"),
