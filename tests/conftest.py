@@ -18,7 +18,8 @@ import distal
 from distal.base import significance
 from distal.base.files import write_text
 from distal.base.machine import machine
-from distal.engines import Trials, gpu
+from distal.engines import Trials
+from distal.engines.gpu import cards
 
 # Fixed cases in continuous integration, fresh ones elsewhere.
 settings.register_profile("local", deadline=None, print_blob=True)
@@ -138,7 +139,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     path = config.getoption("--gpu-summary")
     if path is None:
         return
-    if gpu._problem() is not None:
+    if cards.problem() is not None:
         terminalreporter.write_line(f"{path} is left as it was: nothing was run on a card")
         return
     stats = terminalreporter.stats
@@ -150,7 +151,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         "compared_with": "cpu" if importlib.util.find_spec("numba") else "reference",
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "distal": distal.__version__,
-        "card": gpu.describe(),
+        "card": cards.describe(),
         "machine": machine(),
     }
     write_text(path, json.dumps(summary, indent=1) + "\n")

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from distal.evaluation.comparison_plan import compare as compare
     from distal.evaluation.difference import PairedDifference as PairedDifference
     from distal.evaluation.inspection import Inspection as Inspection
-    from distal.evaluation.inspection import inspect as inspect
+    from distal.evaluation.inspection_plan import inspect as inspect
+    from distal.evaluation.inspection_plan import inspect_set as inspect_set
     from distal.evaluation.learn import climb as climb
     from distal.evaluation.learn import learn as learn
     from distal.evaluation.result import Difference as Difference
     from distal.evaluation.result import Result as Result
     from distal.evaluation.rule_set import RuleSet as RuleSet
-    from distal.evaluation.rule_set import inspect_set as inspect_set
     from distal.learners import PlasticNetwork as PlasticNetwork
     from distal.learners import find_learner as find_learner
     from distal.learners.chance import Chance as Chance
@@ -92,10 +92,11 @@ _HOMES = {
     "evaluation.comparison": "Comparison",
     "evaluation.comparison_plan": "compare",
     "evaluation.difference": "PairedDifference",
-    "evaluation.inspection": "Inspection inspect",
+    "evaluation.inspection": "Inspection",
+    "evaluation.inspection_plan": "inspect inspect_set",
     "evaluation.learn": "climb learn",
     "evaluation.result": "Difference Result",
-    "evaluation.rule_set": "RuleSet inspect_set",
+    "evaluation.rule_set": "RuleSet",
     "learners": "PlasticNetwork find_learner",
     "learners.chance": "Chance",
     "learners.checking": "check_learner",

@@ -322,7 +322,7 @@ def test_the_winners_of_all_runs_are_tested_where_their_own_fitness_cannot_be_co
 
 
 class Narrow:
-    """An engine that takes no network of more than 64 hidden neurons, as a card does not."""
+    """An engine that takes no network of more than 64 hidden neurons."""
 
     def supports(self, batch: Batch) -> str | None:
         return "hidden is too large; use engine cpu for more" if batch.settings.hidden > 64 else None
@@ -330,7 +330,7 @@ class Narrow:
 
 def test_what_an_engine_cannot_run_goes_to_the_next() -> None:
     narrow = Runner("cpu")
-    narrow.engine, narrow.module = "gpu", Narrow()  # type: ignore[assignment]
+    narrow.engine, narrow.loaded = "gpu", Narrow()  # type: ignore[assignment]
     batches = {
         hidden: batch_of(
             [DEFAULT_CHANCE], np.zeros(1, np.uint64), trials=1, episodes=1, task=Place().task,
