@@ -47,12 +47,12 @@ from distal import (
     networks,
 )
 from distal.engines import Batch, Runner, cpu, gpu, reference
+from distal.engines.batch import batch_of
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.result import Result
 from distal.evaluation.rule_set import find_rules
-from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import Usage
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
@@ -788,7 +788,6 @@ UNIT, OTHERS = row(0.5, share), row((), either)
 ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
 RULE_NUMBERS: Rows = {"eta": UNIT, "theta": UNIT, **ALPHAS}
 CLIMBER_FILE = CLIMBER.named("a climber").to_dict()
-NAMED: Rows = {"climber": row(CLIMBER, one(HillClimbing)), "by_chance": row(RANDOM, one(Chance))}
 MANY_RULES = {
     "learners": row((RULE, RULE), never),
     "learner": row(np.array([0, 1], np.int32), some(np.ndarray)),
@@ -903,7 +902,7 @@ def learning() -> list[Door]:
         }),
         Door("distal.tasks.gym.EnvWalk.act", method(lambda: EnvWalk(task(), 3), "act"), {"action": HEADED}),
         *(
-            Door("distal.find_learner", distal.find_learner, {"name": row(name, never), **NAMED})
+            Door("distal.find_learner", distal.find_learner, {"learner": row(name, LEARNER[1])})
             for name in ("hc", "climber.json")
         ),
         Door("distal.find_rule", distal.find_rule, {"name": row("rule.json", never), "others": OTHERS}),
@@ -1294,7 +1293,7 @@ def machinery() -> list[Door]:
         Door("distal.model.draws.child_seed", child_seed, {
             "seed": SEED, **{name: row(0, whole(0, 2**32 - 1)) for name in ("first", "second", "third")},
         }),
-        Door("distal.evaluation.trials.batch_of", batch_of, {
+        Door("distal.engines.batch.batch_of", batch_of, {
             **{name: BATCH[name] for name in BATCH if name not in ("learner", "goal", "seed")},
             "learners": row((RULE,), never), "seeds": row(np.array([3], np.uint64), some(np.ndarray)),
             "trials": row(1, whole(1, 2**32 - 1, quick=1000)),

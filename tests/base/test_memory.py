@@ -25,8 +25,8 @@ from distal.base.files import read_bytes, read_json, read_text, write_pieces
 from distal.base.machine import free_memory
 from distal.cli import main
 from distal.engines import reference, spread
+from distal.engines.batch import batch_of
 from distal.evaluation.behaviour import Behaviour
-from distal.evaluation.trials import batch_of
 from distal.networks import Weights
 from distal.show import watch
 from distal.tasks.mazes import MazeTask

@@ -33,8 +33,8 @@ from distal import (
     triple_t_maze,
 )
 from distal.engines import Batch, gpu, reference, registry
+from distal.engines.batch import batch_of
 from distal.engines.numbers import flat, packed_changes
-from distal.evaluation.trials import batch_of
 from distal.learners import Learner, chance_for
 from distal.model.readings import NEURONS, READINGS, SIGMOID
 from distal.networks import Recurrent, recurrent

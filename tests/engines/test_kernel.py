@@ -45,7 +45,7 @@ from distal import (
 )
 from distal.base.files import write_bytes
 from distal.engines import Batch, Trials, gpu, reference
-from distal.evaluation.trials import batch_of
+from distal.engines.batch import batch_of
 from distal.model.readings import BINARY, NEURONS, READINGS, SIGMOID
 from distal.networks import recurrent
 from distal.search.genetic import GeneticSearch

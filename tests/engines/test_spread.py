@@ -31,9 +31,9 @@ from distal import HillClimbing, InputError, Settings
 from distal.base import memory
 from distal.cli import main
 from distal.engines import Batch, cpu, spread
+from distal.engines.batch import batch_of
 from distal.engines.cluster import Cluster
 from distal.engines.spread import Spread, WorkError, run_block
-from distal.evaluation.trials import batch_of
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
 from tests.mazes import T

@@ -14,8 +14,8 @@ import pytest
 import distal
 from distal import InputError, Rule
 from distal.engines import Batch
+from distal.engines.batch import batch_of
 from distal.evaluation.inspection import Effect, points, with_row
-from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import count_usage
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T

@@ -11,8 +11,8 @@ import pytest
 
 from distal import Chance, GeneticAlgorithm, HillClimbing, InputError, Rule, Settings, evolve, find_rule
 from distal.engines import Batch, cpu
+from distal.engines.batch import batch_of
 from distal.engines.numbers import flat
-from distal.evaluation.trials import batch_of
 from distal.learners import KINDS, Learner
 from distal.learners.genes import Decoded, decoded, genes_of
 from distal.search.genetic import first_population

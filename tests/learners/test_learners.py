@@ -19,8 +19,8 @@ from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engin
 from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Batch, cpu, gpu, reference, registry
+from distal.engines.batch import batch_of
 from distal.engines.spread import Spread
-from distal.evaluation.trials import batch_of
 from distal.learners import Learner, Memory, Trial
 from distal.model import draws
 from distal.networks import Episode, Network, Weights

@@ -13,8 +13,8 @@ import pytest
 import distal
 from distal import InputError, Settings
 from distal.engines import Batch, cpu, gpu, reference
+from distal.engines.batch import batch_of
 from distal.engines.numbers import flags
-from distal.evaluation.trials import batch_of
 from distal.learners.dsp import M_READINGS, NORMALISE_READINGS
 from distal.model.maze import BLOCKED_READINGS
 from distal.model.readings import READINGS, forget_value, register_value, unknown_to, words

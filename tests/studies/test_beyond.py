@@ -21,8 +21,8 @@ from distal.base.colours import LIGHT
 from distal.base.significance import difference_interval
 from distal.cli import main
 from distal.engines import Batch, Runner
+from distal.engines.batch import batch_of
 from distal.evaluation.phases import Phases
-from distal.evaluation.trials import batch_of
 from distal.learners import DEFAULT_CHANCE
 from distal.model.draws import child_seed
 from distal.model.settings import Settings

@@ -18,7 +18,7 @@ from distal.base.files import to_json
 from distal.base.folders import sealed
 from distal.cli import main
 from distal.engines import Batch, Runner
-from distal.evaluation.trials import batch_of
+from distal.engines.batch import batch_of
 from distal.model.draws import held_out_seed
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm

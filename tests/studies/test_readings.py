@@ -16,7 +16,7 @@ import pytest
 import distal
 from distal import InputError, Maze, ReadingStudy, Settings, study_readings
 from distal.cli import main
-from distal.evaluation import trials as evaluation
+from distal.engines import batch as batches
 from distal.learners import chance_for
 from distal.learners.shipped import published_fitness
 from distal.model.draws import child_seed
@@ -182,7 +182,7 @@ def test_a_second_call_only_does_what_is_missing(
     shutil.rmtree(folder / "evolve-hc-blocked-stay")
     tested: list[int] = []
     evolved: list[tuple[int, int]] = []
-    batch_of, ask_all = evaluation.batch_of, searching.ask_all
+    batch_of, ask_all = batches.batch_of, searching.ask_all
 
     def test(learners: Any, *rest: Any, **options: Any) -> Any:
         tested.append(len(learners))

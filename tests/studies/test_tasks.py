@@ -18,8 +18,7 @@ from distal import InputError, TaskStudy, evolve, learn, study_tasks, write_repo
 from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Runner
-from distal.evaluation import trials as evaluation
-from distal.evaluation.trials import settings_in
+from distal.engines import batch as batches
 from distal.learners import find_learner
 from distal.model.draws import child_seed
 from distal.search import cma, fitness, genetic, restored
@@ -41,6 +40,7 @@ from distal.studies.task_study import (
     World,
 )
 from distal.tasks.sources import task_of
+from distal.tasks.task import settings_in
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
@@ -253,7 +253,7 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
         study_tasks("quick", seed=3, out=out, engine=Runner(workers=1), progress=stop)
     assert (out / "test_rule_frozen_lake_4x4.npz").exists()
     tested: list[str] = []
-    batch_of = evaluation.batch_of
+    batch_of = batches.batch_of
 
     def counted(learners: Any, *rest: Any, **options: Any) -> Any:
         tested.append(options["task"].name)

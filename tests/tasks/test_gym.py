@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import distal
 from distal import HillClimbing, InputError, Maze, Result, Rule, Settings
 from distal.engines import reference
-from distal.evaluation.trials import batch_of
+from distal.engines.batch import batch_of
 from distal.learners import Learner, dsp
 from distal.model import draws
 from distal.model.draws import child_seed

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from distal import Chance, HillClimbing, InputError, Maze, Settings, published_rules
 from distal.engines import Batch, cpu, gpu, reference
+from distal.engines.batch import batch_of
 from distal.engines.cpu import kernels
-from distal.evaluation.trials import batch_of
 from distal.learners import Learner
 from distal.model.maze import FINALS, MAX_SIDE
 from distal.tasks.mazes import MazeTask, maze_table

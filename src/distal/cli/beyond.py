@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
     folder("--out", out)
     beside = None if args.beside is None else read_study(args.beside)
     request.claim.check(out, args.force)
-    with work.resumable(work.AGAIN), work.runner_of(args) as given:
+    with work.resumable(work.AGAIN), options.runner_of(args, at_once=True) as given:
         runner = given.falling_back()
         seconds = beyond_study.estimated_seconds(request.planned, runner)
         work.show_plan([one.outline for one in request.planned], seconds, out)

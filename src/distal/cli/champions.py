@@ -10,12 +10,12 @@ from distal.base.checks import counted, folder
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json
-from distal.evaluation.trials import settings_in
 from distal.model.settings import SettingsDict
 from distal.search.config import Config
 from distal.studies import champions
 from distal.studies.champions import HELD_OUT, PRIZES, Champion, Request, written
 from distal.studies.experiments import estimated_seconds
+from distal.tasks.task import settings_in
 
 
 def add(commands: Commands) -> None:
@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
     options.add_force(command)
     options.add_seed(command)
     options.add_task(command)
-    options.add_settings(command, given_only=True, environments=True)
+    options.add_settings(command, environments=True)
     options.add_engine(command)
 
 
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     config = Config(learner=args.learner, seed=args.seed, task=task, settings=settings)
     request = Request(args.prize, args.budget, args.runs, args.held_out, config, _command(args, given))
     request.claim.check(out, args.force)
-    with work.resumable(work.AGAIN), work.runner_of(args) as runner:
+    with work.resumable(work.AGAIN), options.runner_of(args, at_once=True) as runner:
         stages = list(request.stages)
         work.show_plan(stages, estimated_seconds(stages, task, settings, runner), out)
         with work.stage_progress(runner.executor) as progress:

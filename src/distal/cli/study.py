@@ -63,7 +63,7 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
     folder("--out", out)
     with (
         work.resumable(work.AGAIN),
-        work.runner_of(args) as runner,
+        options.runner_of(args, at_once=True) as runner,
         asked.opened(Path(out), args.force) as kept,
     ):
         work.show_plan(list(outline(asked.plan)), asked.seconds(runner), out)

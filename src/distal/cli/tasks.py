@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     out = args.out if args.out is not None else f"tasks-{args.scale}"
     folder("--out", out)
     request.claim.check(out, args.force)
-    with work.resumable(work.AGAIN), work.runner_of(args) as runner:
+    with work.resumable(work.AGAIN), options.runner_of(args, at_once=True) as runner:
         crew = Crew.of(runner)
         seconds = task_study.estimated_seconds(request.planned, crew)
         work.show_plan([one.outline for one in request.planned], seconds, out)

@@ -12,11 +12,22 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import MOST, InputError, flag, function, indices, instance, integer, sequence, shown
+from distal.base.checks import (
+    MOST,
+    InputError,
+    counted,
+    flag,
+    function,
+    indices,
+    instance,
+    integer,
+    sequence,
+    shown,
+)
 from distal.base.frozen import Frozen
 from distal.learners import KINDS, Learner, class_names
 from distal.learners.genes import Decoded
-from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.settings import Settings
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
@@ -146,6 +157,73 @@ class Batch:
         return column
 
 
+def batch_of(
+    learners: Sequence[Learner],
+    seeds: NDArray[np.uint64],
+    *,
+    trials: int,
+    episodes: int,
+    task: Task[Any],
+    settings: Settings,
+    resample: int | None = None,
+    record: tuple[int, ...] | None = None,
+    switch: Switch | None = None,
+) -> Batch:
+    """Return the trials that evaluate several learners, each with its own seed (n).
+
+    Learners follow one another, each with its trials, trial-major. A trial's seed is a
+    function of its learner's seed, its own number and its goal.
+
+    Args:
+        learners: The learners, all of one kind.
+        seeds: The seed of each learner.
+        trials: Trials for each goal of the task.
+        episodes: Episodes in each trial.
+        task: What is to be learned.
+        settings: The network and the readings.
+        resample: Draw fresh weights after this many episodes.
+        record: As in `Batch`.
+        switch: When goals move, and where to.
+
+    Returns:
+        The batch.
+
+    Raises:
+        InputError: If the batch would not be valid.
+    """
+    seeds = indices("seeds", seeds, MAX_SEED, np.uint64)
+    goals, n = len(checked_task(task).goals), len(seeds)
+    if isinstance(learners, Sequence) and len(learners) != n:
+        raise InputError(f"there are {n} seeds for {counted(len(learners), 'learner')}, expected one each")
+    trials = integer("trials", trials, 1, MAX_COUNT)
+    trial, goal = np.divmod(np.arange(trials * goals), goals)
+    parts = np.stack([trial, goal, np.zeros_like(trial)], axis=1)
+    return Batch(
+        learners=learners,
+        learner=np.repeat(np.arange(n, dtype=np.int32), trials * goals),
+        goal=np.tile(goal.astype(np.int32), n),
+        seed=child_seeds(seeds[:, None], parts[None]).ravel(),
+        task=task,
+        settings=settings,
+        episodes=episodes,
+        resample=resample,
+        record=record,
+        switch=switch,
+    )
+
+
+def checked_numbers(
+    episodes: int, trials: int, seed: int, resample: int | None, most_episodes: int = MAX_COUNT
+) -> tuple[int, int, int, int | None]:
+    """Return the numbers that every evaluation has, as plain integers within their bounds."""
+    return (
+        integer("episodes", episodes, 1, most_episodes),
+        integer("trials", trials, 1, MAX_COUNT),
+        integer("seed", seed, 0, MAX_SEED),
+        None if resample is None else integer("resample", resample, 1, MAX_COUNT),
+    )
+
+
 def _some(learners: Sequence[Learner], needed: NDArray[np.int32]) -> Sequence[Learner]:
     """Return the learners with these numbers."""
     return learners.rows(needed) if isinstance(learners, Decoded) else tuple(learners[k] for k in needed)
@@ -187,6 +265,7 @@ class Trials(Frozen):
             there are several, (trials, H, I + 1 + H + O), if they were asked for.
         output: The output weights of the same episode, (trials, O, H + 1).
         cut: How many episodes ran out of steps before the task ended them, where it says so.
+        engine: The engine that ran them, as the runner says.
     """
 
     best: EPs
@@ -194,6 +273,7 @@ class Trials(Frozen):
     hidden: NDArray[np.float32] | None
     output: NDArray[np.float32] | None
     cut: int = 0
+    engine: str = ""
 
 
 def best_so_far(ep: EPs, phase: int) -> EPs:

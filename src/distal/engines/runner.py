@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor
 from copy import copy
+from dataclasses import replace
 
 from distal.base.checks import InputError
 from distal.engines import gpu
@@ -113,13 +114,11 @@ class Runner:
             InputError: If an argument is wrong, or the engine cannot run the batch.
         """
         suited = self.suited(batch)
-        return suited._module_or_processes(len(batch)).run(
-            batch,
-            keep_weights=keep_weights,
-            keep_ep=keep_ep,
-            workers=self._workers_of(suited),
+        trials = suited._module_or_processes(len(batch)).run(
+            batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=self._workers_of(suited),
             progress=progress,
-        )
+        )  # fmt: skip
+        return replace(trials, engine=suited.engine)
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""

@@ -13,17 +13,17 @@ import numpy as np
 from distal.base import memory
 from distal.base.checks import InputError, flag, function, integer, sequence
 from distal.engines import Batch, Progress, Runner, Trials
+from distal.engines.batch import batch_of, checked_numbers
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import Finals, differences, in_sequence
 from distal.evaluation.result import Result
-from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
-from distal.learners import Learner, chance_for, checked_learner, name_of
+from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
-from distal.tasks.sources import AnyTask
-from distal.tasks.task import Task
+from distal.tasks.sources import AnyTask, chosen_task
+from distal.tasks.task import Task, settings_in
 
 MOST_TRIALS = 1000  # for each goal, where trials are added and no limit is given
 # Pairs before the first look. A confidence sequence rests on the central limit theorem; in
@@ -142,11 +142,10 @@ class ComparisonPlan:
                 break
 
         def result(one: Learner, kept: list[Trials]) -> Result:
-            suited = runner.suited(_of(more, one))
             return Result(
                 best=np.concatenate([block.best for block in kept]), learner=one, task=self.task,
                 settings=self.settings, trials=done, resample=self.resample, seed=self.seed,
-                engine=suited.engine, workers=suited.workers, cut=sum(block.cut for block in kept),
+                engine=kept[-1].engine, workers=runner.workers, cut=sum(block.cut for block in kept),
             )  # fmt: skip
 
         evaluated = [result(one, kept) for one, kept in zip(self.measured, blocks, strict=True)]
@@ -232,7 +231,7 @@ def _checked_learners(given: object) -> list[Learner]:
     chosen = sequence("learners", given, "a list of learners")
     if not 2 <= len(chosen) <= MOST_LEARNERS:
         raise InputError(f"learners has {len(chosen)} entries, expected 2 to {MOST_LEARNERS} to compare")
-    return [checked_learner(one) for one in chosen]
+    return [find_learner(one) for one in chosen]
 
 
 def _limits(trials: int, goals: int, until_decided: bool, most_trials: int | None) -> tuple[int, int]:

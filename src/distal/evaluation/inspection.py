@@ -35,17 +35,17 @@ from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
 from distal.engines import Progress, Runner
+from distal.engines.batch import batch_of
 from distal.evaluation import row_figures
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
-from distal.evaluation.trials import batch_of, chosen_task
 from distal.evaluation.usage import LAYERS, Usage, count_usage
-from distal.learners import Learner, chance_for, checked_learner, name_of
+from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.dsp import NUMBERS, ROWS, Rule
 from distal.model.draws import MAX_COUNT, child_seed
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
-from distal.tasks.sources import AnyTask
+from distal.tasks.sources import AnyTask, chosen_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -430,7 +430,7 @@ def evaluations(rule: Rule) -> int:
 
 def checked_rule(given: object) -> Rule:
     """Return a rule, or the one that a name stands for; other learners have no rows and are refused."""
-    learner = checked_learner(given)
+    learner = find_learner(given)
     if not isinstance(learner, Rule):
         raise InputError(
             f"{name_of(learner)!r} is no rule, and has no rows to inspect; give one such as evolved:1"

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+from distal.engines.batch import batch_of, checked_numbers
 from distal.evaluation.behaviour import Behaviour
-from distal.evaluation.trials import batch_of, checked_numbers
 
 
 @dataclass(frozen=True)

@@ -22,17 +22,17 @@ from distal.base.folders import inside
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.engines import Progress, Runner
+from distal.engines.batch import batch_of
 from distal.evaluation import row_figures
 from distal.evaluation.inspection import CHANGES, check_updates, checked_rule, listed
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
-from distal.evaluation.trials import batch_of, chosen_task
 from distal.evaluation.usage import Usage, count_usage
 from distal.learners.dsp import Rule
-from distal.learners.shipped import SHIPPED, is_there
+from distal.learners.shipped import SHIPPED, is_there, shipped_rules
 from distal.model.maze import Maze
 from distal.model.settings import SettingsDict
-from distal.tasks.sources import AnyTask
+from distal.tasks.sources import AnyTask, chosen_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -222,7 +222,7 @@ def find_rules(given: object) -> tuple[Rule, ...]:
     """
     if isinstance(given, str | Path):
         if str(given) in SHIPPED:
-            return SHIPPED[str(given)]()
+            return shipped_rules(str(given))
         if is_there(given) and Path(given).is_dir():
             return _in_folder(Path(given))
     if isinstance(given, str | Path | Rule):

@@ -16,8 +16,7 @@ from distal.base.checks import InputError, flag, folder, function, integer, path
 from distal.base.memory import Estimate
 from distal.engines import Runner
 from distal.evaluation.measures import BEST
-from distal.evaluation.trials import chosen_task, settings_in
-from distal.learners import KINDS, Learner, checked_learner
+from distal.learners import KINDS, Learner, find_learner
 from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
@@ -32,9 +31,10 @@ from distal.search.restored import new_runs, restored
 from distal.search.results import Evolved
 from distal.search.runs import RunFolder
 from distal.search.search import Algorithm
-from distal.tasks.sources import AnyTask
+from distal.tasks.sources import AnyTask, chosen_task
 from distal.tasks.stored import restored as rebuilt
 from distal.tasks.switching import Switch, switch_of
+from distal.tasks.task import settings_in
 
 GENERATIONS = 300  # after the first population, unless something else is said
 # Keywords of version 0.4 that are options of the search now, and what to write in their place.
@@ -268,7 +268,7 @@ def resume(
 def _genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:
     """Return the genes of learners to begin with, or of their names; all are of the kind that is evolved."""
     rows = []
-    for one in map(checked_learner, sequence("begin_with", given, "a list of learners")):
+    for one in map(find_learner, sequence("begin_with", given, "a list of learners")):
         if one.kind != learner and learner in KINDS:
             raise InputError(f"begin_with has a learner of kind {one.kind}, but {learner} is evolved")
         rows.append(genes_of(one))

@@ -34,8 +34,7 @@ from distal.base.checks import (
     unit_interval,
 )
 from distal.engines import Runner
-from distal.engines.batch import EPs
-from distal.evaluation.trials import batch_of
+from distal.engines.batch import EPs, batch_of
 from distal.learners import DEFAULT_CHANCE, Learner, chance_for
 from distal.model.draws import MAX_SEED, child_seed
 from distal.search.genetic import GeneticAlgorithm

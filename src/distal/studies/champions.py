@@ -44,7 +44,6 @@ from distal.base.significance import mean_interval, share_interval
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.measures import BEST, MISSED
-from distal.evaluation.trials import chosen_task, settings_in
 from distal.learners import Learner, chance_for, embedded, from_embedded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, held_out_seed
 from distal.model.settings import SettingsDict
@@ -57,7 +56,8 @@ from distal.search.genotypes import Finalists, Genotypes
 from distal.search.restored import finalists_in
 from distal.search.results import Fresh
 from distal.studies.stages import SECONDS, Claim, Event, Stage, Stages
-from distal.tasks.sources import AnyTask
+from distal.tasks.sources import AnyTask, chosen_task
+from distal.tasks.task import settings_in
 
 HOLDS = "a search for a champion"
 CLAIM, RULE, RECORD = "request.json", "champion.json", "record.json"

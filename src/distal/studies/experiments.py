@@ -19,7 +19,6 @@ from distal import engines
 from distal.base import memory
 from distal.base.checks import one_of
 from distal.engines import Runner
-from distal.evaluation.trials import checked_maze
 from distal.learners import Learner, chance_for
 from distal.learners.shipped import published_rules
 from distal.model import draws
@@ -37,6 +36,7 @@ from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event, Stage, Stages
 from distal.studies.study import Based, Option, Scale
 from distal.tasks.mazes import MazeTask
+from distal.tasks.sources import checked_maze
 from distal.tasks.task import Task
 
 PAPER = GeneticAlgorithm()  # the paper's genetic algorithm

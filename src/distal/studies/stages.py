@@ -25,8 +25,7 @@ from distal.base.files import read_json, to_json, to_npz
 from distal.base.folders import MANIFEST, Folder, inside, known_files
 from distal.base.machine import available_cores
 from distal.engines import Runner
-from distal.engines.batch import EPs
-from distal.evaluation.trials import batch_of
+from distal.engines.batch import EPs, batch_of
 from distal.learners import Learner, embedded
 from distal.model.draws import MAX_SEED
 from distal.model.maze import MAZES, Maze, maze

@@ -34,7 +34,6 @@ from distal.base.checks import (
 from distal.base.machine import available_cores
 from distal.engines import Runner
 from distal.engines.batch import EPs
-from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, embedded, find_learner, from_embedded
 from distal.model.draws import MAX_SEED, child_seed
 from distal.model.settings import Settings
@@ -47,7 +46,7 @@ from distal.studies.stages import SECONDS, Claim, Event, Grouped, Stage, Stages
 from distal.studies.study import made_by, read_as
 from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
-from distal.tasks.task import Task
+from distal.tasks.task import Task, settings_in
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task

@@ -13,7 +13,7 @@ from distal.base.checks import InputError, counted, integer, sequence, shown
 from distal.base.display import short
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
-from distal.model.settings import MAX_NEURONS, Settings
+from distal.model.settings import MAX_NEURONS, Settings, SettingsDict
 from distal.tasks.encoders import AnyEncoder
 from distal.tasks.picture import Picture
 from distal.tasks.table import Table
@@ -153,6 +153,14 @@ class Task(ABC, Generic[W_co]):
         kind = type(self).__name__
         called = "" if self.label == kind else f"{short(self.label, 60)}: "
         return f"{kind}({called}{inputs}, {outputs}, {goals})"
+
+
+def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()) -> Settings:
+    """Return the settings in force; the task says how many steps an episode has, unless they do.
+
+    `others` are the caller's own keywords, for the nearest right spelling of an unknown one.
+    """
+    return Settings.of({"steps": task.steps, **given} if task.steps is not None else given, others)
 
 
 def checked_task(task: Task[W]) -> Task[W]:
