@@ -68,7 +68,7 @@ from distal.show import film, watch
 from distal.show.inspection_page import write_figures, write_page
 from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
-from distal.studies.champions import HeldOut
+from distal.studies.champion import HeldOut
 from distal.studies.reading_outcome import ReadingStudy
 from distal.studies.reproduction import Reproduction
 from distal.studies.study import Scale
@@ -1067,10 +1067,10 @@ def experiments() -> list[Door]:
         Door("distal.search.config.Config.from_dict", from_fields(Config.from_dict), fields_of(
             config().to_dict(), **dict.fromkeys(config().to_dict(), either)
         )),
-        Door("distal.studies.champions.HeldOut.from_dict", HeldOut.from_dict, {
+        Door("distal.studies.champion.HeldOut.from_dict", HeldOut.from_dict, {
             "data": (held_out, never),
         }),
-        Door("distal.studies.champions.HeldOut.from_dict", from_fields(HeldOut.from_dict), fields_of(
+        Door("distal.studies.champion.HeldOut.from_dict", from_fields(HeldOut.from_dict), fields_of(
             held_out(), **dict.fromkeys(held_out(), either)
         )),
         Door("distal.CMA", distal.CMA, {
@@ -1288,6 +1288,7 @@ def machinery() -> list[Door]:
             "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
             "numbers": row({"alpha_h": 0.5}, never),
         }),
+        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
         Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {
@@ -1395,7 +1396,7 @@ NO_DOOR = {
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.networks.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
             "distal.search.loop.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
-            "distal.Champion", "distal.studies.champions.HeldOut",
+            "distal.Champion", "distal.studies.champion.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
             "distal.show.watched.Watched", "distal.show.scenes.Scene", "distal.show.scenes.GridWalk",
             "distal.networks.Weights", "distal.networks.RecurrentWeights",

@@ -34,7 +34,7 @@ def parameters(thing: Callable[..., object]) -> list[str]:
 def attributes(thing: Any) -> set[str]:
     """Return what a class declares, or its constructor uses: all that an instance may have."""
     declared = {name for one in thing.__mro__ for name in (*vars(one), *vars(one).get("__annotations__", ()))}
-    return declared | set(thing.__init__.__code__.co_names)
+    return declared | set(thing.__init__.__code__.co_names if inspect.isfunction(thing.__init__) else ())
 
 
 def gaps(thing: Any, refuses: bool) -> list[str]:

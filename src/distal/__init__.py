@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from distal.learners import PlasticNetwork as PlasticNetwork
     from distal.learners import find_learner as find_learner
     from distal.learners.chance import Chance as Chance
+    from distal.learners.checking import check_learner as check_learner
     from distal.learners.hill_climbing import HillClimbing as HillClimbing
     from distal.learners.shipped import Rule as Rule
     from distal.learners.shipped import champion_record as champion_record
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from distal.search.results import Evolved as Evolved
     from distal.studies.beyond_study import BeyondStudy as BeyondStudy
     from distal.studies.beyond_study import study_beyond as study_beyond
-    from distal.studies.champions import Champion as Champion
+    from distal.studies.champion import Champion as Champion
     from distal.studies.champions import champions as champions
     from distal.studies.experiments import reproduce as reproduce
     from distal.studies.reading_outcome import ReadingStudy as ReadingStudy
@@ -97,6 +98,7 @@ _HOMES = {
     "evaluation.rule_set": "RuleSet inspect_set",
     "learners": "PlasticNetwork find_learner",
     "learners.chance": "Chance",
+    "learners.checking": "check_learner",
     "learners.hill_climbing": "HillClimbing",
     "learners.shipped": "Rule champion_record champion_rules find_rule published_rule published_rules",
     "model.maze": "Maze maze t_maze triple_t_maze",
@@ -110,7 +112,8 @@ _HOMES = {
     "search.restarts": "Restarts",
     "search.results": "Evolved",
     "studies.beyond_study": "BeyondStudy study_beyond",
-    "studies.champions": "Champion champions",
+    "studies.champion": "Champion",
+    "studies.champions": "champions",
     "studies.experiments": "reproduce",
     "studies.reading_outcome": "ReadingStudy",
     "studies.readings": "study_readings",

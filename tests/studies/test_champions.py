@@ -24,7 +24,8 @@ from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.restored import finalists_in
 from distal.search.runs import read_run
-from distal.studies.champions import FINALISTS, PRIZES, Prize, Request, written
+from distal.studies.champions import FINALISTS, Champions
+from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import Event
 from distal.tasks.mazes import MazeTask
 
@@ -177,7 +178,7 @@ def test_the_record_counts_what_was_done(folder: Path) -> None:
     assert (found.runs, found.generations, found.candidates) == (2, 1, 400)
     assert found.finalists == 2 * FINALISTS
     # The last race: 20, 10, 5 and 3 contenders in heats of t, t, 2t and 4t trials for each goal.
-    first = Request("best", 1e6, 2, 10, Config(task=MazeTask(MAZE))).first_heat
+    first = Champions(budget=1e6, runs=2, held_out=10, task=MazeTask(MAZE)).first_heat
     assert first == 200_000 // ((20 + 10 + 5 * 2 + 3 * 4) * 2 * 100)
     assert found.spent <= found.budget == 1_000_000
     wanted = (
@@ -262,7 +263,7 @@ def test_a_damaged_record_is_refused(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("prize", PRIZES)
 def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
     for budget in (1e9, 3e10, 1e11, 1e13):
-        request = Request(prize, budget, None, 4000, Config())
+        request = Champions(prize=prize, budget=budget)
         config, bred = request.config, request.bred
         assert request.judged.fitness == PRIZES[prize].fitness
         assert config.fitness == ("best" if prize == "reached" else PRIZES[prize].fitness)
@@ -276,19 +277,20 @@ def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
     with pytest.raises(
         InputError, match=r"the search and the last race take .*; give at least that, or fewer runs"
     ):
-        Request("long", 35.6e6, None, 4000, Config())
+        Champions(prize="long", budget=35.6e6)
     # The page says from which budget on finalists are bred together.
     begins = {"long": 8.6e9}.get(prize, 1.72e9)
-    bred_at = [Request(prize, budget, None, 4000, Config()).bred for budget in (0.99 * begins, begins)]
+    bred_at = [Champions(prize=prize, budget=budget).bred for budget in (0.99 * begins, begins)]
     assert [one is not None for one in bred_at] == [False, True]
     page = (Path(distal.__file__).parents[2] / "docs" / "searching.md").read_text(encoding="utf-8")
     assert "(from 1.72e9 episodes, and from 8.6e9 for the prize `long`)" in page
     # What a refusal asks for is enough.
     with pytest.raises(InputError, match="500 runs and the last race take at least") as refused:
-        Request(prize, 1e8, 500, 4000, Config())
+        Champions(prize=prize, budget=1e8, runs=500)
     least = float(re.findall(r"at least ([\d,]+)", str(refused.value))[0].replace(",", ""))
-    assert Request(prize, least, 500, 4000, Config()).config.runs == 500
-    assert [written(budget) for budget in (1e11, 2e10, 1234567)] == ["1e+11", "2e+10", "1234567"]
+    assert Champions(prize=prize, budget=least, runs=500).config.runs == 500
+    for budget, words in ((1e11, "1e+11"), (2e10, "2e+10"), (12345670, "12345670")):
+        assert f"--budget {words} " in Champions(budget=budget, runs=1).words
 
 
 def test_every_shipped_champion_is_what_its_record_says() -> None:
@@ -298,7 +300,7 @@ def test_every_shipped_champion_is_what_its_record_says() -> None:
         assert whole.record == record
         assert record["spent"] <= record["budget"]
         # Its command still asks for the same search.
-        asked = Request(record["prize"], record["budget"], None, 4000, Config(seed=record["seed"]))
+        asked = Champions(prize=record["prize"], budget=record["budget"], seed=record["seed"])
         assert asked.words == record["command"]
         bred = 0 if asked.bred is None else asked.bred.generations
         plan = asked.config.runs, asked.config.generations, bred

@@ -37,7 +37,7 @@ COMMANDS = {
     "readings": ("study", "measure what every reading of the paper does to the results"),
     "tasks": ("tasks", "ask in nine tasks whether rules learn there"),
     "beyond": ("beyond", "ask six questions that the paper leaves open"),
-    "champions": ("champions", "search for the best rule that a budget can find"),
+    "champions": ("study", "search for the best rule that a budget can find"),
     "bench": ("bench", "measure an engine"),
 }
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import json
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from distal.base.checks import folder
 from distal.cli import options, work
-from distal.cli.parser import Commands, add_command
+from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.settings import Settings
+from distal.studies.champions import Champions
 from distal.studies.registry import STUDIES
 from distal.studies.report import Table, Text
 from distal.studies.stages import outline
-from distal.studies.study import Based, Scaled, Study
+from distal.studies.study import Based, Option, Scaled, Study
+from distal.tasks.task import settings_in
 
 _WIDTH = 98  # columns of text
 _NAMES = 30  # columns of the names of rows
+_READ = {int: whole, float: number}  # the values of options
+_TASK = ("maze", "levels", "width", "heading", "env", "env_arg", "encode", "starts")  # options
 
 
 def add(commands: Commands) -> None:
@@ -29,33 +35,57 @@ def add(commands: Commands) -> None:
         _add(commands, study)
 
 
-def _add(commands: Commands, study: type[Scaled[Any]]) -> None:
+def _add(commands: Commands, study: type[Study[Any]]) -> None:
     command = add_command(commands, study.name, partial(run, study), study.title, study.about)
-    words = "; ".join(f"{name}: {scale.about}" for name, scale in study.SCALES.items())
-    command.add_argument("--scale", default=study.scale, metavar="WORD", help=f"{words} ({study.scale})")
-    for option in study.options:
+    for option in _options(study):
         text = option.help if option.default is None else f"{option.help} ({option.default})"
         command.add_argument(
-            f"--{option.name.replace('_', '-')}", default=option.default, metavar=option.metavar, help=text
-        )
-    command.add_argument("--out", metavar="DIR", help=f"folder of the report ({study.folder}-SCALE)")
+            f"--{option.name.replace('_', '-')}", type=_READ.get(option.kind), default=option.default,
+            metavar=option.metavar, help=text,
+        )  # fmt: skip
+    command.add_argument(
+        "--out", metavar="DIR", help=f"folder of the report ({study.folder}-{study.word.upper()})"
+    )
     options.add_force(command)
     options.add_seed(command)
     if issubclass(study, Based):
         options.add_elites(command, study.elites)
         options.add_settings(command)
+    if issubclass(study, Champions):
+        options.add_task(command)
+        options.add_settings(command, environments=True)
     options.add_engine(command)
 
 
-def run(study: type[Scaled[Any]], args: argparse.Namespace) -> None:
+def _options(study: type[Study[Any]]) -> tuple[Option, ...]:
+    """Return the options of a study, which begin with its scale, if it has one."""
+    if not issubclass(study, Scaled):
+        return study.options
+    words = "; ".join(f"{name}: {scale.about}" for name, scale in study.SCALES.items())
+    return (Option("scale", study.scale, words), *study.options)
+
+
+def run(study: type[Study[Any]], args: argparse.Namespace) -> None:
     """Run a study and write its report."""
-    given: dict[str, Any] = {"scale": args.scale, "seed": args.seed}
-    given |= {option.name: getattr(args, option.name) for option in study.options}
+    given: dict[str, Any] = {option.name: getattr(args, option.name) for option in _options(study)}
+    given["seed"] = args.seed
     if issubclass(study, Based):
         given["elites"] = args.elites
         given["settings"] = Settings(**options.settings(args))
         given["maze"] = options.maze(args.maze, args.heading)
-    execute(study(**given), args, args.out if args.out is not None else f"{study.folder}-{args.scale}")
+    asked = _champions(given, args) if study is Champions else study(**given)
+    end = given[study.word]
+    execute(asked, args, args.out if args.out is not None else f"{study.folder}-{end}")
+
+
+def _champions(given: dict[str, Any], args: argparse.Namespace) -> Champions:
+    """Return a search for a champion in any task, with the command that finds it on any engine."""
+    task, own = options.task(args), options.settings(args)
+    asked = Champions(**given, task=task, settings=settings_in(task, own))
+    words = {name: getattr(args, name) for name in _TASK if getattr(args, name) is not None}
+    if args.env_arg is not None:
+        words["env_arg"] = [f"{name}={json.dumps(value)}" for name, value in args.env_arg]
+    return replace(asked, command=asked.command_line({**words, **own}))
 
 
 def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from distal.base.checks import InputError, instance, integer, one_of, shown, text
+from distal.base.checks import InputError, instance, one_of, shown
 from distal.base.files import read_json
 from distal.learners.chance import Chance
+from distal.learners.checking import check_kind
 from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.learner import Learner
@@ -16,8 +16,6 @@ from distal.learners.shipped import find_rule, is_there, shipped_names
 from distal.networks.recurrent import Recurrent
 
 L = TypeVar("L", bound=Learner)
-
-_MAX_GENES = 2**16
 
 KINDS: dict[str, type[Learner]] = {}  # by the word for the kind
 DEFAULTS: dict[str, Learner] = {}  # what the word alone stands for, where it stands for anything
@@ -42,7 +40,7 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
     Raises:
         InputError: If something that a learner needs is missing, or its word or format is taken.
     """
-    _check_kind(kind)
+    check_kind(kind)
     for other in KINDS.values():
         for name in ("kind", "file_format"):
             if other is not kind and getattr(other, name) == getattr(kind, name):
@@ -61,30 +59,6 @@ def unregister(kind: str) -> None:
     others = [word for word, one in KINDS.items() if one not in _OURS]
     del KINDS[one_of("kind", kind, others)]
     DEFAULTS.pop(kind, None)
-
-
-def _check_kind(kind: Any) -> None:
-    """Refuse a class that is not a learner."""
-    if not isinstance(kind, type) or not is_dataclass(kind) or not issubclass(kind, Learner):
-        raise InputError(f"kind is {shown(kind)}, expected a dataclass that inherits from Learner")
-    for name in ("kind", "label", "key", "file_format"):
-        text(f"{name} of {kind.__name__}", getattr(kind, name, None), 50)
-    if not kind.kind.isidentifier():
-        raise InputError(f"kind of {kind.__name__} is {shown(kind.kind)}, expected one word")
-    for name in (*getattr(kind, "names", ()), "name"):
-        if name not in kind.__dataclass_fields__:
-            raise InputError(f"{kind.__name__} has no field {name!r}, which it needs")
-    for count in kind.genes or ():
-        integer(f"genes of {kind.__name__}", count, 0, _MAX_GENES)
-    plain = kind.from_genes.__func__ is Learner.from_genes.__func__  # type: ignore[attr-defined]
-    first = tuple(kind.__dataclass_fields__)[: len(kind.names)]
-    if kind.genes and plain and (kind.genes != (0, len(kind.names)) or first != kind.names):
-        raise InputError(
-            f"genes of {kind.__name__} is {shown(kind.genes)}, expected a continuous one for each of "
-            f"its first fields, {', '.join(kind.names)}; or write from_genes"
-        )
-    if kind.__abstractmethods__ or not callable(kind.update):
-        raise InputError(f"{kind.__name__} has no method update(network, trial, memory, episode)")
 
 
 register(Rule)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from distal.model.settings import Settings
 from distal.networks.episode import Acting, Episode
 from distal.networks.network import Network, State, Weights
 
-_SHAPES = ((1, 2, 1), (3, 4, 20), (7, 3, 5))  # inputs, outputs, hidden neurons
+SHAPES = ((1, 2, 1), (3, 4, 20), (7, 3, 5))  # inputs, outputs, hidden neurons
 _STEPS = 5
 
 
@@ -31,15 +33,11 @@ def check_network(kind: Any) -> None:
     missing = ", ".join(sorted(getattr(kind, "__abstractmethods__", ())))
     if missing:
         raise InputError(f"{kind.__name__} has no {missing}, which every network needs")
-    for inputs, outputs, hidden in _SHAPES:
+    for inputs, outputs, hidden in SHAPES:
         for trace_pre in READINGS["trace_pre"]:
             settings = Settings(hidden=hidden, trace_pre=trace_pre)
-            try:
+            with one_line(kind.__name__):
                 _check(kind, kind(inputs, outputs, settings, **kind.scales))
-            except InputError:
-                raise
-            except Exception as error:  # the newcomer's own
-                raise InputError(f"{kind.__name__} failed: {type(error).__name__}: {error}") from error
 
 
 def _check(kind: type[Network], network: Network) -> None:
@@ -50,35 +48,33 @@ def _check(kind: type[Network], network: Network) -> None:
     for what, matrix, mask, shape in zip(
         ("hidden", "output"), (weights.hidden, weights.output), masks, network.shapes, strict=True
     ):
-        _promise(min(shape) >= 1, f"{name}.columns is {network.columns}, expected two numbers from 1 on")
-        _promise(
+        promise(min(shape) >= 1, f"{name}.columns is {network.columns}, expected two numbers from 1 on")
+        promise(
             mask.shape == shape and mask.dtype == np.bool_,
             f"{name}.synapses() gives {mask.dtype} {mask.shape} for {what}, expected booleans {shape}",
         )
-        _promise(
-            matrix.shape == shape, f"{name} has {what} weights of shape {matrix.shape}, expected {shape}"
-        )
-        _promise(not matrix[~mask].any(), f"{name} has {what} weights where synapses() says there is none")
+        promise(matrix.shape == shape, f"{name} has {what} weights of shape {matrix.shape}, expected {shape}")
+        promise(not matrix[~mask].any(), f"{name} has {what} weights where synapses() says there is none")
     again = network.fresh_weights(1, 0)
-    _promise(
+    promise(
         (again.hidden == weights.hidden).all() and (again.output == weights.output).all(),
         f"{name}.fresh_weights(seed, episode) gives other weights the second time",
     )
-    one, two = (_lived(network, weights) for _ in range(2))
-    _promise(one.actions == two.actions, f"{name} takes other steps with the same weights and inputs")
+    one, two = (some_episode(network, weights) for _ in range(2))
+    promise(one.actions == two.actions, f"{name} takes other steps with the same weights and inputs")
     _check_record(name, network, one)
 
 
-def _lived(network: Network, weights: Weights) -> Episode[Any]:
+def some_episode(network: Network, weights: Weights, number: int = 0, ep: float = 0) -> Episode[Any]:
     """Return an episode of some steps with any inputs."""
-    name, acting = type(network).__name__, Acting(network, weights, seed=1, number=0)
+    name, acting = type(network).__name__, Acting(network, weights, seed=1, number=number)
     state: object = acting.state
-    _promise(isinstance(state, State), f"{name}.start() gives no State")
+    promise(isinstance(state, State), f"{name}.start() gives no State")
     bits = np.random.default_rng(1).integers(0, 2, (_STEPS, network.inputs), np.uint8)
     for row in bits:
         action = acting.act(row.tolist())
-        _promise(0 <= action < network.outputs, f"{name} takes the action {action} of {network.outputs}")
-    return acting.ended(0)
+        promise(0 <= action < network.outputs, f"{name} takes the action {action} of {network.outputs}")
+    return acting.ended(ep)
 
 
 def _check_record(name: str, network: Network, episode: Episode[Any]) -> None:
@@ -87,13 +83,13 @@ def _check_record(name: str, network: Network, episode: Episode[Any]) -> None:
         ("active hidden neurons", episode.hidden, network.hidden),
         ("active outputs", episode.outputs, network.outputs),
     ):
-        _promise(
+        promise(
             _bits(layer, (_STEPS, size)),
             f"{name} leaves {shown(layer)} as {what}, expected {size} bits a step",
         )
     sources = network.sources(episode, network.settings.trace_pre)
     for what, layer, columns in zip(("hidden", "output"), sources, network.columns, strict=True):
-        _promise(
+        promise(
             _bits(layer, (_STEPS, columns)),
             f"{name}.sources() gives {np.shape(layer)} for {what}, expected bits {(_STEPS, columns)}",
         )
@@ -103,6 +99,18 @@ def _bits(layer: NDArray[Any], shape: tuple[int, int]) -> bool:
     return layer.shape == shape and layer.dtype.kind in "bui" and bool(np.isin(layer, (0, 1)).all())
 
 
-def _promise(kept: object, broken: str) -> None:
+@contextmanager
+def one_line(name: str) -> Iterator[None]:
+    """Turn whatever a newcomer raises into one line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{name} failed: {type(error).__name__}: {error}") from error
+
+
+def promise(kept: object, broken: str) -> None:
+    """Refuse a newcomer with the promise that it broke."""
     if not kept:
         raise InputError(broken)

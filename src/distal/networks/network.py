@@ -49,13 +49,10 @@ class Weights(Frozen):
 class Sums(NamedTuple):
     """The hidden neurons of a step, and the sums of its outputs.
 
-    Args:
+    Attributes:
         hidden: The values that the hidden neurons pass on, (H).
         active: Which of them count as active, zeros and ones.
         outputs: The sum of each output, (O).
-
-    Returns:
-        The three of them.
     """
 
     hidden: Hidden

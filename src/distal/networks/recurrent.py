@@ -78,9 +78,6 @@ class Recurrent(Network):
         settings: The number of hidden neurons, their kind, and the readings.
         **scales: alpha_h and alpha_o, each in [0, 1]; 0.2 if left out.
 
-    Returns:
-        The network, without weights.
-
     Raises:
         InputError: If a number is out of its range.
     """

@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from distal.base.checks import InputError, folder
+from distal.studies.champions import Champions
 from distal.studies.experiments import Experiments
 from distal.studies.readings import Readings
-from distal.studies.study import Scaled
+from distal.studies.study import Study
 
-STUDIES: tuple[type[Scaled[Any]], ...] = (Experiments, Readings)
+STUDIES: tuple[type[Study[Any]], ...] = (Experiments, Readings, Champions)
 
 
 def write_report(result: Any, out: str | Path) -> Path:
     """Write figures, tables, numbers and the page into a folder; return the path of the page.
 
     Args:
-        result: The outcome of a study: what `reproduce`, `study_readings`, `study_tasks` or
-            `study_beyond` returns.
+        result: The outcome of a study: what `reproduce`, `study_readings`, `study_tasks`,
+            `study_beyond` or `champions` returns.
         out: The folder of the work itself, or any that holds no file of these names.
 
     Returns:

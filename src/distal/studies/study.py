@@ -91,15 +91,17 @@ class Option:
 
     Attributes:
         name: The name of the field.
-        default: The value if the option is left out.
+        default: The value if the option is left out, as it would be typed.
         help: The help, without the default.
         metavar: The placeholder of the value in the help.
+        kind: What the value is: str, int or float.
     """
 
     name: str
     default: str | None
     help: str
     metavar: str = "WORD"
+    kind: type = str
 
 
 class Study(ABC, Generic[Outcome]):
@@ -108,20 +110,24 @@ class Study(ABC, Generic[Outcome]):
     Attributes:
         name: The word for its command.
         folder: The beginning of the name that its folder has, if none is named.
+        word: The option whose value is the end of that name.
         title: The help of its command, in a line.
         about: The same at more length.
         file: The file that describes a study in its folder.
         format: The word in that file that says what it is.
         report_class: The class of its report.
+        options: The options of its command that no other has.
     """
 
     name: ClassVar[str]
     folder: ClassVar[str]
+    word: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[str]
     file: ClassVar[str]
     format: ClassVar[str]
     report_class: ClassVar[type[Report[Any]]]
+    options: ClassVar[tuple[Option, ...]] = ()
 
     @property
     @abstractmethod
@@ -257,8 +263,8 @@ class Scaled(Study[Outcome]):
         seed: The seed of all random numbers.
     """
 
+    word: ClassVar[str] = "scale"
     SCALES: ClassVar[dict[str, Scale]]
-    options: ClassVar[tuple[Option, ...]] = ()
 
     scale: str = "quick"
     seed: int = 0

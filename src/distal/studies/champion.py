@@ -1,0 +1,271 @@
+"""A champion: a learner, how it was found, and how it did on trials that no search has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from distal.base.checks import (
+    InputError,
+    ascending,
+    counted,
+    instance,
+    integer,
+    not_negative,
+    number,
+    one_of,
+    reading,
+    sequence,
+    shown,
+    text,
+    unit_interval,
+)
+from distal.base.files import read_json, to_json
+from distal.base.folders import Folder, for_report, sealed, unsealed
+from distal.base.significance import mean_interval, share_interval
+from distal.engines.batch import EPs
+from distal.learners import Learner, embedded, from_embedded
+from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.search.results import Fresh
+from distal.studies.intervals import optional_share
+from distal.studies.prizes import PRIZES
+from distal.studies.report import Block, Report, Table, Text
+
+RULE, RECORD = "champion.json", "record.json"
+_FORMAT, _VERSION = "distal-champion", 1
+# The numbers of a record that are counts, and the least that each can be.
+_COUNTS = {
+    "episodes": 1, "seed": 0, "budget": 1, "spent": 1, "runs": 1, "generations": 0, "bred": 0,
+    "candidates": 1, "finalists": 1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How a champion did on trials that no search has seen, and chance on the same ones.
+
+    Attributes:
+        trials: How many.
+        fitness: Its mean score.
+        standard_error: Its standard error.
+        low: The lower end of the 95 % interval of the mean.
+        high: The upper end.
+        chance: The mean score of chance.
+        chance_standard_error: Its standard error.
+        p: From the two-sided paired t-test against chance.
+        superiority: The share of trials in which it is better than chance; a tie counts half.
+        reached: The share of trials that reached the goal, or None where a task has no such thing.
+        reached_low: The lower end of its 95 % interval.
+        reached_high: The upper end.
+        chance_reached: The share of chance's trials that did.
+    """
+
+    trials: int
+    fitness: float
+    standard_error: float
+    low: float
+    high: float
+    chance: float
+    chance_standard_error: float
+    p: float
+    superiority: float
+    reached: float | None = None
+    reached_low: float | None = None
+    reached_high: float | None = None
+    chance_reached: float | None = None
+
+    @classmethod
+    def of(cls, own: tuple[EPs, EPs], chance: tuple[EPs, EPs], target: float | None) -> HeldOut:
+        """Sum up the scores and the best EPs of all trials, of a champion and of chance."""
+        fresh: Any = Fresh.of(own[0], chance[0])  # with all numbers of chance
+        held = cls(
+            len(own[0]), fresh.fitness, fresh.standard_error, *mean_interval(own[0]), fresh.chance,
+            fresh.chance_standard_error, fresh.p, fresh.superiority,
+        )  # fmt: skip
+        if target is None:
+            return held
+        reached = int((own[1] <= target).sum())
+        low, high = share_interval(reached, held.trials)
+        return replace(
+            held, reached=reached / held.trials, reached_low=low, reached_high=high,
+            chance_reached=float((chance[1] <= target).mean()),
+        )  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: object) -> HeldOut:
+        """Read the numbers by name.
+
+        Raises:
+            InputError: If one is missing or out of its range.
+        """
+        given = instance("held_out", data, dict, "the numbers of held-out trials, by name")
+        if set(given) != set(cls.__dataclass_fields__):
+            raise InputError(f"held_out is {shown(data)}, expected {', '.join(cls.__dataclass_fields__)}")
+        ranges: dict[str, Callable[[str, object], float | None]] = {
+            "standard_error": not_negative, "chance_standard_error": not_negative, "p": unit_interval,
+            "superiority": unit_interval,
+        }  # fmt: skip
+        shares = [name for name in given if "reached" in name]
+        reached = optional_share if all(given[name] is None for name in shares) else unit_interval
+        ranges |= dict.fromkeys(shares, reached)  # all of them, or none
+        found: dict[str, Any] = {name: ranges.get(name, number)(name, value) for name, value in given.items()}
+        found["trials"] = integer("trials", given["trials"], 2, MAX_COUNT)
+        ascending(found["low"], found["high"])
+        if found["reached"] is not None:
+            ascending(found["reached_low"], found["reached_high"])
+        return cls(**found)
+
+
+@dataclass(frozen=True)
+class Champion:
+    """A champion and how it was found.
+
+    Attributes:
+        learner: The learner.
+        prize: What it is the best at: a word of `PRIZES`.
+        fitness: What a trial is judged by.
+        episodes: Of a trial.
+        command: The command that finds it again.
+        seed: The seed of all random numbers.
+        version: The version of Distal that found it.
+        engine: The engine that did the work; it changes no number.
+        budget: The episodes that the search might take.
+        spent: The episodes that it took.
+        runs: Independent runs of the search.
+        generations: Of each, after its first population.
+        bred: Generations in which the finalists of all runs were bred together; 0 if the budget
+            was too small for that.
+        candidates: How many measurements of candidates all of these made; those of elites in every
+            generation count.
+        finalists: How many candidates were in the last race.
+        selected: Its mean score in the last race, over the trials that chose it, hence optimistic.
+        run_fitness: What the runs judged a trial by.
+        run_winners: The re-measured fitness of the winner of each run, by that.
+        held_out: How it did on held-out trials, measured once.
+    """
+
+    learner: Learner
+    prize: str
+    fitness: str
+    episodes: int
+    command: str
+    seed: int
+    version: str
+    engine: str
+    budget: int
+    spent: int
+    runs: int
+    generations: int
+    bred: int
+    candidates: int
+    finalists: int
+    selected: float
+    run_fitness: str
+    run_winners: tuple[float, ...]
+    held_out: HeldOut
+
+    def __repr__(self) -> str:
+        held = self.held_out
+        return (
+            f"Champion({PRIZES[self.prize].words}: {held.fitness:.2f} [{held.low:.2f}, {held.high:.2f}] "
+            f"held out, chance {held.chance:.2f})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {"learner": embedded(self.learner), "record": self.record}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """How it was found, ready for JSON."""
+        own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "learner"}
+        return {**own, "run_winners": list(self.run_winners), "held_out": asdict(self.held_out)}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Champion:
+        """Read what `to_dict` returns.
+
+        Raises:
+            InputError: If it is something else.
+        """
+        given = instance("data", data, dict, "what Champion.to_dict returns")
+        with reading("a champion"):
+            record = dict(given["record"])
+            held_out = HeldOut.from_dict(record.pop("held_out"))
+            found = sequence("run_winners", record.pop("run_winners"), "a list of numbers")
+            one_of("prize", record["prize"], PRIZES)
+            for name in ("fitness", "run_fitness", "command", "version", "engine"):
+                text(name, record[name])
+            for name, least in _COUNTS.items():
+                record[name] = integer(name, record[name], least)
+            integer("seed", record["seed"], 0, MAX_SEED)
+            integer("the number of run_winners", len(found), record["runs"], record["runs"])
+            record["selected"] = number("selected", record["selected"])
+            winners = tuple(number("run_winners", value) for value in found)
+            return cls(
+                learner=from_embedded(given["learner"]), held_out=held_out, run_winners=winners, **record
+            )
+
+    @classmethod
+    def stored(cls, folder: Folder) -> Champion | None:
+        """Return the champion that a folder already holds."""
+        path = folder.file(RECORD)
+        if not path.exists():
+            return None
+        content, _ = unsealed(read_json(path, "file"), _FORMAT, (_VERSION,), path, "distal champions")
+        try:
+            return cls.from_dict(content)
+        except InputError as error:
+            raise InputError(f"file {str(path)!r} is damaged: {error}") from None
+
+    def keep(self, folder: Folder) -> None:
+        """Write the rule and the record into a folder, unless they are there."""
+        folder.mend_text(RULE, to_json(self.learner.to_dict()) + "\n")
+        folder.mend_text(RECORD, to_json(sealed(self.to_dict(), _FORMAT, _VERSION)) + "\n")
+
+
+class ChampionReport(Report[Champion]):
+    """The report of a search: the rule, its record, and a table for the terminal."""
+
+    holds: ClassVar[str] = "a search for a champion"
+    of: ClassVar[type] = Champion
+    title: ClassVar[str] = "A champion"
+    page: ClassVar[str] = RECORD
+    text: ClassVar[str] = RECORD
+    data: ClassVar[str] = RECORD
+    more: ClassVar[tuple[str, ...]] = (RULE,)
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the record, ready for JSON."""
+        return self.outcome.to_dict()
+
+    def summary(self) -> Sequence[Table | Text]:
+        """Return how the champion did, and how it was found."""
+        one, held = self.outcome, self.outcome.held_out
+        mean = f"{held.fitness:.2f} ± {held.standard_error:.2f}  [{held.low:.2f}, {held.high:.2f}]"
+        chance = f"{held.chance:.2f} ± {held.chance_standard_error:.2f}"
+        rows = [[f"held out, {counted(held.trials, 'trial')}", mean, chance]]
+        if held.reached is not None:
+            share = f"{held.reached:.1%}  [{held.reached_low:.1%}, {held.reached_high:.1%}]"
+            rows.append(["trials that reached the goal", share, f"{held.chance_reached:.1%}"])
+        rows.append(["in the race that selected it", f"{one.selected:.2f}", ""])
+        found = (one.runs, one.generations, one.bred, one.candidates, one.finalists, one.spent, one.budget)
+        columns = ("runs", "generations", "bred", "measured", "finalists", "episodes", "of")
+        return [
+            Table("", f"champion: {PRIZES[one.prize].words}", "", ("", "champion", "chance"), rows),
+            Table("", "the search", "", columns, [[f"{count:,}" for count in found]]),
+            Text("Brackets: 95 % intervals. bred: generations of the finalists of all runs together."),
+            Text(f"The rule is in {RULE}, beside its record."),
+        ]
+
+    def blocks(self) -> Sequence[Block]:
+        """Return what the terminal shows."""
+        return self.summary()
+
+    def write(self, out: str | Path) -> Path:
+        """Write the rule and the record; return the path of the record."""
+        with for_report(out, self.holds, self.files()) as folder:
+            self.outcome.keep(folder)
+            return folder.file(RECORD)
