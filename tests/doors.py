@@ -814,7 +814,7 @@ def learning() -> list[Door]:
             "most_trials": row(100, none_or(whole(50, 2**32 - 1, quick=1000))),
         }),
         Door("distal.Comparison.plot", method(comparison, "plot"), AX),
-        Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
+        Door("distal.climb", distal.climb, {"climber": row(CLIMBER, one(HillClimbing)), **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
         Door("distal.Result.from_dict", Result.from_dict, {"data": (lambda: result().to_dict(True), never)}),
