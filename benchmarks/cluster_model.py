@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from distal.base.colours import LIGHT
 from distal.engines import Batch, Runner, Trials
 from distal.search.config import Config
-from distal.search.loop import Group
-from distal.search.restored import new_runs
+from distal.search.loop import advance
 from distal.studies import figures
 
 ROOT = Path(__file__).parent.parent
@@ -64,12 +63,12 @@ def breeding() -> float:
     config = Config("dsp")
     runner = Runner("cpu")
     runner.module = _Nothing()
-    runs = Group(config, new_runs(config), runner)
+    generations = advance(config, config.begin_runs(), runner)
+    next(generations)
     seconds = []
     for _ in range(12):
         began = time.perf_counter()
-        runs.ask()
-        runs.tell(runs.evaluate())
+        next(generations)
         seconds.append(time.perf_counter() - began)
     return float(np.median(seconds[2:]))
 

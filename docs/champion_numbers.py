@@ -178,9 +178,6 @@ def gap(own: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, float
 def behaviour(ep: EPs, target: float, goals: int) -> dict[str, Any]:
     """Return what the episodes (trials, episodes) of a learner show, beyond the best of them."""
     hit = ep <= target
-    before, after = hit[:, :-1], ep[:, 1:] == ep[:, :-1]
-    worse = np.zeros_like(before)  # than the episode before: m is −1
-    worse[:, 1:] = ep[:, 1:-1] > ep[:, :-2]
     found = Behaviour.of(ep, target)
     ends = [np.unique(ep[goal::goals, -1], return_counts=True) for goal in range(goals)]
     reached = np.asarray(hit.any(axis=1))
@@ -189,44 +186,26 @@ def behaviour(ep: EPs, target: float, goals: int) -> dict[str, Any]:
         LAST: mean(ep[:, -KEPT_LAST:].mean(axis=1)),
         "reached": share(reached),
         "reached_by_goal": [float(reached[goal::goals].mean()) for goal in range(goals)],
-        "best_where_reached": [
-            _part(ep[goal::goals].min(axis=1), reached[goal::goals]) for goal in range(goals)
-        ],
         "median_first": found.median_first,
         "retained": found.retained,
-        "again_at_once": _part(hit[:, 1:], before),
+        "again_at_once": float(hit[:, 1:][hit[:, :-1]].mean()) if hit[:, :-1].any() else None,
         "same_end": float(np.mean([counts.max() / counts.sum() for _, counts in ends])),
         "usual_end": [float(values[counts.argmax()]) for values, counts in ends],
         "different": mean(np.array([len(np.unique(row)) for row in ep])),
-        "repeated": {
-            "goal": _part(after, before),
-            "no worse": _part(after, ~before & ~worse),
-            "worse": _part(after, ~before & worse),
-        },
     }
-
-
-def _part(what: NDArray[Any], where: NDArray[np.bool_]) -> float | None:
-    """Return a mean, or how often something is true, where something else is; None if that is nowhere."""
-    return float(what[where].mean()) if where.any() else None
 
 
 def after_success(ep: EPs, target: float) -> dict[str, list[float]]:
     """Return the share of trials that reach the goal 1, 2, … episodes after their first success.
 
-    Every number is of those trials that have so many episodes left; the list ends where fewer
-    than five do.
+    Every number is of the trials that have so many episodes left; the list ends where fewer than five do.
     """
     hit = ep <= target
     first = np.where(hit.any(axis=1), hit.argmax(axis=1), ep.shape[1])
-    shares, counts = [], []
-    for later in range(1, _AFTER + 1):
-        rows = np.flatnonzero(first + later < ep.shape[1])
-        if len(rows) < 5:
-            break
-        shares.append(float(hit[rows, first[rows] + later].mean()))
-        counts.append(len(rows))
-    return {"share": shares, "trials": [float(count) for count in counts]}
+    left = [np.flatnonzero(first + later < ep.shape[1]) for later in range(1, _AFTER + 1)]
+    left = [rows for rows in left if len(rows) >= 5]  # the later, the fewer
+    shares = [float(hit[rows, first[rows] + later].mean()) for later, rows in enumerate(left, start=1)]
+    return {"share": shares, "trials": [float(len(rows)) for rows in left]}
 
 
 def curves(ep: EPs, target: float) -> dict[str, Any]:
@@ -307,9 +286,14 @@ def inside(trials: Trials, size: Size, rule: Rule, measure: Measure, episodes: i
     knocked = effects([with_row(rule, row, change) for row, change in asked])
     corrected = holm([effect.p for effect in knocked])
     usage = count_usage(trials.batch([rule], HOME, episodes, min(count, 80)), trials.runner.engine)
-    tried = [(name, value) for name in NUMBERS for value in _tried(getattr(rule, name))]
-    given: list[Any] = [{name: value} for name, value in tried]
-    numbers = effects([replace(rule, **one) for one in given])
+    tried: list[dict[str, Any]] = [
+        {name: value}
+        for name in NUMBERS
+        for value in dict.fromkeys([0.0, getattr(rule, name) / 2, min(1.0, 2 * getattr(rule, name))])
+        if value != getattr(rule, name)
+    ]
+    rows = [[of(row) for row in range(ROWS)] for of in SIGNALS.values()]
+    signals = [replace(rule, delta_w=[0 if k is None else rule.delta_w[k] for k in one]) for one in rows]
     return {
         "measure": str(measure),
         "episodes": episodes,
@@ -319,41 +303,21 @@ def inside(trials: Trials, size: Size, rule: Rule, measure: Measure, episodes: i
         "use": usage.rows.tolist(),
         "use_by_layer": usage.counts.sum(axis=0).tolist(),
         "unused": list(usage.unused),
-        "changed": _changed(rule, usage.counts.sum(axis=(0, 1))),
         "knockouts": [
             {"row": row, "change": change, **asdict(effect), "corrected": p}
             for (row, change), effect, p in zip(asked, knocked, corrected, strict=True)
         ],
         "signals": {
             name: asdict(effect)
-            for name, effect in zip(SIGNALS, effects(_with_signals(rule)), strict=True)
+            for name, effect in zip(SIGNALS, effects(signals), strict=True)
         },
         "numbers": [
             {"name": name, "value": value, **asdict(effect)}
-            for (name, value), effect in zip(tried, numbers, strict=True)
+            for one, effect in zip(tried, effects([replace(rule, **one) for one in tried]), strict=True)
+            for name, value in one.items()
         ],
         "movement": movement(trials, size, rule),
     }  # fmt: skip
-
-
-def _tried(value: float) -> list[float]:
-    """Return the values that are tried in place of one of a rule's numbers: none of it, half and twice."""
-    return [one for one in dict.fromkeys([0.0, value / 2, min(1.0, 2 * value)]) if one != value]
-
-
-def _with_signals(rule: Rule) -> list[Rule]:
-    """Return the rule as it would be if it heard another m, or did not act on one."""
-    rows = [[of(row) for row in range(ROWS)] for of in SIGNALS.values()]
-    return [replace(rule, delta_w=[0 if k is None else rule.delta_w[k] for k in one]) for one in rows]
-
-
-def _changed(rule: Rule, counts: NDArray[np.int64]) -> dict[str, float]:
-    """Return the share of the updates after each m that change a weight."""
-    acts = np.array(rule.delta_w) != 0
-    return {
-        name: float((counts[m::2] * acts[m::2]).sum() / max(1, counts[m::2].sum()))
-        for m, name in enumerate(("m = −1", "m = +1"))
-    }
 
 
 # ------------------------------------------------------------------ elsewhere
@@ -380,11 +344,9 @@ def elsewhere(
                 "minus_climber": gap(own, climber), "perfect": sum(distances) / len(distances),
             }
         )  # fmt: skip
-    tests = ("minus_chance", "minus_climber")
-    corrected = iter(holm([row[test]["p"] for row in rows for test in tests]))
-    for row in rows:
-        for test in tests:
-            row[test]["corrected"] = next(corrected)
+    gaps = [row[test] for row in rows for test in ("minus_chance", "minus_climber")]
+    for one, p in zip(gaps, holm([one["p"] for one in gaps]), strict=True):
+        one["corrected"] = p
     return rows
 
 

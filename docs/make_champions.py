@@ -18,13 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from champion_figures import figures
 from champion_numbers import QUICK, Size, measure
-from champion_tables import page
+from champion_tables import TITLE, blocks
 
 from distal.base.checks import InputError, integer
 from distal.base.files import to_json, write_text
 from distal.cli.terminal import tell
+from distal.studies.figures import standalone
+from distal.studies.report import Figure, to_markdown
 
 DOCS = Path(__file__).parent
 
@@ -32,9 +33,11 @@ DOCS = Path(__file__).parent
 def write(data: dict[str, Any], out: Path) -> None:
     """Write the tables and the figures into a folder."""
     (out / "figures").mkdir(parents=True, exist_ok=True)
-    write_text(out / "champions-tables.md", page(data))
-    for name, svg in figures(data).items():
-        write_text(out / "figures" / f"{name}.svg", svg)
+    page = blocks(data)
+    write_text(out / "champions-tables.md", to_markdown(TITLE, page))
+    for block in page:
+        if isinstance(block, Figure):
+            write_text(out / "figures" / f"{block.name}.svg", standalone(block.drawn[0]))
 
 
 def main(arguments: list[str]) -> None:

@@ -1395,7 +1395,7 @@ NO_DOOR = {
             "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.networks.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",
-            "distal.search.loop.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
+            "distal.search.recorder.Step", "distal.search.config.Config", "distal.search.genotypes.Finalists",
             "distal.Champion", "distal.studies.champion.HeldOut",
             "distal.studies.stages.Stage", "distal.studies.stages.Event",
             "distal.show.watched.Watched", "distal.show.scenes.Scene", "distal.show.scenes.GridWalk",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from distal import GeneticAlgorithm, Maze
 from distal.search.genotypes import Genotypes
-from distal.search.loop import Step
+from distal.search.recorder import Step
 from distal.search.search import Search
 
 MAZE = Maze.from_text("#####\n#0S1#\n#####")

@@ -32,8 +32,8 @@ from distal import InputError, Maze, evolve, reproduce, resume
 from distal.base.files import to_json, write_text
 from distal.base.folders import fingerprint
 from distal.cli import main
-from distal.search.loop import Step
-from distal.search.restored import summary
+from distal.search.contents import summary
+from distal.search.recorder import Step
 from distal.studies.experiments import Experiments
 from distal.studies.study import Scale
 from tests import doors

@@ -22,9 +22,9 @@ from distal import InputError, evolve, reproduce, resume, study_readings, write_
 from distal.base import folders
 from distal.base.folders import Folder, Manifest, fingerprint, read_manifest
 from distal.cli import main
-from distal.search import runs
-from distal.search.loop import Step
-from distal.search.restored import summary
+from distal.search import run_folder
+from distal.search.contents import summary
+from distal.search.recorder import Step
 from distal.studies.experiments import Experiments
 from distal.studies.readings import Readings
 from distal.studies.stages import Event, _stored_curves
@@ -130,7 +130,7 @@ def test_force_removes_what_the_manifest_names_and_nothing_else(copy: Path) -> N
         (copy / name).write_bytes(data)
     evolve("hc", **{**SMALL, "runs": 1, "generations": 0}, out=copy, force=True)
     now = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
-    ours = {*runs.run_files(1), "manifest.json"}
+    ours = {*run_folder.run_files(1), "manifest.json"}
     assert now == {*ours, "thesis.tex", "winners/medal.txt", "more.npz"}
 
 
@@ -322,7 +322,7 @@ def test_a_report_whose_files_are_links_is_refused(
     assert snapshot(other) == before
 
 
-@pytest.mark.parametrize("name", runs.run_files(1))
+@pytest.mark.parametrize("name", run_folder.run_files(1))
 def test_a_pipe_in_the_place_of_a_file_is_refused_without_waiting(name: str, copy: Path) -> None:
     (copy / name).unlink()
     os.mkfifo(copy / name)

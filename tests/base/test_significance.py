@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from distal.base import significance
-from distal.base.significance import confidence_sequence, holm, mean_interval, signed_rank
+from distal.base.significance import confidence_sequence, holm, mean_interval, paired_superiority, signed_rank
 
 
 def test_the_rank_sum_test_by_hand() -> None:
@@ -122,3 +122,10 @@ def test_an_interval_of_a_mean_is_students() -> None:
     low, high = mean_interval(np.array([1.0, 2.0, 3.0]))  # t = 4.3027 with two degrees of freedom
     assert (low, high) == pytest.approx((2 - 4.3027 / 3**0.5, 2 + 4.3027 / 3**0.5), abs=1e-4)
     assert mean_interval(np.array([5, 5])) == (5, 5)
+
+
+def test_a_pair_is_compared_with_itself_alone() -> None:
+    # Every trial is better by one; two trials at random would be so in three of four cases.
+    own = np.array([40] * 50 + [110] * 50)
+    assert paired_superiority(own, own + 1) == 1
+    assert paired_superiority([1, 2, 3, 4], [1, 3, 2, 5]) == (2 + 0.5) / 4

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import distal
-from distal import published_rule
+from distal import Chance, learn, published_rule
+from distal.cli import learn as learn_command
+from distal.cli import main, terminal
 from tests.command_line import output, output_json
+from tests.evaluation.test_difference import result_of
 from tests.mazes import T
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
@@ -98,3 +103,132 @@ def test_one_of_a_thing_is_written_in_the_singular(
     assert "\n1 trial (1 for each of 1 final position), 1 episode, seed 0" in text
     page = ["--out", str(tmp_path / "page.html")]
     assert ": 1 episode, seed 0" in output(capsys, "watch", "hc", "--episodes", "1", "--steps", "9", *page)
+
+
+def test_the_command_line_shows_chance_beside_a_rule(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    few = ["--trials", "1", "--episodes", "20"]
+    result = learn("paper:1", trials=1, episodes=20, keep_ep=True)
+    assert result.chance is not None
+    assert result.difference is not None
+    assert result.chance.behaviour is not None
+    data = json.loads(output(capsys, "learn", "paper:1", *few, "--json"))
+    assert data["chance"]["fitness"] == result.chance.fitness
+    assert data["chance"]["difference"] == result.difference.mean
+    assert data["chance"]["difference_standard_error"] == result.difference.standard_error
+    assert data["chance"]["p"] == result.difference.p
+    assert data["chance"]["behaviour"] == result.chance.behaviour.to_dict()
+    assert "curves" not in data
+    data = json.loads(output(capsys, "learn", "paper:1", *few, "--json", "--curves"))
+    assert result.ep is not None
+    assert data["curves"] == {"best": result.best.tolist(), "ep": result.ep.tolist()}
+    assert "chance" not in json.loads(output(capsys, "learn", "paper:1", *few, "--json", "--no-chance"))
+    table = tmp_path / "curves.csv"
+    output(capsys, "learn", "paper:1", *few, "--csv", str(table))
+    assert table.read_text() == result.to_csv().replace("\r\n", "\n")
+    text = output(capsys, "climb", "--sigma", "0.1", "--alpha-h", "0.2", "--alpha-o", "0.2", *few)
+    assert "chance" in text
+    assert "Beats chance:" in text
+
+
+def test_one_screen_says_whether_a_rule_beats_chance_and_keeps_what_it_found(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = output(capsys, "learn", "evolved:1", "--trials", "20")
+    result = learn("evolved:1", trials=20)
+    assert result.difference is not None
+    beats, keeps = text.splitlines()[-2:]  # last, so that they stay on a small screen
+    assert beats == f"Beats chance: yes (p = {result.difference.p:.2g}, paired t-test)."
+    assert keeps.startswith("Keeps what it found: no, ")
+    assert keeps.endswith("% of the episodes after the first success reach the goal again (yes from 50%).")
+    assert len(text.splitlines()) <= 40
+    assert max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize(
+    ("own", "verdict"),
+    [([90, 91, 92, 93], "yes (p = "), ([110, 111, 112, 113], "no, it is worse (p = "),
+     ([90, 111, 92, 113], "not shown (p = ")],
+)  # fmt: skip
+def test_the_verdict_has_three_words(
+    capsys: pytest.CaptureFixture[str], own: list[int], verdict: str
+) -> None:
+    learn_command.show_result(result_of([[value] for value in own], [[100], [102], [102], [101]]))
+    assert f"Beats chance: {verdict}" in capsys.readouterr().out
+
+
+def test_a_terminal_of_80_columns_shows_every_number(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learn_command, "console", lambda: terminal.PlainConsole(width=80))
+    rule = replace(published_rule(1), name="run 15, seed 10")
+    for learner in ("evolved:1", rule, "hc", "chance"):
+        result = learn(learner, trials=2, episodes=10_000, keep_ep=True)
+        learn_command.show_result(result)
+        text = capsys.readouterr().out
+        assert "…" not in text
+        tables = [line.rstrip() for line in text.splitlines() if line.startswith(" ")]
+        assert max(map(len, tables)) <= 78
+        for one in (result, result.chance):
+            if one is not None:
+                assert f"{one.fitness:.2f} ± {one.standard_error:.2f}" in text
+
+
+def test_every_final_position_has_chance_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    result = learn("evolved:1", trials=3)
+    assert result.chance is not None
+    assert result.maze is not None
+    learn_command.show_result(result)
+    text = capsys.readouterr().out
+    rows = [line.split() for line in text.splitlines()]
+    assert ["final", "position", "distance", "mean", "best", "EP", "chance", "reached", "chance"] in rows
+    for g, symbol in enumerate(result.maze.symbols):
+        own, by_chance = result.final[g::8], result.chance.final[g::8]
+        numbers = [f"{own.mean():.2f}", f"{by_chance.mean():.2f}"]
+        shares = [f"{(own < 100).mean():.0%}", f"{(by_chance < 100).mean():.0%}"]
+        assert [symbol, str(result.maze.start_distances[g]), *numbers, *shares] in rows
+    learn_command.show_result(replace(result, chance=None))
+    assert "chance" not in capsys.readouterr().out
+
+
+def test_only_what_applies_to_a_learner_is_said_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--trials", "2", "--episodes", "100"]
+    rule, climber, by_chance = (output(capsys, "learn", name, *few) for name in ("paper:1", "hc", "chance"))
+    for reading in ("m_ties", "trace_pre", "normalise"):
+        assert reading in rule
+        assert reading not in climber + by_chance
+    for reading in ("outputs winner", "blocked turn"):
+        assert all(reading in text for text in (rule, climber, by_chance))
+    note = "; the climb itself keeps its best weights, each episode tries a change to them."
+    assert " ".join(climber.split()).endswith(note)
+    assert "climb" not in rule
+    assert "Keeps what it found" in rule
+    assert "Keeps what it found" not in by_chance
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["learn", "paper:1", "--curves"], "--curves is for --json"),
+        (["learn", "paper:1", "--sigma", "0.1"], "--sigma is for hc alone"),
+        (["learn", "chance", "--sigma", "0.1"], "--sigma is for hc alone"),
+        (["learn", "paper:1", "--alpha-h", "0.1"], "--alpha-h is for hc and chance alone"),
+        (["learn", "chance", "--alpha-h", "2"], "alpha_h is 2.0"),
+        (["learn", "paper:1", "--csv", "no/such/folder.csv"], "its folder does not exist"),
+        (["learn", "paper:1", "--csv", ""], "--csv is empty"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
+    assert main(arguments) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_chance_takes_its_scales_from_the_options(capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(
+        output(capsys, "learn", "chance", "--alpha-h", "0.4", "--trials", "1", "--episodes", "5", "--json")
+    )
+    assert data["random_weights"] == {"alpha_h": 0.4, "alpha_o": 0.2}
+    assert data["best"] == learn(Chance(0.4, 0.2), trials=1, episodes=5).final.tolist()

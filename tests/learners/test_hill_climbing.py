@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
-import pytest
 
-from distal import HillClimbing, InputError, learners, triple_t_maze
+from distal import HillClimbing, learners, triple_t_maze
 from distal.learners import hill_climbing
 from distal.model import draws
 from distal.model.settings import Settings
@@ -18,13 +15,6 @@ from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
 
 CLIMBER = HillClimbing(sigma=0.2, alpha_h=0.1, alpha_o=0.3)
-
-
-FILE = {
-    "format": "distal-climber",
-    "version": 1,
-    **CLIMBER.to_dict(),
-}  # as `distal evolve --learner hc` writes it
 
 
 def run(n: int, resample: int | None = None, **settings: object) -> list[Episode[MazeWalk]]:
@@ -81,41 +71,3 @@ def test_readings_of_the_update_do_not_apply() -> None:
     assert [e.ep for e in run(30, m_ties="punish", trace_pre="current", normalise="none")] == default
     assert [e.ep for e in run(30, outputs="binary")] != default
     assert [e.ep for e in run(30, blocked="stay")] != default
-
-
-@pytest.mark.parametrize("name", ["sigma", "alpha_h", "alpha_o"])
-@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), float("inf"), "0.5", True, None])
-def test_parameters_lie_between_0_and_1(name: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"{name} is .*expected a number from 0 to 1"):
-        HillClimbing(**{"sigma": 0.1, "alpha_h": 0.1, "alpha_o": 0.1, name: value})  # type: ignore[arg-type]
-
-
-def test_a_climber_file_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "climber.json"
-    path.write_text(json.dumps(FILE))
-    assert HillClimbing.load(path) == CLIMBER
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("[1]", "expected an object with sigma, alpha_h, alpha_o"),
-        (json.dumps({**FILE, "format": "distal-rule"}), "format is 'distal-rule', expected 'distal-climber'"),
-        (json.dumps({**FILE, "version": 2}), "version is 2, this release reads version 1"),
-        (json.dumps({**FILE, "version": True}), "version is True, this release reads version 1"),
-        (json.dumps({**FILE, "sgima": 1}), "unknown field 'sgima'; did you mean 'sigma'?"),
-        (json.dumps({**FILE, "sigma": "0.2"}), "sigma is '0.2', expected a number from 0 to 1"),
-        (json.dumps({**FILE, "sigma": 10**400}), "sigma is 1000"),
-        (json.dumps(FILE).replace("0.2", "NaN"), "is not JSON: NaN is not a JSON number"),
-        (json.dumps(FILE)[:-1] + ', "sigma": 0.5}', "is not JSON: it has the name 'sigma' twice"),
-    ],
-)
-def test_climber_files_are_checked_as_strictly_as_rule_files(
-    tmp_path: Path, content: str, problem: str
-) -> None:
-    path = tmp_path / "bad.json"
-    path.write_text(content)
-    with pytest.raises(InputError, match=r"climber file '.*bad\.json'") as refusal:
-        HillClimbing.load(path)
-    assert problem in str(refusal.value)
-    assert "\n" not in str(refusal.value)

@@ -25,7 +25,6 @@ from distal.learners import Learner, Memory, Trial
 from distal.model import draws
 from distal.networks import Episode, Network, Weights
 from distal.search.config import Config
-from distal.search.restored import run_seed
 from distal.show import film, watch
 from distal.show.scenes import scenes
 from distal.studies.experiments import Experiments
@@ -180,13 +179,13 @@ def test_a_new_learner_has_its_word_its_numbers_and_its_file_on_the_command_line
 
 @pytest.mark.usefixtures("registered")
 def test_the_seeds_of_a_new_kind_follow_from_its_word_alone() -> None:
-    before = run_seed(Config("jumps"), 0)
-    assert before not in {run_seed(Config(kind), 0) for kind in ("dsp", "hc")}
+    before = Config("jumps").run_seed(0)
+    assert before not in {Config(kind).run_seed(0) for kind in ("dsp", "hc")}
     learners.unregister("jumps")
     learners.register(replace_kind("other"))
     learners.register(Jumps)
     try:
-        assert run_seed(Config("jumps"), 0) == before != run_seed(Config("other"), 0)
+        assert Config("jumps").run_seed(0) == before != Config("other").run_seed(0)
     finally:
         learners.unregister("other")
 
@@ -251,14 +250,6 @@ def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: py
     monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, 2))
     result = distal.reproduce("quick", engine="auto", maze=T, steps=3)
     assert len(result.evolved["hc"].winners) == 1
-
-
-def test_a_runner_stands_for_engine_workers_and_executor() -> None:
-    run = engines.Runner("reference", 2, SameThread())
-    result = distal.learn("hc", maze=T, episodes=1, trials=1, steps=3, engine=run)
-    assert (result.engine, result.workers) == ("reference", 2)
-    assert isinstance(run.module, Spread)
-    assert run.module.tasks > 0
 
 
 @pytest.mark.usefixtures("registered")
@@ -391,18 +382,12 @@ def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
         (object, "expected a dataclass that inherits from Learner"),
         (JUMPS, "expected a dataclass that inherits from Learner"),
         (Lazy, "kind 'hc' of Lazy is that of HillClimbing; choose another"),
-        (
-            type("Same", (Jumps,), {"file_format": "distal-rule"}),
-            "'distal-rule' of Same is that of Rule",
-        ),
+        (type("Same", (Jumps,), {"file_format": "distal-rule"}), "'distal-rule' of Same is that of Rule"),
         (type("Bad", (Jumps,), {"kind": "two words"}), "kind of Bad is 'two words', expected one word"),
         (type("Bad", (Jumps,), {"names": ("sigma",)}), "Bad has no field 'sigma', which it needs"),
         (type("Bad", (Jumps,), {"update": None}), "Bad has no method update"),
         (type("Bad", (Jumps,), {"label": 3}), "label of Bad is 3, expected text"),
-        (
-            type("Bad", (Jumps,), {"genes": (0, 2)}),
-            "genes of Bad is .*, expected a continuous one",
-        ),
+        (type("Bad", (Jumps,), {"genes": (0, 2)}), "genes of Bad is .*, expected a continuous one"),
         (
             type("Bad", (Jumps,), {"names": ("alpha_h", "alpha_o", "jump")}),
             "first fields, alpha_h, alpha_o, jump",

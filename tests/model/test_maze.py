@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from distal import InputError, Maze, maze, t_maze, triple_t_maze
 from distal.base.colours import LIGHT
-from distal.model.maze import FINALS, HEADINGS, LEFT, MAZES, RIGHT, STOP, STRAIGHT, maze_name
+from distal.model.maze import FINALS, LEFT, MAZES, RIGHT, STOP, STRAIGHT, maze_name
 from tests.mazes import T
 from tests.strategies import mazes
 
@@ -28,11 +27,6 @@ def test_a_named_maze_equals_its_picture(name: str) -> None:
     assert maze(name).heading == "north"
 
 
-def test_the_default_is_the_triple_t_maze() -> None:
-    assert next(iter(MAZES)) == "triple-t"
-    assert maze() == triple_t_maze() == maze("triple-t")
-
-
 def test_every_named_maze_has_a_name_and_a_title_that_no_other_has() -> None:
     titles = {name: maze_name(maze(name)) for name in MAZES}
     assert titles == {
@@ -43,14 +37,6 @@ def test_every_named_maze_has_a_name_and_a_title_that_no_other_has() -> None:
     assert maze_name(t_maze(1, 1)) == "T-maze of 1 level, corridors of 1 cell"
     assert maze_name(Maze(maze("narrow-h").picture, "west")) == "narrow triple H-maze, heading west"
     assert maze_name(T) == "maze of 5 by 5 cells"
-
-
-@pytest.mark.parametrize("name", ["narow-t", "triple_t", "", "Triple-T", None, 3, [], "narrow-t.txt"])
-def test_a_name_that_no_maze_has_is_refused_in_one_line(name: Any) -> None:
-    with pytest.raises(InputError) as refusal:
-        maze(name)
-    assert "expected one of triple-t, narrow-t, narrow-h" in str(refusal.value)
-    assert "\n" not in str(refusal.value)
 
 
 def test_a_name_that_no_maze_has_is_refused_with_the_nearest() -> None:
@@ -192,28 +178,6 @@ def test_the_ways_through_a_t_maze_are_those_found_by_hand(levels: int) -> None:
     assert t_maze(levels) == t_maze(levels, 3)
 
 
-@pytest.mark.parametrize("levels", NARROW_WAYS)
-def test_a_t_maze_has_two_ways_at_each_of_its_junctions(levels: int) -> None:
-    maze = t_maze(levels, 1)
-    # From the start, every way north ends at a junction: 1 + 2 + 4 + … of them have both sides open.
-    junctions = [
-        cell
-        for cell in zip(*np.nonzero(~maze.walls), strict=True)
-        if maze.sense(cell, NORTH) == (0, 1, 0) and not maze.walls[cell[0] + 1, cell[1]]
-    ]
-    assert len(junctions) == 2**levels - 1
-
-
-@pytest.mark.parametrize(("levels", "width"), LEVELS_AND_WIDTHS)
-def test_t_mazes_are_mirror_images_of_themselves_where_cells_allow(levels: int, width: int) -> None:
-    maze = t_maze(levels, width)
-    if (maze.shape[1] - width) % 2 == 0:  # else the first stem has no middle place
-        assert (maze.walls == maze.walls[:, ::-1]).all()
-    # beyond the first stem's bar, always
-    above = maze.walls[: 8 * (levels - 1) + 1]
-    assert (above == above[:, ::-1]).all()
-
-
 @pytest.mark.parametrize("width", range(1, 6))
 def test_a_t_maze_holds_that_of_one_level_less_beyond_its_first_junction(width: int) -> None:
     for levels in (2, 3, 4):
@@ -222,22 +186,6 @@ def test_a_t_maze_holds_that_of_one_level_less_beyond_its_first_junction(width: 
         rows = 8 * (levels - 1)  # as far as the first bar of the larger one
         part = t_maze(levels, width).walls[: rows + 1, : columns - 1]
         assert (part == smaller.walls[: rows + 1, : columns - 1]).all()
-
-
-def test_three_levels_of_narrow_corridors_are_the_default_until_version_0_3() -> None:
-    assert t_maze(3, 1) == maze("narrow-t")
-
-
-@pytest.mark.parametrize("levels", [0, 5, 3.0, "3"])
-def test_a_t_maze_has_one_to_four_levels(levels: Any) -> None:
-    with pytest.raises(InputError, match=r"levels is .*, expected a whole number from 1 to 4"):
-        t_maze(levels)
-
-
-@pytest.mark.parametrize("width", [0, 6, 3.0, "3", None])
-def test_the_corridors_of_a_t_maze_have_one_to_five_cells(width: Any) -> None:
-    with pytest.raises(InputError, match=r"width is .*, expected a whole number from 1 to 5"):
-        t_maze(3, width)
 
 
 def test_distances_run_over_empty_cells_and_over_pits() -> None:
@@ -388,11 +336,3 @@ def test_distances_of_neighbours_differ_by_at_most_one_and_shrink_towards_the_go
         around = [distance[cell] for cell in cells if not maze.walls[cell]]
         assert min(around) == distance[row, column] - 1
         assert max(around) <= distance[row, column] + 1
-
-
-@given(mazes(), st.lists(st.integers(0, 3), max_size=50), st.sampled_from(["turn", "stay"]))
-def test_the_agent_never_stands_in_a_wall(maze: Maze, actions: list[int], blocked: str) -> None:
-    cell, heading = maze.start, HEADINGS.index(maze.heading)
-    for action in actions:
-        cell, heading = maze.move(cell, heading, action, blocked)
-        assert not maze.walls[cell]

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import distal
-from distal import InputError, Settings
+from distal import Settings
 from distal.cli import main
 from distal.model.readings import READINGS, default
 
@@ -35,11 +35,6 @@ def test_every_value_of_a_reading_is_explained_in_the_help(capsys: pytest.Captur
             for value, meaning in values.items():
                 assert f"{value}: {meaning}" in text
             assert f"({default(name)})" in text
-
-
-def test_a_value_that_is_none_is_refused_with_those_that_are() -> None:
-    with pytest.raises(InputError, match="trace_pre is 'curent', expected one of current, previous"):
-        Settings(trace_pre="curent")
 
 
 # Turns the order as the module is imported: a copy of the package would have to be compiled again.

@@ -138,7 +138,7 @@ def broken(**parts: Any) -> type[Network]:
     ("parts", "problem"),
     [
         ({"columns": property(lambda self: (0, 1))}, "columns is .0, 1., expected two numbers from 1 on"),
-        ({"columns": property(lambda self: (self.inputs + 9, 2))}, "Broken failed: .*not be broadcast"),
+        ({"columns": property(lambda self: (self.inputs + 9, 2))}, "Broken fails with .*not be broadcast"),
         (
             {"sources": lambda self, record, trace_pre: (record.inputs, record.hidden)},
             r"Broken.sources\(\) gives \(5, 1\) for output, expected bits \(5, 2\)",

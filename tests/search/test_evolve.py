@@ -14,8 +14,8 @@ import distal
 from distal import InputError, evolve, resume
 from distal.cli import main
 from distal.search.config import Config
+from distal.search.contents import summary
 from distal.search.genotypes import Genotypes
-from distal.search.restored import summary
 from distal.search.search import Search
 from tests.evolutions import FEW, TINY
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from distal import InputError
 from distal.model import draws
-from distal.search import blocks
 from distal.search import genetic as evolution
+from distal.search import precomputed
 from distal.search.genetic import GeneticAlgorithm, GeneticSearch
 from distal.search.genotypes import Genotypes
 from tests.evolutions import told, toy
@@ -129,7 +129,7 @@ def test_runs_that_draw_together_draw_what_each_would_draw_alone() -> None:
 
 def test_drawing_ahead_changes_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     in_blocks = [evolution.chances([3, 4], generation, 5, 6, 3, True) for generation in range(40)]
-    monkeypatch.setattr(blocks, "MOST", 1)
+    monkeypatch.setattr(precomputed, "MOST", 1)
     for generation, own in enumerate(in_blocks):
         alone = evolution.chances([3, 4], generation, 5, 6, 3, True)
         for name in ("parents", "redraw", "value", "deviate", "side"):
@@ -161,8 +161,8 @@ def test_a_snapshot_is_the_state_of_its_moment() -> None:
         search.tell(asked, np.arange(len(asked), dtype=np.float64))
         states.append(search.state())
         snapshots.append(search.snapshot())
-    search.immigrate(search.told()[2], -1.0, 0)
-    assert [snapshot.state() for snapshot in snapshots] == states
+    search.immigrate(search.current()[2], -1.0, 0)
+    assert [snapshot() for snapshot in snapshots] == states
 
 
 def test_offspring_mutate_at_the_papers_rates() -> None:

@@ -33,16 +33,16 @@ def test_islands_are_separate_until_leaders_travel() -> None:
     assert [part.state() for part in search.parts] == [part.state() for part in apart]
     told(search, (np.concatenate([fitness, fitness + 10, fitness + 20])).tolist())
     for place, part in enumerate(search.parts):
-        values = part.told()[1]
+        values = part.current()[1]
         # The worst, with 9, went; the leader of the island before, with its 1, came.
         assert values.tolist() == [*(fitness[:3] + 10 * place), 1 + 10 * ((place - 1) % 3)]
-    assert (search.best_fitness, len(search.told()[0])) == (1, 12)
+    assert (search.best_fitness, len(search.current()[0])) == (1, 12)
 
 
 def test_finalists_are_not_alike() -> None:
     search = islands(exchange=1)
     told(search, [5.0, 1.0, 7.0, 9.0] * 3, [5.0, 1.0, 7.0, 9.0] * 3)  # leaders have travelled
-    genes = search.told()[0].continuous[:, 0].tolist()
+    genes = search.current()[0].continuous[:, 0].tolist()
     assert len(set(genes)) < len(genes)
     found = search.finalists(12).genotypes.continuous[:, 0].tolist()
     assert len(set(found)) == len(found) == len(set(genes))

@@ -11,8 +11,8 @@ import pytest
 
 from distal import GeneticAlgorithm, Restarts, evolve, resume
 from distal.engines import Batch, Runner, Trials
-from distal.search.loop import Step
-from distal.search.restored import summary
+from distal.search.contents import summary
+from distal.search.recorder import Step
 from distal.search.search import Algorithm
 from tests.evolutions import FEW, TINY, Stop
 from tests.search.test_runs import SMALL, contents

@@ -11,7 +11,7 @@ import pytest
 
 from distal import GeneticAlgorithm, InputError, evolve, resume
 from distal.search import registry
-from distal.search.restored import summary
+from distal.search.contents import summary
 from tests.evolutions import TINY, contents
 from tests.search.test_search import RandomSearch, known  # noqa: F401 - a fixture
 

@@ -29,9 +29,9 @@ from distal import (
     resume,
 )
 from distal.cli import main
-from distal.search.loop import Step
-from distal.search.restored import summary
-from distal.search.runs import gene_columns
+from distal.search.contents import summary
+from distal.search.recorder import Step
+from distal.search.run_folder import gene_columns
 from tests.command_line import output
 from tests.evolutions import Stop, stop_after
 from tests.mazes import T

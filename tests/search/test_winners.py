@@ -10,7 +10,6 @@ from scipy import stats
 
 from distal import InputError, Rule, evolve, learn, resume
 from distal.model.draws import child_seed
-from distal.search.restored import run_seed
 from tests.evolutions import FEW, TINY
 from tests.mazes import T
 from tests.search.test_runs import rows_of
@@ -52,7 +51,7 @@ def test_a_winner_is_measured_on_as_many_fresh_trials_as_are_asked_for(tmp_path:
     assert (few.best == usual.best).all()  # the search itself is as it was
     # Three trials for two goals are two for each: the first four of the usual four hundred.
     (winner,) = few.winners
-    seed = child_seed(run_seed(few.config, 0), 0, 0, 6)
+    seed = child_seed(few.config.run_seed(0), 0, 0, 6)
     alone = learn(winner.learner, trials=2, episodes=2, maze=T, steps=9, seed=seed)
     assert len(alone.final) == 4
     assert winner.remeasured == alone.fitness

@@ -10,9 +10,9 @@ import pytest
 
 from distal import GeneticAlgorithm, InputError, Islands, Race, Restarts, evolve, resume
 from distal.search.config import Config
+from distal.search.contents import summary
 from distal.search.islands import Archipelago
 from distal.search.restarts import Restarted
-from distal.search.restored import run_seed, summary
 from distal.search.search import Algorithm
 from tests.evolutions import FEW, TINY, Stop, contents, stop_after, told
 
@@ -81,7 +81,7 @@ def test_fields_that_wrap_nothing_are_read_as_no_wrapper() -> None:
 
 def test_islands_and_starts_have_seeds_of_their_own() -> None:
     config = Config(search=Restarts(Islands(FEW, 2), every=2))
-    search = config.begin(run_seed(config, 0))
+    search = config.begin(config.run_seed(0))
     assert isinstance(search, Restarted)
     seeds = {search.seed}
     for _ in range(2):

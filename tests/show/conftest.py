@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
+FINISH = """
+function finish(generator) {
+  for (;;) {
+    const { done, value } = generator.next();
+    if (done) return value;
+  }
+}"""
+
+
 @pytest.fixture(scope="module")
 def single() -> Watched:
     return watch.watch("paper:1", episodes=60)
@@ -50,7 +59,7 @@ def opened(tabs: Tabs) -> Iterator[Opened]:
 @pytest.fixture(scope="module")
 def port(browser: Browser) -> Iterator[Page]:
     page = browser.new_page()
-    page.add_script_tag(content=modules.joined("replay", "recording"))
+    page.add_script_tag(content=modules.joined("replay") + FINISH)
     yield page
     page.close()
 

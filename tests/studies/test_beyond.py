@@ -26,7 +26,8 @@ from distal.evaluation.phases import Phases
 from distal.learners import DEFAULT_CHANCE
 from distal.model.draws import child_seed
 from distal.model.settings import Settings
-from distal.search import cma, fitness, genetic, restored
+from distal.search import cma, fitness, genetic
+from distal.search.config import RUN
 from distal.studies import (
     beyond_answers,
     beyond_figures,
@@ -145,7 +146,7 @@ def test_the_stages_of_the_whole_study_have_names_of_their_own() -> None:
 
 def test_no_other_work_has_the_seeds_of_the_tests() -> None:
     others = {
-        0, restored.RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST,
+        0, RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST,
         readings.STUDY, task_study.TASKS, genetic._FIRST, genetic._PARENTS, genetic._REDRAW,
         genetic._DEVIATE, cma._SAMPLE,
     }  # fmt: skip

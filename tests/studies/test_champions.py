@@ -21,9 +21,9 @@ from distal.engines import Batch, Runner
 from distal.engines.batch import batch_of
 from distal.model.draws import held_out_seed
 from distal.search.config import Config
+from distal.search.contents import finalists_in
 from distal.search.genetic import GeneticAlgorithm
-from distal.search.restored import finalists_in
-from distal.search.runs import read_run
+from distal.search.run_folder import read_run
 from distal.studies.champions import FINALISTS, Champions
 from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import Event

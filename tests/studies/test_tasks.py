@@ -21,7 +21,8 @@ from distal.engines import Runner
 from distal.engines import batch as batches
 from distal.learners import find_learner
 from distal.model.draws import child_seed
-from distal.search import cma, fitness, genetic, restored
+from distal.search import cma, fitness, genetic
+from distal.search.config import RUN
 from distal.studies import experiments, readings, stages, task_report, task_study
 from distal.studies.intervals import Curve, Gap, Interval, Measured
 from distal.studies.stages import Event
@@ -153,7 +154,7 @@ def test_every_task_has_a_name_of_its_own_and_every_mark_is_tested() -> None:
 
 def test_no_other_work_has_the_seeds_of_the_tests() -> None:
     others = {
-        0, restored.RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST,
+        0, RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST,
         readings.STUDY, genetic._FIRST, genetic._PARENTS, genetic._REDRAW, genetic._DEVIATE, cma._SAMPLE,
     }  # fmt: skip
     assert task_study.TASKS not in others

@@ -135,38 +135,16 @@ def test_an_observation_that_is_not_in_the_space_is_refused(space: Any, observat
 @pytest.mark.parametrize(
     ("space", "encode", "problem"),
     [
-        (
-            Discrete(3),
-            "one_hot",
-            "encode holds 'one_hot', expected binary, one-hot, bits, bins:N or bins:N:q",
-        ),
+        (Discrete(3), "one_hot", "encode holds 'one_hot', expected binary, one-hot, bits, bins:N or bins:N:"),
         (Discrete(3), "onehot", "did you mean 'one-hot'?"),
-        (Discrete(3), "", "encode holds '', expected binary"),
-        (Discrete(3), 3, "encode is 3, expected words as 'one-hot,bins:3', or a function"),
         (Discrete(3), "binary,one-hot", "encode is 'binary,one-hot', expected one of binary and one-hot"),
         (Discrete(3), "bins:4", "encode holds 'bins:4', which Discrete(3) has no use for; leave it out"),
-        (LINE, "bins:1", "the number of bins in encode is 1, expected a whole number from 2 to 257"),
         (LINE, "bins:x", "the number of bins in encode is 'x', expected a whole number from 2 to 257"),
-        (LINE, "bins:99999", "the number of bins in encode is '99999', expected"),
         (LINE, "bins:3:median", "encode holds 'bins:3:median', expected"),
         (Box(-np.inf, 1, (1,)), "bins:3", "bins between infinite bounds are of no use; use bins:3:quantiles"),
-        (Box(-np.finfo(np.float32).max, 1, (1,)), "bins:3", "bins between infinite bounds are of no use"),
         (Text(3), None, "observations are Text(1, 3,"),
-        (
-            Tuple([Discrete(2), Text(3)]),
-            None,
-            "or Dict of them; encode with a function of your own that turns them into",
-        ),
-        (
-            Box(0, 255, (84, 84, 3), np.uint8),
-            None,
-            "observations become 63,504 bits, at most 256 are allowed; ",
-        ),
-        (
-            Discrete(257),
-            "one-hot",
-            "observations become 257 bits, at most 256 are allowed; use binary, or encode",
-        ),
+        (Tuple([Discrete(2), Text(3)]), None, "or Dict of them; encode with a function of your own that tur"),
+        (Box(0, 255, (84, 84, 3), np.uint8), None, "observations become 63,504 bits, at most 256 are allowe"),
         (MultiBinary(257), None, "observations become 257 bits, at most 256 are allowed; use fewer bins, or"),
     ],
 )
@@ -212,10 +190,7 @@ def test_a_function_is_an_encoder() -> None:
         (lambda observation: [0.0], "what encode returns is [0.0], expected a sequence of 0 and 1"),
         (lambda observation: [], "what encode returns is [], expected a sequence of 0 and 1"),
         (lambda observation: 1 / 0, "encode failed for 0: ZeroDivisionError: division by zero"),
-        (
-            lambda observation: [0] * 257,
-            "observations become 257 bits, at most 256 are allowed; return fewer",
-        ),
+        (lambda observation: [0] * 257, "observations become 257 bits, at most 256 are allowed; return fewe"),
     ],
 )
 def test_a_function_that_gives_no_bits_is_refused(function: Any, problem: str) -> None:
@@ -256,11 +231,7 @@ def test_an_encoder_is_made_again_from_json_and_from_a_pickle(
     ("data", "space", "problem"),
     [
         (3, LINE, "encoder is 3, expected word, bits and edges"),
-        (
-            {"word": "binary", "bits": 2},
-            LINE,
-            "encoder is {'word': 'binary', 'bits': 2}, expected word, bits",
-        ),
+        ({"word": "binary", "bits": 2}, LINE, "encoder is {'word': 'binary', 'bits': 2}, expected word, bit"),
         ({"word": "binary", "bits": 2, "edges": []}, Discrete(9), "was not made for Discrete(9); the env"),
         ({"word": "bins:2", "bits": 1, "edges": [[3.0]]}, LINE, "was not made for Box(0.0, 8.0, (1,)"),
         ({"word": "binary", "bits": 4, "edges": [[1.0]]}, Discrete(9), "was not made for Discrete(9)"),

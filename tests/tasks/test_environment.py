@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from distal import InputError, Maze, maze, triple_t_maze
 from distal.base.colours import LIGHT
-from distal.model.maze import ACTIONS, HEADINGS, LEFT, MAZES, RIGHT, STOP, STRAIGHT
+from distal.model.maze import LEFT, MAZES, STOP, STRAIGHT
 from tests.mazes import T
 from tests.strategies import mazes
 
@@ -165,36 +165,11 @@ def test_the_first_version_stays_the_narrow_maze_and_the_second_is_the_default()
     assert vector.reset(seed=0, options={"goal": [0, 3]})[1]["distance"].tolist() == [39, 38]
 
 
-def test_at_the_start_of_the_triple_t_maze_nothing_is_near() -> None:
-    env = gymnasium.make_vec("distal/TripleTMaze-v1", num_envs=8)
-    observations, info = env.reset(seed=0, options={"goal": list(range(8))})
-    assert observations.tolist() == [[0, 0, 0]] * 8
-    assert info["cell"].tolist() == [[26, 14]] * 8
-    assert info["distance"].tolist() == [37, 34, 34, 37, 43, 40, 40, 43]
-
-
 @pytest.mark.parametrize("name", MAZES)
 def test_a_maze_may_be_a_name(name: str) -> None:
     assert gymnasium.make("distal/Maze-v0", maze=name).unwrapped.maze == maze(name)
     env = gymnasium.make("distal/Maze-v0", maze=name, heading="south")
     assert env.unwrapped.maze == Maze(maze(name).picture, "south")
-
-
-@pytest.mark.parametrize(("goal", "ep"), [*enumerate([37, 34, 34, 37, 43, 40, 40, 43])])
-def test_the_shortest_path_through_the_triple_t_maze_has_its_distance_as_ep(goal: int, ep: int) -> None:
-    maze = triple_t_maze()
-    env = gymnasium.make("distal/TripleTMaze-v1", goal=goal, reward="step")
-    env.reset(seed=0)
-    rewards, over = [], False
-    while not over:  # downhill
-        here = env.unwrapped._walk
-        action = min(
-            range(1, 4),
-            key=lambda a: maze.distances[goal][maze.move(here.cells[-1], here.headings[-1], a, "turn")[0]],
-        )
-        _, reward, over, _, info = env.step(action)
-        rewards.append(reward)
-    assert (sum(rewards), info["ep"], len(rewards)) == (-ep, ep, ep)
 
 
 @given(mazes(), st.integers(0, 2**31), st.sampled_from(["episode", "step"]), st.data())
@@ -237,15 +212,3 @@ def test_vectorised_goals_may_differ_and_bad_input_is_refused() -> None:
     for actions in ([True] * 3, [0.0, 1.0, 2.0], [0, 1], [0, 1, 4], ["left"] * 3):
         with pytest.raises(InputError, match="expected 3 numbers from 0 to 3"):
             env.step(np.array(actions))
-
-
-def test_a_heading_given_beside_a_maze_counts() -> None:
-    assert make(heading="west").reset()[1]["heading"] == "west"
-    assert gymnasium.make("distal/TripleTMaze-v1", heading="west").reset()[1]["heading"] == "west"
-
-
-def test_actions_and_headings_stand_in_the_order_of_the_maze() -> None:
-    env = make(goal=0).unwrapped
-    assert env.action_space.n == len(ACTIONS)
-    env.reset(seed=0)
-    assert env.step(RIGHT)[4]["heading"] == HEADINGS[1]

@@ -80,10 +80,7 @@ def test_a_task_is_what_it_is_given_as(tmp_path: Path) -> None:
     ("given", "reason"),
     [
         ({"given": "FrozenLake-v1"}, "chance decides what action 0 does in state 0"),
-        (
-            {"given": "CartPole-v1"},
-            "observations hold a Box, of mostly too many states for a table",
-        ),
+        ({"given": "CartPole-v1"}, "observations hold a Box, of mostly too many states for a table"),
         ({"given": Ring, "ep": ep}, "EP is a function of the episode, which no table knows; leave ep out"),
         ({"given": lambda: Ring(AT_ONCE)}, "Ring has more than 2,000 states"),
         ({"given": Ring, "tabulated": False}, None),
@@ -101,10 +98,7 @@ def test_an_environment_that_is_no_table_stays_one_and_says_why(given: Any, reas
     ("given", "problem"),
     [
         ({"given": "FrozenLake-v1", "tabulated": True}, "chance decides what action 0 does in state 0"),
-        (
-            {"given": Ring, "ep": ep, "tabulated": True},
-            "EP is a function of the episode, which no table knows",
-        ),
+        ({"given": Ring, "ep": ep, "tabulated": True}, "EP is a function of the episode, which no table kno"),
         ({"given": Ring, "tabulated": "yes"}, "tabulated is 'yes', expected True or False"),
         ({"given": MAZE, "encode": "binary"}, "encode is for environments, and the task is Maze("),
         ({"given": TABLE, "starts": 2}, "starts is for environments, and the task is Table("),
@@ -164,51 +158,23 @@ def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: py
 @pytest.mark.parametrize(
     ("make", "change", "problem"),
     [
-        (
-            lambda: TableTask(TABLE, name="two"),
-            {},
-            "table 'two' was made in a program; save it, and give the",
-        ),
-        (
-            lambda: task_of(Ring),
-            {},
-            "the environment was given as 'tests.tasks.test_sources.Ring'; give the task",
-        ),
-        (
-            lambda: task_of(Ring, tabulated=False),
-            {},
-            "the environment was given as 'tests.tasks.test_sources.Ring'",
-        ),
-        (
-            lambda: task_of("FrozenLake-v1", args=DRY, key=spot),
-            {},
-            "the environment was tabulated with the function 'tests.tasks.test_sources.spot'; give the task",
-        ),
-        (
-            lambda: task_of("FrozenLake-v1", ep=ep),
-            {},
-            "the EP of 'FrozenLake-v1' was the function 'tests.tasks.test_sources.ep'; give the task again",
-        ),
+        (lambda: TableTask(TABLE, name="two"), {}, "table 'two' was made in a program; save it, and give th"),
+        (lambda: task_of(Ring), {}, "the environment was given as 'tests.tasks.test_sources.Ring'; give the"),
+        (lambda: task_of(Ring, tabulated=False), {}, "the environment was given as 'tests.tasks.test_source"),
+        (lambda: task_of("FrozenLake-v1", args=DRY, key=spot), {}, "the environment was tabulated with the"),
+        (lambda: task_of("FrozenLake-v1", ep=ep), {}, "the EP of 'FrozenLake-v1' was the function 'tests.ta"),
         (
             lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}),
             {},
             "the arguments of 'FrozenLake-v1' were more than JSON can hold; give the task again",
         ),
-        (
-            lambda: task_of("FrozenLake-v1", encode=far),
-            {},
-            "encode was the function far; give the function again",
-        ),
+        (lambda: task_of("FrozenLake-v1", encode=far), {}, "encode was the function far; give the function"),
         (
             lambda: task_of("FrozenLake-v1"),
             {"version": "0.1"},
             f"'FrozenLake-v1' came from 'gymnasium' '0.1', here is {gymnasium.__version__}; install the vers",
         ),
-        (
-            lambda: task_of("FrozenLake-v1"),
-            {"gymnasium": "0.1"},
-            "'FrozenLake-v1' came from 'gymnasium' '0.1'",
-        ),
+        (lambda: task_of("FrozenLake-v1"), {"gymnasium": "0.1"}, "'FrozenLake-v1' came from 'gymnasium' '0."),
         (
             lambda: task_of("FrozenLake-v1"),
             {"package": "nosuch", "version": "1"},
@@ -262,10 +228,3 @@ def test_an_environment_that_has_changed_is_refused(monkeypatch: pytest.MonkeyPa
     ))  # fmt: skip
     with pytest.raises(InputError, match="the environment gives another table than before: "):
         rebuilt(data)
-
-
-def test_progress_is_told_of_every_state_while_a_table_is_made() -> None:
-    found: list[int] = []
-    task = task_of("CliffWalking-v1", progress=found.append)
-    assert isinstance(task, TableTask)
-    assert sum(found) == task.states

@@ -149,29 +149,16 @@ def test_costs_may_be_as_far_apart_as_a_table_holds() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
+        ({"costs": np.arange(70)[:, None]}, "steps differ in cost and end in 70 ways, at most 64 fit in a"),
+        # event 0 has to be there, even if no step is plain
         (
-            {"following": np.zeros((70, 1), int), "costs": np.arange(70)[:, None]},
-            "steps differ in cost and end in 70 ways, at most 64 fit in a table; use fewer different costs",
-        ),
-        (
-            {"following": np.zeros((70, 1), int), "costs": np.arange(70)[:, None] % 64, "ends": np.ones(70)},
-            "ends is array([1., 1.,",
-        ),
-        (
-            {
-                "following": np.zeros((70, 1), int),
-                "costs": np.arange(70)[:, None] % 64,
-                "ends": np.ones(70, int),
-            },
-            "steps differ in cost and end in 65 ways, at most 64",  # event 0 has to be there
+            {"costs": np.arange(70)[:, None] % 64, "ends": np.ones(70, int)},
+            "steps differ in cost and end in 65",
         ),
         ({"costs": np.zeros((2, 70, 1), int), "ends": np.zeros((3, 70), int)}, "costs is for 2 goals, other"),
-        ({"costs": np.full((70, 1), 0.5)}, "costs is array([[0.5],"),
         ({"costs": np.zeros((70, 2), int)}, "costs is array([[0, 0],"),
-        ({"costs": np.full((70, 1), MAX_COST + 1)}, "costs holds 100001, expected numbers from -100000"),
         ({"ends": [0, 1]}, "ends is [0, 1], expected whole numbers of the shape (70)"),
         ({"left": 10**9}, "left is 1000000000, expected a whole number from -100000 to 100000"),
-        ({"start": 70}, "start is 70, expected a whole number from 0 to 69"),
         ({"start": [0, 70]}, "start holds 70, expected numbers from 0 to 69"),
         ({"following": np.zeros((70, 0), int)}, "the number of actions is 0, expected"),
     ],
@@ -189,15 +176,6 @@ def test_costs_and_ends_that_make_no_table_are_refused(change: dict[str, Any], p
 
 
 # ---------------------------------------------------------------- what a task of a table says, and its file
-
-
-def test_a_table_has_a_name_steps_and_a_target() -> None:
-    table = Table(**ROOMS)
-    task = TableTask(table, name="rooms", steps=30, target=12)
-    assert (task.name, task.steps, task.target(Settings()), task.whole) == (
-        "rooms", 30, 12, True,
-    )  # fmt: skip
-    assert (TableTask(table).steps, TableTask(table).target(Settings())) == (None, None)
 
 
 def test_a_limit_is_the_most_steps() -> None:
@@ -328,17 +306,6 @@ def test_any_table_gives_the_same_bits(
     )
 
 
-def test_a_maze_and_its_table_are_the_same_task() -> None:
-    maze = Maze.from_text("#######\n#0...1#\n###.###\n###S###\n#######")
-    learners: tuple[Learner, ...] = (published_rules()[0],)
-    ours = trials(TableTask(maze_table(maze, "turn"), tuple(maze.symbols)), learners, Settings(steps=20))
-    theirs = trials(MazeTask(maze), learners, Settings(steps=20))
-    assert_equal_trials(
-        reference.run(ours, keep_weights=True, keep_ep=True),
-        reference.run(theirs, keep_weights=True, keep_ep=True),
-    )
-
-
 def test_costs_at_their_limits_add_up_exactly() -> None:
     dear = {**ROOMS, "costs": [[0, MAX_COST, MAX_COST]] * 2, "ends": [[0, 0, 0]] * 2, "step_cost": MAX_COST}
     always = {**dear, "events": [[1] * 4, [2] * 4], "left": [[MAX_COST] * 2] * 2}
@@ -430,66 +397,19 @@ def test_kernels_know_nothing_of_mazes(source: Path) -> None:
     assert not words & set(re.findall(r"[a-z]+", text))
 
 
-# ---------------------------------------------------------------- refusals
-
-
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
         ({"observations": [[0, 2, 0]] * 2}, "observations holds 2, expected numbers from 0 to 1"),
-        (
-            {"observations": [0, 1]},
-            "observations is [0, 1], expected whole numbers of the shape (states, inputs)",
-        ),
-        (
-            {"observations": np.zeros((0, 3), int)},
-            "the number of states is 0, expected a whole number from 1 to",
-        ),
-        (
-            {"observations": np.zeros((2, 300), int)},
-            "the number of inputs is 300, expected a whole number from 1",
-        ),
+        ({"observations": [0, 1]}, "observations is [0, 1], expected whole numbers of the shape (states, in"),
         ({"following": [[0, 1, 0, 2], [0] * 4]}, "following holds 2, expected numbers from 0 to 1"),
-        ({"following": [[0, 1, 0, -1], [0] * 4]}, "following holds -1, expected numbers from 0 to 1"),
-        (
-            {"following": [[0] * 4] * 3},
-            "following is [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], expected whole",
-        ),
-        (
-            {"following": [[0.0] * 4] * 2},
-            "following is [[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]], expected",
-        ),
-        (
-            {"following": [[0, 1], [0]]},
-            "following is [[0, 1], [0]], expected whole numbers of the shape (2, act",
-        ),
+        ({"following": [[0] * 4] * 3}, "following is [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], expected w"),
         ({"events": [[0, 0, 3, 0], [0] * 4]}, "events holds 3, expected numbers from 0 to 2"),
-        (
-            {"events": [[0] * 3] * 2},
-            "events is [[0, 0, 0], [0, 0, 0]], expected whole numbers of the shape (2, 4)",
-        ),
-        (
-            {"costs": np.zeros((2, 65), int)},
-            "the number of events is 65, expected a whole number from 1 to 64",
-        ),
-        (
-            {"costs": np.zeros((0, 3), int)},
-            "the number of goals is 0, expected a whole number from 1 to 1000",
-        ),
-        ({"costs": [[0, 10**6, 0]] * 2}, "costs holds 1000000, expected numbers from -100000 to 100000"),
-        (
-            {"costs": [[1, 0, 0]] * 2},
-            "event 0 costs something or ends an episode, expected a step like any other",
-        ),
-        (
-            {"ends": [[1, 0, 0]] * 2},
-            "event 0 costs something or ends an episode, expected a step like any other",
-        ),
+        ({"events": [[0] * 3] * 2}, "events is [[0, 0, 0], [0, 0, 0]], expected whole numbers of the shape"),
+        ({"costs": [[1, 0, 0]] * 2}, "event 0 costs something or ends an episode, expected a step like any"),
+        ({"ends": [[1, 0, 0]] * 2}, "event 0 costs something or ends an episode, expected a step like any o"),
         ({"ends": [[0, 0]] * 2}, "ends is [[0, 0], [0, 0]], expected whole numbers of the shape (2, 3)"),
         ({"left": [[0, 0]]}, "left is [[0, 0]], expected whole numbers of the shape (2, 2)"),
-        ({"left": [[0, 2**40]] * 2}, "left holds 1099511627776, expected numbers from -100000 to 100000"),
-        ({"start": 2}, "start is 2, expected a whole number from 0 to 1"),
-        ({"step_cost": 10**6}, "step_cost is 1000000, expected a whole number from -100000 to 100000"),
     ],
 )
 def test_a_table_that_is_none_cannot_be_made(change: dict[str, Any], problem: str) -> None:

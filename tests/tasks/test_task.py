@@ -25,8 +25,8 @@ from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume
 from distal.base import memory
 from distal.cli import main
 from distal.engines import Runner, registry
-from distal.search.loop import Step
-from distal.search.restored import summary
+from distal.search.contents import summary
+from distal.search.recorder import Step
 from distal.tasks import gym
 from distal.tasks.gym import EnvWalk
 from distal.tasks.mazes import MazeTask
@@ -168,22 +168,6 @@ def test_an_environment_is_learned_and_evolved_with_the_same_bits(
     assert len({ep for row in learned.best.tolist() for ep in row}) > 3  # there was something to tell apart
     assert evolved.best.tolist() == right.best.tolist()
     assert evolved.winners == right.winners
-
-
-def test_a_dask_cluster_gives_the_same_bits() -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
-    from distal.engines.cluster import Cluster
-
-    with Cluster("local:1") as cluster:
-        found = learn(
-            "evolved:1",
-            task=EnvTask("CliffWalking-v1"),
-            **SHORT,
-            engine=Runner("reference", executor=cluster),
-        )
-        again = learn("evolved:1", task="CliffWalking-v1", **SHORT, engine=Runner(executor=cluster))
-    right = learn("evolved:1", task="CliffWalking-v1", **SHORT)
-    assert found.best.tolist() == again.best.tolist() == right.best.tolist()
 
 
 @pytest.mark.parametrize("workers", [2, 3])

@@ -25,10 +25,10 @@ from distal.model.settings import Settings, SettingsDict
 from distal.search.config import UNNAMED, WRAPPING, Config
 from distal.search.evolve import configured, estimate, resume, start
 from distal.search.genetic import WORDS
-from distal.search.loop import Step
+from distal.search.recorder import Step
 from distal.search.registry import ALGORITHMS, algorithm, options_of, wrapped
 from distal.search.results import Evolved
-from distal.search.runs import check_new, read_run
+from distal.search.run_folder import check_new, read_run
 
 _SEARCH = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
 _NUMBERS = (

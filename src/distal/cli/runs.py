@@ -19,9 +19,9 @@ from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
 from distal.model.maze import DEFAULT_MAZE, MAZES
 from distal.model.readings import BINARY, RECURRENT
-from distal.search.restored import summary
+from distal.search.contents import summary
 from distal.search.results import Fresh
-from distal.search.runs import gene_columns, is_run_folder
+from distal.search.run_folder import gene_columns, is_run_folder
 
 SINCE = "since generation: when it first appeared"
 _USUAL = {"fitness": BEST, "neurons": BINARY, "network": RECURRENT, "switch": None}  # not worth a word

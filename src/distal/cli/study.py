@@ -24,8 +24,8 @@ from distal.studies.study import Based, Option, Scaled, Study
 from distal.tasks.task import settings_in
 
 _WIDTH = 98  # columns of text
-_NAMES = 30  # columns of the names of rows
-_READ = {int: whole, float: number}  # the values of options
+_NAMES = 27  # columns of the names of rows
+_READ = {str: str, int: whole, float: number}  # the values of options
 _TASK = ("maze", "levels", "width", "heading", "env", "env_arg", "encode", "starts")  # options
 
 
@@ -40,7 +40,7 @@ def _add(commands: Commands, study: type[Study[Any]]) -> None:
     for option in _options(study):
         text = option.help if option.default is None else f"{option.help} ({option.default})"
         command.add_argument(
-            f"--{option.name.replace('_', '-')}", type=_READ.get(option.kind), default=option.default,
+            f"--{option.name.replace('_', '-')}", type=_READ[option.kind], default=option.default,
             metavar=option.metavar, help=text,
         )  # fmt: skip
     command.add_argument(

@@ -13,7 +13,8 @@ from distal.base.files import to_json
 from distal.learners.learner import Learner, Memory, Trial
 from distal.model.settings import Settings
 from distal.networks import Network, Weights, network_for
-from distal.networks.checking import SHAPES, one_line, promise, some_episode
+from distal.networks.checking import SHAPES, promise, some_episode
+from distal.tasks.checking import failing
 
 _MAX_GENES = 2**16
 _EPS = (9, 9, 7, 8, 7, 3, 5)  # as good as before, better and worse
@@ -30,7 +31,7 @@ def check_learner(learner: Learner) -> None:
         raise InputError(f"learner is the class {given.__name__}, expected one of its objects")
     kind = type(learner)
     check_kind(kind)
-    with one_line(kind.__name__):
+    with failing(kind.__name__):
         again = kind.from_dict(json.loads(to_json(learner.to_dict())))
         promise(again == learner, f"{kind.__name__}.from_dict(to_dict()) gives {shown(again)}")
         if kind.genes is not None:

@@ -202,17 +202,7 @@ def selected_rows(
 def changed(
     network: Network, weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray[np.int32]]
 ) -> Weights:
-    """Return w' = w + η Δw for every synapse.
-
-    Args:
-        network: The network, which says which entries are synapses.
-        weights: Its weights.
-        rule: The rule.
-        rows: The row that each entry selects.
-
-    Returns:
-        The new weights.
-    """
+    """Return w' = w + η Δw for every synapse, Δw being what the rule says for its row."""
     delta_w = np.array(rule.delta_w, np.float32)
     eta = np.float32(rule.eta)
     exists = network.synapses()

@@ -70,17 +70,7 @@ class Decoded(Sequence[Learner]):
 
 
 def genes_of(learner: Learner) -> tuple[float, ...]:
-    """Return the genes that stand for a learner, the discrete ones first.
-
-    Args:
-        learner: A learner of a kind whose parameters are its genes.
-
-    Returns:
-        Its genes.
-
-    Raises:
-        InputError: If it is of another kind.
-    """
+    """Return the genes that stand for a learner, the discrete ones first; refuse one that has no such."""
     kind, discrete = type(learner), learner.delta_w if isinstance(learner, Rule) else ()
     numbers = tuple(learner.numbers.values())
     own = kind.genes == (len(discrete), len(numbers))
@@ -92,19 +82,7 @@ def genes_of(learner: Learner) -> tuple[float, ...]:
 def decoded(
     kind: type[Learner], discrete: NDArray[np.int8], continuous: NDArray[np.float64]
 ) -> Sequence[Learner]:
-    """Return the learners that genotypes stand for, one per row.
-
-    Args:
-        kind: The kind of learner.
-        discrete: Values in {-1, 0, 1}, (n, discrete genes).
-        continuous: Values in [0, 1], (n, continuous genes).
-
-    Returns:
-        The learners; those of a kind that says itself what its genes mean are made at once.
-
-    Raises:
-        InputError: If a learner's genes are out of range.
-    """
+    """Return the learners that genotypes stand for, one per row; see `Decoded`."""
     if kind in _DIRECT:
         return Decoded(kind, discrete, continuous)
     pairs = zip(discrete.tolist(), continuous.tolist(), strict=True)

@@ -60,17 +60,6 @@ class HillClimbing(Learner):
 
 
 def perturbed(network: Network, best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
-    """Return best + σ N(0, 1), with a separate deviate for every synapse.
-
-    Args:
-        network: The network.
-        best: The weights to begin with.
-        sigma: The scale of the noise.
-        seed: The seed of the trial.
-        episode: The number of the episode that runs them.
-
-    Returns:
-        The weights to try.
-    """
+    """Return best + σ N(0, 1), with a deviate of its own for every synapse in every episode."""
     noise = network.perturbation(seed, episode)
     return network.weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)

@@ -189,14 +189,7 @@ def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
 
 
 def held_out_seed(seed: int) -> int:
-    """Return the seed of trials on which nothing is selected: no part of the work of this seed has it.
-
-    Args:
-        seed: The seed of a search.
-
-    Returns:
-        A seed, independent of all that `child_seed` returns for it.
-    """
+    """Return the seed of trials on which nothing is selected: no part of the work of this seed has it."""
     low, high = words(seed, HELD_OUT, 0, range(1), 2)[0, :2].tolist()
     return int(high) << 32 | int(low)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from distal.model.readings import READINGS
 from distal.model.settings import Settings
 from distal.networks.episode import Acting, Episode
 from distal.networks.network import Network, State, Weights
+from distal.tasks.checking import failing
 
 SHAPES = ((1, 2, 1), (3, 4, 20), (7, 3, 5))  # inputs, outputs, hidden neurons
 _STEPS = 5
@@ -36,7 +35,7 @@ def check_network(kind: Any) -> None:
     for inputs, outputs, hidden in SHAPES:
         for trace_pre in READINGS["trace_pre"]:
             settings = Settings(hidden=hidden, trace_pre=trace_pre)
-            with one_line(kind.__name__):
+            with failing(kind.__name__):
                 _check(kind, kind(inputs, outputs, settings, **kind.scales))
 
 
@@ -97,17 +96,6 @@ def _check_record(name: str, network: Network, episode: Episode[Any]) -> None:
 
 def _bits(layer: NDArray[Any], shape: tuple[int, int]) -> bool:
     return layer.shape == shape and layer.dtype.kind in "bui" and bool(np.isin(layer, (0, 1)).all())
-
-
-@contextmanager
-def one_line(name: str) -> Iterator[None]:
-    """Turn whatever a newcomer raises into one line."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"{name} failed: {type(error).__name__}: {error}") from error
 
 
 def promise(kept: object, broken: str) -> None:

@@ -90,18 +90,7 @@ class Acting:
         return np.uint32(self._words[self.steps])
 
     def ended(self, ep: float, walk: Any = None) -> Episode[Any]:
-        """Return the episode.
-
-        Args:
-            ep: Its EP.
-            walk: The walk through the task, where there is one.
-
-        Returns:
-            What happened.
-
-        Raises:
-            InputError: If no step was taken.
-        """
+        """Return what happened, and refuse an episode without a step."""
         if not self._history:
             raise InputError(f"episode {self.number} has no step; act at least once before it ends")
         inputs, hidden, outputs = (np.stack(layer) for layer in zip(*self._history, strict=True))

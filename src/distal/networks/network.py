@@ -298,24 +298,8 @@ OUTPUT_READINGS = {"winner": _winner, "binary": _binary, "random": _random}
 
 
 def choose(sums: NDArray[np.float32], reading: str, word: Word) -> tuple[int, Activations]:
-    """Turn the output sums into an action and the output activations.
-
-    Args:
-        sums: The sum of each output.
-        reading: The reading "outputs".
-        word: Draws the random word of this step, where the reading needs one.
-
-    Returns:
-        The action, and which outputs are active.
-
-    Raises:
-        InputError: If there is no such reading.
-    """
+    """Turn the output sums into an action and the output activations, as the reading "outputs" says."""
     return of_reading("outputs", OUTPUT_READINGS, reading)(sums, word)
-
-
-def _same(activations: Activations) -> Activations:
-    return activations
 
 
 def _delayed(activations: Activations) -> Activations:
@@ -323,21 +307,12 @@ def _delayed(activations: Activations) -> Activations:
     return np.vstack([np.zeros_like(activations[:1]), activations[:-1]])
 
 
-TRACE_READINGS = {"current": _same, "previous": _delayed}
+TRACE_READINGS: dict[str, Callable[[Activations], Activations]] = {
+    "current": lambda activations: activations,
+    "previous": _delayed,
+}
 
 
 def before(activations: Activations, trace_pre: str) -> Activations:
-    """Return the activations of a layer that feeds the next step, as traces pair them.
-
-    Args:
-        activations: Of every step, (steps, neurons).
-        trace_pre: The reading of this name: "current" pairs those of the same step, "previous"
-            those of the step before.
-
-    Returns:
-        One row for each step.
-
-    Raises:
-        InputError: If there is no such reading.
-    """
+    """Return the activations (steps, neurons) of a layer that feeds the next step, as traces pair them."""
     return of_reading("trace_pre", TRACE_READINGS, trace_pre)(activations)

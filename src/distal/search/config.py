@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from zlib import crc32
 
 from distal._version import __version__
 from distal.base.checks import (
@@ -24,7 +25,7 @@ from distal.base.checks import (
 from distal.evaluation.measures import BEST, Measure
 from distal.learners import KINDS, Learner
 from distal.learners.genes import decoded
-from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed
 from distal.model.settings import Settings
 from distal.search import racing
 from distal.search.genetic import GeneticAlgorithm
@@ -45,6 +46,8 @@ _FIELDS = ("distal", *_OWN, *Settings.__dataclass_fields__, *_OTHERS)
 WRAPPING = tuple(name for name in _AGAINST_NOISE if name != "finalists")
 REMEASURED = 400  # fresh trials on which a winner is measured again, unless `fresh` says otherwise
 MOST_FINALISTS = 2**20
+RUN = 4  # the last number of the part of a seed that seeds a run
+_NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds of learners; others get theirs from their words
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,17 @@ class Config:
         if self.begin_with:
             search.begin_with(Genotypes.of_genes(self.begin_with, self.genes[0]))
         return search
+
+    def run_seed(self, run: int) -> int:
+        """Return the seed of a run, from 0; the runs of two kinds of learners have nothing in common."""
+        kind = _NUMBERED.get(self.learner)
+        if kind is None:  # the same for a registered kind, whatever the order
+            kind = len(_NUMBERED) + crc32(self.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
+        return child_seed(self.seed, run, kind, RUN)
+
+    def begin_runs(self) -> list[Search]:
+        """Return the runs of an evolution before their first generation."""
+        return [self.begin(self.run_seed(run)) for run in range(self.runs)]
 
     def spent(self, generations: int) -> int:
         """Return the episodes of a run of this many generations, up to the choice of its winner.

@@ -23,13 +23,14 @@ from distal.model.maze import Maze
 from distal.model.settings import SettingsDict
 from distal.search import racing
 from distal.search.config import Config
+from distal.search.contents import contents_of
 from distal.search.fitness import runner_for
 from distal.search.genetic import GeneticAlgorithm
-from distal.search.loop import Record, Step, evolution
+from distal.search.loop import evolution
+from distal.search.recorder import Recorder, Step
 from distal.search.registry import options_of
-from distal.search.restored import new_runs, restored
 from distal.search.results import Evolved
-from distal.search.runs import RunFolder
+from distal.search.run_folder import RunFolder
 from distal.search.search import Algorithm
 from distal.tasks.sources import AnyTask, chosen_task
 from distal.tasks.stored import restored as rebuilt
@@ -203,11 +204,11 @@ def start(
     function("progress", progress)
     estimate(config).check()
     _check_engine(config, runner)
-    searches = new_runs(config)
+    searches = config.begin_runs()
     if out is None:
-        return evolution(config, searches, runner, Record(config, progress))
+        return evolution(config, searches, runner, Recorder(config, progress))
     with RunFolder.create(folder("out", out), config.to_dict(), force) as kept:
-        return evolution(config, searches, runner, Record(config, progress, kept))
+        return evolution(config, searches, runner, Recorder(config, progress, kept))
 
 
 def resume(
@@ -243,7 +244,7 @@ def resume(
     if generations is not None:
         generations = integer("generations", generations, 0, MAX_COUNT)
     with RunFolder.open(path("out", out)) as kept:
-        config, searches, winners = restored(kept.path, kept.config, kept.state)
+        config, searches, winners = contents_of(kept.path, kept.config, kept.state)
         if budget is not None:
             generations = within(config, budget, generations).generations
         if generations is not None and generations != config.generations:
@@ -256,13 +257,13 @@ def resume(
         estimate(config).check()
         if not finished:
             _check_engine(config, runner)
-        record = Record(config, progress, kept)
+        recorder = Recorder(config, progress, kept)
         kept.recover()  # all is well: from here on the folder may be changed
         if longer:
             kept.extend(config.generations)
         elif winners is not None:
-            return record.finish(winners)
-        return evolution(config, searches, runner, record)
+            return recorder.finish(winners)
+        return evolution(config, searches, runner, recorder)
 
 
 def _genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:

@@ -13,10 +13,10 @@ from distal.engines.batch import EPs, batch_of
 from distal.learners import Learner
 from distal.model.draws import child_seeds
 from distal.search import racing
-from distal.search.blocks import in_blocks
 from distal.search.config import Config
 from distal.search.genetic import first_population
 from distal.search.genotypes import Genotypes
+from distal.search.precomputed import precomputed
 from distal.search.search import Search
 
 # Parts of the work, as the last number of a seed's part; the heats of a race follow the last of these.
@@ -43,6 +43,48 @@ def measure(
     return _begin(config, learners, seeds, trials, runner)()
 
 
+def begin_evaluation(
+    config: Config, searches: Sequence[Search], asked: Sequence[Genotypes], runner: Runner
+) -> Callable[[], list[NDArray[np.float64]]]:
+    """Begin the trials of the genotypes that some runs asked for.
+
+    Args:
+        config: The configuration.
+        searches: The runs.
+        asked: The genotypes that each of them asked for.
+        runner: Runs the trials.
+
+    Returns:
+        A function that waits for the trials, and returns the fitness of each run's genotypes.
+    """
+    genotypes, counts = Genotypes.joined(*asked), tuple(map(len, asked))
+    generation, runs = searches[0].generation + 1, tuple(search.seed for search in searches)
+    seeds = _seeds(generation, _A_SEED * len(genotypes), runs, counts)
+    first_heat = _begin(config, config.decode(genotypes), seeds, config.trials, runner)
+
+    def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:
+        if not heat:
+            return first_heat()
+        keys, individual = _individuals(runs, counts)
+        parts = np.empty((len(places), 3), np.uint32)
+        parts[:, 0], parts[:, 1], parts[:, 2] = generation, individual[places], _HEATS + heat
+        return measure(
+            config, config.decode(genotypes[places]), child_seeds(keys[places], parts), trials, runner
+        )
+
+    def fitness() -> list[NDArray[np.float64]]:
+        raced = racing.race(scores, counts, config.trials, config.search.heats)
+        return np.split(raced.fitness, np.cumsum(counts)[:-1])
+
+    return fitness
+
+
+def runner_for(config: Config, runner: Runner) -> Runner:
+    """Return the runner that runs the trials: this one, or for engine auto another; refuse an unfit one."""
+    learners = config.decode(first_population(1, *config.genes, seed=0))
+    return runner.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
+
+
 def _begin(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int, runner: Runner
 ) -> Callable[[], EPs]:
@@ -60,48 +102,6 @@ def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64
     )  # fmt: skip
 
 
-def runner_for(config: Config, runner: Runner) -> Runner:
-    """Return the runner that runs the trials: this one, or for engine auto another; refuse an unfit one."""
-    learners = config.decode(first_population(1, *config.genes, seed=0))
-    return runner.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
-
-
-class Evaluation:
-    """The evaluation of the genotypes that some runs asked for; it begins when it is made.
-
-    Args:
-        config: The configuration.
-        searches: The runs.
-        asked: The genotypes that each of them asked for.
-        runner: Runs the trials.
-    """
-
-    def __init__(
-        self, config: Config, searches: Sequence[Search], asked: Sequence[Genotypes], runner: Runner
-    ) -> None:
-        self.config, self.runner, self.genotypes = config, runner, Genotypes.joined(*asked)
-        self.counts = tuple(map(len, asked))
-        self.generation = searches[0].generation + 1
-        self.runs = tuple(search.seed for search in searches)
-        seeds = _seeds.of_generation(self.generation, _A_SEED * sum(self.counts), (self.runs, self.counts))
-        self._first = _begin(config, config.decode(self.genotypes), seeds, config.trials, runner)
-
-    def fitness(self) -> list[NDArray[np.float64]]:
-        """Wait for the trials, and return the fitness of the genotypes that each run asked for."""
-        raced = racing.race(self._heat, self.counts, self.config.trials, self.config.search.heats)
-        return np.split(raced.fitness, np.cumsum(self.counts)[:-1])
-
-    def _heat(self, places: NDArray[np.int64], trials: int, heat: int) -> EPs:
-        """Return the scores of a heat of the race; there is one heat for all if it is none."""
-        if not heat:
-            return self._first()
-        keys, individual = _individuals(self.runs, self.counts)
-        parts = np.empty((len(places), 3), np.uint32)
-        parts[:, 0], parts[:, 1], parts[:, 2] = self.generation, individual[places], _HEATS + heat
-        learners = self.config.decode(self.genotypes[places])
-        return measure(self.config, learners, child_seeds(keys[places], parts), trials, self.runner)
-
-
 @lru_cache(maxsize=2)  # two groups of runs may take turns
 def _individuals(
     runs: tuple[int, ...], counts: tuple[int, ...]
@@ -111,7 +111,7 @@ def _individuals(
     return keys, np.concatenate([np.arange(count) for count in counts])
 
 
-@in_blocks
+@precomputed
 def _seeds(generations: range, runs: tuple[int, ...], counts: tuple[int, ...]) -> list[NDArray[np.uint64]]:
     """Return the seeds of the evaluations of all individuals, generation by generation."""
     keys, individual = _individuals(runs, counts)

@@ -7,7 +7,7 @@ a run can stop and resume anywhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer, number, one_of, unit_interval
 from distal.model import draws
-from distal.search.blocks import in_blocks
 from distal.search.genotypes import Finalists, Genotypes
-from distal.search.search import Algorithm, Moment, Search, entry, listed
+from distal.search.precomputed import precomputed
+from distal.search.search import Algorithm, Search, entry, listed
 
 # Purposes of the random words of an evolution, apart from those of a trial.
 _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
@@ -231,11 +231,10 @@ def chances(
 ) -> _Chances:
     """Draw for several runs at once, and for generations to come: faster than one after another."""
     numbers = 4 + 2 * discrete + continuous + (discrete + continuous) * uniform  # of a child
-    key = tuple(seeds), n, discrete, continuous, uniform
-    return _chances.of_generation(generation, len(seeds) * n * numbers, key)
+    return _chances(generation, len(seeds) * n * numbers, tuple(seeds), n, discrete, continuous, uniform)
 
 
-@in_blocks
+@precomputed
 def _chances(
     generations: range, seeds: tuple[int, ...], n: int, discrete: int, continuous: int, uniform: bool
 ) -> list[_Chances]:
@@ -333,7 +332,7 @@ class GeneticSearch(Search):
         runs, genes = len(searches), (first.discrete, first.continuous)
         if first.population is None:
             return [search._first() for search in searches]
-        told = [search.told() for search in searches]
+        told = [search.current() for search in searches]
         population, fitness = (
             Genotypes.joined(*(own for own, _, _ in told)),
             np.stack([own for _, own, _ in told]),
@@ -410,7 +409,7 @@ class GeneticSearch(Search):
         Raises:
             InputError: If it does not fit, or nothing was told yet.
         """
-        population, values, _ = self.told()
+        population, values, _ = self.current()
         genotype, fitness = self._fitting("genotype", genotype), number("fitness", fitness)
         integer("the number of genotypes", len(genotype), 1, 1)
         born = self._past("born", born)
@@ -425,7 +424,7 @@ class GeneticSearch(Search):
     def finalists(self, count: int) -> Finalists:
         """Return the best of the population; with averaged elites, those with a mean come first."""
         count = integer("count", count, 1)
-        population, values, _ = self.told()
+        population, values, _ = self.current()
         places = np.lexsort((values, self._ranked()))
         return Finalists(population[places], values[places], self.born[places]).distinct(count)
 
@@ -436,9 +435,9 @@ class GeneticSearch(Search):
             return self.fitness
         return np.where(self.measured > 1, self.fitness, np.inf)
 
-    def snapshot(self) -> Moment:
-        """Return this moment of the run: a shallow copy, as arrays are replaced and never changed."""
-        return copy(self) if type(self) is GeneticSearch else super().snapshot()
+    def snapshot(self) -> Callable[[], dict[str, Any]]:
+        """Return a function that returns the state of this moment: arrays are replaced, never changed."""
+        return copy(self).state if type(self) is GeneticSearch else super().snapshot()
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""

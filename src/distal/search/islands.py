@@ -127,14 +127,14 @@ class Archipelago(Search):
             part.tell(genotypes[start:end], fitness[start:end])
         self.generation += 1
         if self.generation and self.generation % self.exchange == 0:
-            leaders = [(part.told()[2], part.best_fitness, part.best_generation) for part in self.parts]
+            leaders = [(part.current()[2], part.best_fitness, part.best_generation) for part in self.parts]
             for part, leader in zip(self.parts, [leaders[-1], *leaders[:-1]], strict=True):
                 part.immigrate(*leader)
         self._gather()
 
     def _gather(self) -> None:
         """Take the populations of all islands as that of the run, and the best leader as its leader."""
-        populations, values, _ = zip(*(part.told() for part in self.parts), strict=True)
+        populations, values, _ = zip(*(part.current() for part in self.parts), strict=True)
         self.population, self.fitness = Genotypes.joined(*populations), np.concatenate(values)
         leader = min(self.parts, key=lambda part: part.best_fitness)
         self.best, self.best_fitness = leader.best, leader.best_fitness

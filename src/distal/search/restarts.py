@@ -113,7 +113,7 @@ class Restarted(Search):
 
     def _gather(self) -> None:
         """Take the population of the start as that of the run; the best of all starts leads."""
-        self.population, self.fitness, self.best = self.inner.told()
+        self.population, self.fitness, self.best = self.inner.current()
         self.best_fitness = self.inner.best_fitness
         self.best_generation = self._first() + self.inner.best_generation
         if self.archive is not None and self.archive.fitness[0] < self.best_fitness:
@@ -126,7 +126,7 @@ class Restarted(Search):
 
     def finalists(self, count: int) -> Finalists:
         """Return the best of all starts."""
-        own, (_, _, best) = self.inner.finalists(count), self.inner.told()
+        own, (_, _, best) = self.inner.finalists(count), self.inner.current()
         here = Finalists(own.genotypes, own.fitness, own.born + self._first())
         born = np.array([self._first() + self.inner.best_generation])
         leader = Finalists(

@@ -24,7 +24,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,24 +34,6 @@ from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.search.genotypes import Finalists, Genotypes
 
 _MAX_GENES = 2**20
-
-
-class Moment(Protocol):
-    """A run at one moment, whose state can be taken later."""
-
-    def state(self) -> dict[str, Any]:
-        """Return everything that is needed to resume, ready for JSON."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Stored:
-    """The state of a moment, taken at once."""
-
-    taken: dict[str, Any]
-
-    def state(self) -> dict[str, Any]:
-        """Return it."""
-        return self.taken
 
 
 @dataclass(eq=False)
@@ -117,7 +99,7 @@ class Search(ABC):
 
     def state(self) -> dict[str, Any]:
         """Return everything that is needed to resume, ready for JSON."""
-        population, fitness, best = self.told()
+        population, fitness, best = self.current()
         return {
             "generation": self.generation,
             "fitness": fitness.tolist(),
@@ -131,9 +113,10 @@ class Search(ABC):
             },
         }
 
-    def snapshot(self) -> Moment:
-        """Return this moment of the run; override it where a copy costs less than a state."""
-        return _Stored(self.state())
+    def snapshot(self) -> Callable[[], dict[str, Any]]:
+        """Return a function that returns the state of now; override it where a copy is cheaper."""
+        state = self.state()
+        return lambda: state
 
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from what `state` returned.
@@ -154,7 +137,7 @@ class Search(ABC):
         self.best_fitness = number("the best fitness", entry(best, "fitness"))
         self.best_generation = self._past("the generation of the best", entry(best, "generation"))
 
-    def told(self) -> tuple[Genotypes, NDArray[np.float64], Genotypes]:
+    def current(self) -> tuple[Genotypes, NDArray[np.float64], Genotypes]:
         """Return population, fitness and best.
 
         Raises:
@@ -177,7 +160,7 @@ class Search(ABC):
             InputError: If nothing was told yet, or count is no such number.
         """
         count = integer("count", count, 1)
-        population, fitness, _ = self.told()
+        population, fitness, _ = self.current()
         here = Finalists(population, fitness, np.full(len(fitness), self.generation))
         return Finalists.best([here], count)
 

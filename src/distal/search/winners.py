@@ -28,7 +28,7 @@ class _Choice(NamedTuple):
 
 def _leaders(searches: Sequence[Search]) -> list[_Choice]:
     """Return the leader of each run."""
-    return [_Choice(one.told()[2], one.best_generation, one.best_fitness) for one in searches]
+    return [_Choice(one.current()[2], one.best_generation, one.best_fitness) for one in searches]
 
 
 def _best_finalists(config: Config, searches: Sequence[Search], runner: Runner) -> list[_Choice]:

@@ -1,7 +1,7 @@
 """What happened in a trial, packed: what a page plays where it has no code to compute the learner.
 
 A recording holds the walk as a list of states, the action of every step and which neurons were
-active in it; `page/recording.js` reads it. Weights are not in it: they would be most of the
+active in it; `page/replay.js` reads it. Weights are not in it: they would be most of the
 page. States are those of the task's table; in a maze, cell · 4 + heading.
 """
 

@@ -30,10 +30,10 @@ from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, hel
 from distal.model.settings import Settings, SettingsDict
 from distal.search import racing
 from distal.search.config import Config
+from distal.search.contents import finalists_in
 from distal.search.evolve import estimate
 from distal.search.fitness import measure
 from distal.search.genotypes import Finalists, Genotypes
-from distal.search.restored import finalists_in
 from distal.search.results import Evolved
 from distal.studies import pace
 from distal.studies.champion import RECORD, RULE, Champion, ChampionReport, HeldOut

@@ -31,12 +31,12 @@ from distal.model.draws import MAX_SEED
 from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
 from distal.search.config import Config
+from distal.search.contents import summary
 from distal.search.evolve import resume, start
 from distal.search.genetic import ELITES
-from distal.search.loop import Step
-from distal.search.restored import summary
+from distal.search.recorder import Step
 from distal.search.results import Evolved
-from distal.search.runs import damaged, read_run, run_files
+from distal.search.run_folder import damaged, read_run, run_files
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task
 

@@ -24,8 +24,8 @@ from distal.engines import Runner
 from distal.model.draws import MAX_SEED
 from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
+from distal.search.contents import summary
 from distal.search.genetic import ELITES, GeneticAlgorithm
-from distal.search.restored import summary
 from distal.studies import pace
 from distal.studies.report import Report
 from distal.studies.stages import SECONDS, Event, Stage, Stages, outline, runner_for

@@ -84,18 +84,18 @@ def _check_words(task: Task[Any]) -> None:
 
 def _check_answers(task: Task[Any], settings: Settings, seed: int) -> None:
     """Refuse wrong answers of the methods that begin no episode."""
-    with _called("target(settings)"):
+    with failing("target(settings)"):
         target: object = task.target(settings)
     if target is not None:
         number("the target", target)
-    with _called("to_dict()"):
+    with failing("to_dict()"):
         content: object = task.to_dict()
     if content is not None and not (isinstance(content, dict) and _is_json(content)):
         raise InputError(
             f"to_dict() returns {shown(content)}, expected a dictionary that JSON can hold, or None "
             "if the task cannot be made again from a file"
         )
-    with _called("for_trial(seed)"):
+    with failing("for_trial(seed)"):
         own: object = task.for_trial(seed)
     if not isinstance(own, Task) or _sizes(own) != _sizes(task):
         raise InputError(f"for_trial(seed) returns {shown(own)}, expected the same task with this seed")
@@ -114,7 +114,7 @@ def _is_json(content: object) -> bool:
 
 def _checked_table(task: Task[Any], settings: Settings) -> Table | None:
     """Return the table of the task, if it has one, and it is of the same size."""
-    with _called("table(settings)"):
+    with failing("table(settings)"):
         found: object = task.table(settings)
     if found is None:
         return None
@@ -142,7 +142,7 @@ def _trial(
     trial = task.for_trial(seed)
     played, before = [], None
     for actions in plans:
-        with _called(f"begin({goal}, settings)"):
+        with failing(f"begin({goal}, settings)"):
             begun: object = trial.begin(goal, settings)
         if not isinstance(begun, Walk):
             raise InputError(
@@ -161,13 +161,13 @@ def _episode(task: Task[Any], walk: Walk, actions: Sequence[int], where: str) ->
     sensed: list[tuple[int, ...]] = []
     for step, action in enumerate(actions):
         at = f"in step {step + 1} of {where}"
-        with _called("over", at):
+        with failing("over", at):
             over = flag(f"over {at}", walk.over)
         if over and step == 0:
             raise InputError(f"over is True before the first step of {where}; an episode has a step at least")
         if over:
             break
-        with _called("sense()", at):
+        with failing("sense()", at):
             bits = _bits(task, walk.sense(), at)
             again = _bits(task, walk.sense(), at)
         if bits != again:
@@ -175,12 +175,12 @@ def _episode(task: Task[Any], walk: Walk, actions: Sequence[int], where: str) ->
                 f"sense() {at} gives {_written(bits)}, and then {_written(again)}; it must change nothing"
             )
         sensed.append(bits)
-        with _called(
+        with failing(
             f"act({action})", f"{at}; every action from 0 to {task.outputs - 1} can come in any step"
         ):
             walk.act(action)
     flag("cut", walk.cut)
-    with _called("ep", f"at the end of {where}"):
+    with failing("ep", f"at the end of {where}"):
         ep: object = walk.ep
     found = number(f"ep at the end of {where}", ep)
     if task.whole and found != int(found):
@@ -257,8 +257,8 @@ def _difference(one: _Played, other: _Played) -> str:
 
 
 @contextmanager
-def _called(what: str, where: str = "") -> Iterator[None]:
-    """Turn what a method of the task raises into one line."""
+def failing(what: str, where: str = "") -> Iterator[None]:
+    """Turn what a newcomer raises into one line."""
     try:
         yield
     except InputError:

@@ -169,18 +169,8 @@ AnyEncoder = Encoder | FunctionEncoder
 def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
     """Make the encoder of a space.
 
-    Args:
-        encode: words, as "one-hot,bins:3"; a function of the observation; what `to_dict` of an
-            encoder returned; None for binary and bins:4:quantiles.
-        space: the space of the observations.
-        look: a function that yields what a random policy sees; called if the encoder needs it.
-
-    Returns:
-        The encoder.
-
-    Raises:
-        InputError: if there is no such word, it does not fit the space, or there are too
-            many bits.
+    `encode` is words, as "one-hot,bins:3", a function of the observation, what `to_dict` of an encoder
+    returned, or None for the defaults; `look` yields what a random policy sees, if that is needed.
     """
     if isinstance(encode, dict):
         return Encoder.from_dict(encode, space)
@@ -277,31 +267,41 @@ def _quantiles(words: dict[str, str]) -> bool:
 
 def _word(space: Any, words: dict[str, str]) -> str:
     """Return the words that are in force for a space; those that it has no use for are refused."""
-    kinds = dict.fromkeys(_kinds(space))
+    kinds = dict.fromkeys(map(_kind, _leaves(space)))
     for kind, word in words.items():
         if kind not in kinds:
             raise InputError(f"encode holds {word!r}, which {shown(space)} has no use for; leave it out")
     return ",".join(words.get(kind, DEFAULTS[kind]) for kind in DEFAULTS if kind in kinds)
 
 
-def _kinds(space: Any) -> Iterator[str]:
-    """Yield the types of the spaces that a space consists of."""
+def _leaves(space: Any) -> Iterator[Any]:
+    """Yield the spaces that a Tuple or a Dict consists of, in order; any other is one by itself."""
+    from gymnasium.spaces import Dict, Tuple  # noqa: PLC0415 - an extra
+
+    if isinstance(space, Dict | Tuple):
+        for _, part in _parts(space):
+            yield from _leaves(part)
+    else:
+        yield space
+
+
+def _kind(space: Any) -> str:
+    """Return the type of a space, as words name it."""
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        for _, part in _parts(space):
-            yield from _kinds(part)
-    elif isinstance(space, spaces.MultiBinary):
-        yield "bits"
-    elif isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
-        yield "numbers"
-    elif isinstance(space, spaces.Box):
-        yield "boxes"
-    else:
-        raise InputError(
-            f"observations are {shown(space)}, expected Discrete, MultiDiscrete, MultiBinary, Box, or a "
-            "Tuple or Dict of them; encode with a function of your own that turns them into bits"
-        )
+    kinds = {
+        spaces.MultiBinary: "bits",
+        spaces.Discrete: "numbers",
+        spaces.MultiDiscrete: "numbers",
+        spaces.Box: "boxes",
+    }
+    for one, kind in kinds.items():
+        if isinstance(space, one):
+            return kind
+    raise InputError(
+        f"observations are {shown(space)}, expected Discrete, MultiDiscrete, MultiBinary, Box, or a "
+        "Tuple or Dict of them; encode with a function of your own that turns them into bits"
+    )
 
 
 # ---------------------------------------------------------------- columns
@@ -310,17 +310,15 @@ def _kinds(space: Any) -> Iterator[str]:
 def _columns(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]:
     """Yield how each number of an observation becomes bits; edges that have to be seen are 0."""
     _word(space, words)
-    yield from _columns_of(space, words)
+    for leaf in _leaves(space):
+        yield from _columns_of(leaf, words)
 
 
 def _columns_of(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]:
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     one_hot = words.get("numbers") == "one-hot"
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        for _, part in _parts(space):
-            yield from _columns_of(part, words)
-    elif isinstance(space, spaces.MultiBinary):
+    if isinstance(space, spaces.MultiBinary):
         yield from itertools.repeat(_Whole(0, 2), int(np.prod(space.shape)))
     elif isinstance(space, spaces.Discrete):
         yield _Whole(int(space.start), int(space.n), one_hot)

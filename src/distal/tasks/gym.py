@@ -140,7 +140,10 @@ class EnvTask(Task[EnvWalk]):
         encode: object = None,
     ) -> None:
         self._worlds = _Worlds(env, args)
-        self.options = _checked_options(options)
+        expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
+        self.options: tuple[Mapping[str, Any], ...] = sequence("options", options, expected)
+        if not self.options or not all(isinstance(one, Mapping) for one in self.options):
+            raise InputError(f"options is {shown(options)}, expected {expected}")
         self.starts = None if starts is None else integer("starts", starts, 1, _MAX_STARTS)
         if self.starts is not None and len(self.options) > 1:
             raise InputError(
@@ -282,7 +285,10 @@ class _Worlds:
 
     def __init__(self, given: Any, args: Mapping[str, Any] | None) -> None:
         self.given = given
-        self.args = {} if args is None else _checked_args(args)
+        named: object = {} if args is None else args
+        if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
+            raise InputError(f"args is {shown(args)}, expected a dictionary of arguments")
+        self.args = dict(named)
         self.made_here = isinstance(given, str) or not is_env(given)
         if self.args and not self.made_here:
             raise InputError("args are for an id, or a function that makes an environment; leave them out")
@@ -342,33 +348,17 @@ def named(name: str, what: str) -> Iterator[None]:
 
 
 def said(error: Exception) -> str:
-    """Return the type of an exception and what it says, on one line."""
-    line = _line(error)
+    """Return the type of an exception and the first line of what it says, without control characters."""
+    line = next((line.strip()[: 3 * SHOWN] for line in str(error).splitlines() if line.strip()), "")
+    line = line if line.isprintable() else repr(line)[1:-1]
     return f"{type(error).__name__}: {line}" if line else type(error).__name__
-
-
-def _line(error: Exception) -> str:
-    """Return the first line of what an exception says, without control characters."""
-    line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return line[: 3 * SHOWN] if line.isprintable() else repr(line[: 3 * SHOWN])[1:-1]
 
 
 # ---------------------------------------------------------------- making
 
 
 def made_env(env: Any, args: Mapping[str, Any]) -> Any:
-    """Make an environment.
-
-    Args:
-        env: the id of a registered one, or a function that makes one.
-        args: arguments for it.
-
-    Returns:
-        The environment.
-
-    Raises:
-        InputError: if there is no such environment, its package is missing, or it is none.
-    """
+    """Make an environment from the id of a registered one, or with a function."""
     try:
         import gymnasium  # noqa: PLC0415 - an extra
     except ImportError:
@@ -457,20 +447,6 @@ def _limit_of(env: Any) -> tuple[int | None, bool]:
 
 
 # ---------------------------------------------------------------- what is said of it
-
-
-def _checked_args(args: object) -> dict[str, Any]:
-    if not isinstance(args, Mapping) or not all(isinstance(name, str) for name in args):
-        raise InputError(f"args is {shown(args)}, expected a dictionary of arguments")
-    return dict(args)
-
-
-def _checked_options(options: object) -> tuple[Mapping[str, Any], ...]:
-    expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
-    every = sequence("options", options, expected)
-    if not every or not all(isinstance(one, Mapping) for one in every):
-        raise InputError(f"options is {shown(options)}, expected {expected}")
-    return every
 
 
 def name_of(env: Any, given: object = None) -> str:

@@ -12,10 +12,11 @@ from enum import EnumMeta
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from distal.base.checks import InputError, array, integer, sequence, shown
+from distal.base.checks import InputError, integer, sequence, shown
 from distal.base.frozen import Frozen
+from distal.tasks.table import one_or_each
 
 WALL, FLOOR, GOAL, PIT, START = "#", ".", "G", "H", "S"
 NOWHERE = -1
@@ -70,11 +71,10 @@ class Picture(Frozen):
                 )
         cells = integer("the number of cells", sum(map(len, rows)), 1, _MAX_CELLS)
         object.__setattr__(self, "rows", rows)
-        places = _places("cells", self.cells, None, 0, cells - 1)
-        object.__setattr__(self, "cells", places)
+        object.__setattr__(self, "cells", one_or_each("cells", self.cells, "states", 0, cells - 1))
+        states = integer("the number of states", self.states, 1)
         for name, most in (("headings", 3), ("things", cells - 1), ("goals", cells - 1)):
-            given = _places(name, getattr(self, name), len(places), NOWHERE, most)
-            object.__setattr__(self, name, given)
+            object.__setattr__(self, name, one_or_each(name, getattr(self, name), states, NOWHERE, most))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -113,22 +113,6 @@ class Spot(NamedTuple):
 
 def _is_symbol(symbol: str) -> bool:
     return symbol in (WALL, FLOOR, GOAL, PIT) or symbol in "abcdefghijklmnopqrstuvwxyz0123456789"
-
-
-def _places(name: str, value: object, states: int | None, low: int, high: int) -> NDArray[np.int32]:
-    """Return one number for each state, if they are in low … high; one number stands for all."""
-    given = array(value)
-    if states is not None and given.ndim == 0 and given.dtype.kind in "iu":
-        given = np.full(states, given)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or states not in (None, len(given)) or not given.size:
-        wanted = "states" if states is None else states
-        raise InputError(f"{name} is {shown(value)}, expected whole numbers of the shape ({wanted})")
-    if int(given.min()) < low or int(given.max()) > high:
-        wrong = int(given.min()) if int(given.min()) < low else int(given.max())
-        raise InputError(f"{name} holds {wrong}, expected numbers from {low} to {high}")
-    checked = np.ascontiguousarray(given, np.int32)
-    checked.setflags(write=False)
-    return checked
 
 
 # ---------------------------------------------------------------- of known environments

@@ -71,18 +71,7 @@ def task_from_fields(data: Mapping[str, Any]) -> Task[Any]:
 
 
 def restored(kept: Task[Any], given: AnyTask = None) -> Task[Any]:
-    """Return the task that a folder names: a maze, or the task rebuilt, or given again.
-
-    Args:
-        kept: What `task_from_fields` read.
-        given: The task again, where it cannot be rebuilt; it must be the same.
-
-    Returns:
-        A task that can be run.
-
-    Raises:
-        InputError: If it cannot be rebuilt and is not given, or is another one.
-    """
+    """Return the task that a folder names: a maze, or the task rebuilt, or the same one given again."""
     task = None if given is None else task_of(given)
     if kept.maze is not None:
         if task is not None and task.maze != kept.maze:

@@ -59,26 +59,26 @@ class Table(Frozen):
     step_cost: int = 1
 
     def __post_init__(self) -> None:
-        observations = _numbers("observations", self.observations, ("states", "inputs"), 0, 1, np.uint8)
+        observations = whole_numbers("observations", self.observations, ("states", "inputs"), 0, 1, np.uint8)
         states, inputs = observations.shape
         integer("the number of states", states, 1, MAX_STATES)
         integer("the number of inputs", inputs, 1, MAX_NEURONS)
-        following = _numbers("following", self.following, (states, "actions"), 0, states - 1, np.int32)
+        following = whole_numbers("following", self.following, (states, "actions"), 0, states - 1, np.int32)
         actions = integer("the number of actions", following.shape[1], 1, MAX_NEURONS)
-        costs = _numbers("costs", self.costs, ("goals", "events"), -MAX_COST, MAX_COST, np.int32)
+        costs = whole_numbers("costs", self.costs, ("goals", "events"), -MAX_COST, MAX_COST, np.int32)
         goals = integer("the number of goals", costs.shape[0], 1, _MAX_GOALS)
         events = integer("the number of events", costs.shape[1], 1, EVENTS)
-        ends = _numbers("ends", self.ends, (goals, events), 0, 1, np.bool_)
+        ends = whole_numbers("ends", self.ends, (goals, events), 0, 1, np.bool_)
         if costs[:, 0].any() or ends[:, 0].any():
             raise InputError("event 0 costs something or ends an episode, expected a step like any other")
         checked = {
             "observations": observations,
             "following": following,
-            "events": _numbers("events", self.events, (states, actions), 0, events - 1, np.uint8),
+            "events": whole_numbers("events", self.events, (states, actions), 0, events - 1, np.uint8),
             "costs": costs,
             "ends": ends,
-            "left": _numbers("left", self.left, (goals, states), -MAX_COST, MAX_COST, np.int32),
-            "start": _starts(self.start, goals, states),
+            "left": whole_numbers("left", self.left, (goals, states), -MAX_COST, MAX_COST, np.int32),
+            "start": one_or_each("start", self.start, goals, 0, states - 1),
             "step_cost": integer("step_cost", self.step_cost, -MAX_COST, MAX_COST),
         }
         for name, value in checked.items():
@@ -116,17 +116,17 @@ class Table(Frozen):
             InputError: if a shape or a number is not what it should be, or the transitions
                 fall into too many classes.
         """
-        sensed = _numbers("observations", observations, ("states", "inputs"), 0, 1, np.uint8)
+        sensed = whole_numbers("observations", observations, ("states", "inputs"), 0, 1, np.uint8)
         states = integer("the number of states", len(sensed), 1, MAX_STATES)
-        to = _numbers("following", following, (states, "actions"), 0, states - 1, np.int32)
+        to = whole_numbers("following", following, (states, "actions"), 0, states - 1, np.int32)
         integer("the number of actions", to.shape[1], 1, MAX_NEURONS)
-        if _is_number(left):
-            left = np.full(states, integer("left", left, -MAX_COST, MAX_COST))
+        if array(left).ndim == 0:
+            left = one_or_each("left", left, states, -MAX_COST, MAX_COST)
         by_goal: dict[str, NDArray[Any]] = {
             "costs": _by_goal("costs", costs, to.shape, MAX_COST, np.int64),
             "ends": _by_goal("ends", ends, (states,), None, np.bool_),
             "left": _by_goal("left", left, (states,), MAX_COST),
-            "start": _starts(start, 1 if _is_number(start) else "goals", states),
+            "start": one_or_each("start", start, "goals", 0, states - 1),
         }
         goals = max(map(len, by_goal.values()))
         for name, value in by_goal.items():
@@ -194,18 +194,14 @@ class Table(Frozen):
 ARRAYS = ("observations", "following", "events", "costs", "ends", "left", "start")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+def one_or_each(name: str, value: object, count: int | str, low: int, high: int) -> NDArray[np.int32]:
+    """Return a number for each thing of some; one number stands for all, and for any count that is a word."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        value = np.full(1 if isinstance(count, str) else count, integer(name, value, low, high))
+    return whole_numbers(name, value, (count,), low, high, np.int32)
 
 
-def _starts(start: object, goals: int | str, states: int) -> NDArray[np.int32]:
-    """Return the first state of every goal, (goals); one number stands for all."""
-    if _is_number(start):
-        start = np.full(int(goals), integer("start", start, 0, states - 1))
-    return _numbers("start", start, (goals,), 0, states - 1, np.int32)
-
-
-def _numbers(
+def whole_numbers(
     name: str, value: object, shape: tuple[int | str, ...], low: int, high: int, kind: type[Any]
 ) -> NDArray[Any]:
     """Return a copy that nobody can change, if it has this shape and whole numbers in low … high.
@@ -233,10 +229,10 @@ def _by_goal(
     """Return numbers (goals, …), where those of one goal may stand for all; `most` is None for bits."""
     low, high = (0, 1) if most is None else (-most, most)
     if array(value).ndim == len(shape) + 1:
-        checked = _numbers(name, value, ("goals", *shape), low, high, kind)
+        checked = whole_numbers(name, value, ("goals", *shape), low, high, kind)
         integer("the number of goals", len(checked), 1, _MAX_GOALS)
         return checked
-    return _numbers(name, value, shape, low, high, kind)[None]
+    return whole_numbers(name, value, shape, low, high, kind)[None]
 
 
 def _classes(costs: NDArray[Any], ends: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:

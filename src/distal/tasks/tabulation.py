@@ -12,7 +12,7 @@ import hashlib
 import pickle
 import random
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -81,20 +81,7 @@ def tabulate(
 def table_task(
     task: EnvTask, *, key: Key | None = None, limit: int = LIMIT, progress: Progress | None = None
 ) -> TableTask:
-    """Turn an environment that is a task already into a table; see `tabulate`.
-
-    Args:
-        task: the environment as a task; its EP is minus the return.
-        key: says which state the unwrapped environment is in.
-        limit: the most states.
-        progress: told how many more states have been found.
-
-    Returns:
-        The table as a task.
-
-    Raises:
-        InputError: if it is none.
-    """
+    """Turn an environment that is a task already into a table; see `tabulate`."""
     instance("task", task, EnvTask, "an EnvTask")
     function("key", key)
     function("progress", progress)
@@ -102,8 +89,9 @@ def table_task(
     if task.measured:
         raise NoTable("EP is a function of the episode, which no table knows; leave ep out")
     graph = _Graph(task, limit, progress)
-    starts = _by_transitions(task, graph) if key is None and _has_transitions(task.env) else None
-    if starts is None:
+    if key is None and _has_transitions(task.env):
+        starts = _by_transitions(task, graph)
+    else:
         starts = _by_exploring(task, graph, _state_of(key))
     table = Table.of(graph.bits, graph.following, graph.costs, graph.ends, start=starts)
     name, target = task.name[:MAX_NAME], task.target(Settings())
@@ -115,6 +103,17 @@ def table_task(
     found.encoder, found.first_action = task.encoder, task.first_action
     found.source = {**task.to_dict(), "key": None if key is None else called(key)}
     return found
+
+
+class _Entered(NamedTuple):
+    """A state that was entered: where to go on from, which it is, what is sensed, and what the step did."""
+
+    at: Any
+    key: Hashable
+    bits: tuple[int, ...]
+    position: Any
+    cost: int = 0
+    ended: bool = False
 
 
 @dataclass
@@ -130,37 +129,49 @@ class _Graph:
     costs: list[list[int]] = field(default_factory=list)
     ends: list[bool] = field(default_factory=list)
     positions: list[Any] = field(default_factory=list)  # for a picture
+    waiting: deque[tuple[Any, int]] = field(default_factory=deque)  # states whose actions are not tried yet
 
-    def place(
-        self, key: Hashable, bits: tuple[int, ...], position: Any, cost: int = 0, ended: bool = False
-    ) -> tuple[int, bool]:
-        """Return the number of a state, and whether it is new and goes on."""
-        known = self.number.get((key, ended))
+    def follow(self, first: Iterable[_Entered], step: Callable[[Any, int, int], _Entered]) -> list[int]:
+        """Take every action in every state, from the first ones on; return the numbers of these."""
+        starts = [self._place(entered) for entered in first]
+        while self.waiting:
+            at, number = self.waiting.popleft()
+            for action in range(self.task.outputs):
+                entered = step(at, number, action)
+                self.following[number][action] = self._place(entered)
+                self.costs[number][action] = entered.cost
+        return starts
+
+    def _place(self, entered: _Entered) -> int:
+        """Return the number of a state; one that is new and goes on has to wait for its turn."""
+        known = self.number.get((entered.key, entered.ended))
         if known is not None:
-            if self.bits[known] != bits:
+            if self.bits[known] != entered.bits:
                 raise NoTable(
                     f"state {known} of {self.task.name} is not always observed alike; "
                     "give a key that tells states apart"
                 )
-            return known, False
-        new = self.number[key, ended] = len(self.bits)
+            return known
+        new = self.number[entered.key, entered.ended] = len(self.bits)
         if new == self.limit:
             raise NoTable(
                 f"{self.task.name} has more than {self.limit:,} states; raise limit, "
                 "or give a key that leaves out what does not matter"
             )
-        self.bits.append(bits)
-        self.positions.append(position)
+        self.bits.append(entered.bits)
+        self.positions.append(entered.position)
         # Nothing follows an end: one more of the step that led to it is a class that is there already.
         self.following.append([new] * self.task.outputs)
-        self.costs.append([cost] * self.task.outputs)
-        self.ends.append(ended)
+        self.costs.append([entered.cost] * self.task.outputs)
+        self.ends.append(entered.ended)
         if self.progress is not None:
             self.progress(1)
-        return new, not ended
+        if not entered.ended:
+            self.waiting.append((entered.at, new))
+        return new
 
 
-def _whole(task: EnvTask, reward: float, state: object, action: int) -> int:
+def _cost(task: EnvTask, reward: float, state: object, action: int) -> int:
     """Return what a step costs, if its reward is a whole number that a table can hold."""
     if not float(reward).is_integer() or abs(reward) > MAX_COST:
         raise NoTable(
@@ -210,28 +221,19 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
     inner = task.env.unwrapped
     if task.starts is None and np.count_nonzero(inner.initial_state_distrib) > 1:
         raise _chance_in_reset(task)
-    first = [int(task.for_trial(0)._reset(goal)[0]) for goal in range(len(task.goals))]
-    starts = []
-    waiting: deque[tuple[int, int]] = deque()
-    for state in first:
-        number, new = graph.place(state, task.encoder(state), state)
-        starts.append(number)
-        if new:
-            waiting.append((state, number))
-    while waiting:
-        state, number = waiting.popleft()
-        for action in range(task.outputs):
-            outcomes = {tuple(rest) for share, *rest in inner.P[state][action] if share > 0}
-            if len(outcomes) != 1:
-                raise _chance_in_step(task, state, action)
-            ((following, reward, ended),) = outcomes
-            cost = _whole(task, reward, state, action)
-            at = int(following)
-            to, new = graph.place(at, task.encoder(at), at, cost, bool(ended))
-            graph.following[number][action], graph.costs[number][action] = to, cost
-            if new:
-                waiting.append((at, to))
-    return starts
+
+    def entered(state: int, cost: int = 0, ended: bool = False) -> _Entered:
+        return _Entered(state, state, task.encoder(state), state, cost, ended)
+
+    def step(state: int, number: int, action: int) -> _Entered:
+        outcomes = {tuple(rest) for share, *rest in inner.P[state][action] if share > 0}
+        if len(outcomes) != 1:
+            raise _chance_in_step(task, state, action)
+        ((following, reward, ended),) = outcomes
+        return entered(int(following), _cost(task, reward, state, action), bool(ended))
+
+    goals = range(len(task.goals))
+    return graph.follow((entered(int(task.for_trial(0)._reset(goal)[0])) for goal in goals), step)
 
 
 def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
@@ -255,31 +257,20 @@ def _chance_in_reset(task: EnvTask) -> NoTable:
 
 def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
     """Try every action in every state; return the first state of every goal."""
-    starts = []
-    waiting: deque[tuple[Any, int]] = deque()
-    for goal in range(len(task.goals)):
-        env, key, bits = _start(task, goal, state_of)
-        number, new = graph.place(key, bits, position(env))
-        starts.append(number)
-        if new:
-            waiting.append((env, number))
-    while waiting:
-        env, number = waiting.popleft()
-        for action in range(task.outputs):
-            one, other = (_tried(task, env, action, seed, state_of) for seed in (1, 2))
-            state = f"{number} (sensed {''.join(map(str, graph.bits[number]))})"
-            if one[1:] != other[1:]:
-                raise _chance_in_step(task, state, action)
-            cost = _whole(task, one.reward, state, action)
-            to, new = graph.place(one.key, one.bits, position(one.env), cost, one.ended)
-            graph.following[number][action], graph.costs[number][action] = to, cost
-            if new:
-                waiting.append((one.env, to))
-    return starts
+
+    def step(env: Any, number: int, action: int) -> _Entered:
+        (at, *one), (_, *other) = (_tried(task, env, action, seed, state_of) for seed in (1, 2))
+        state = f"{number} (sensed {''.join(map(str, graph.bits[number]))})"
+        if one != other:
+            raise _chance_in_step(task, state, action)
+        key, bits, reward, ended = one
+        return _Entered(at, key, bits, position(at), _cost(task, reward, state, action), ended)
+
+    return graph.follow((_start(task, goal, state_of) for goal in range(len(task.goals))), step)
 
 
-def _start(task: EnvTask, goal: int, state_of: Key) -> tuple[Any, Hashable, tuple[int, ...]]:
-    """Return a copy of the environment at the start, its state, and what is sensed."""
+def _start(task: EnvTask, goal: int, state_of: Key) -> _Entered:
+    """Return the start towards a goal, in a copy of the environment."""
     found = set()
     for seed in range(2 if task.starts else _RESETS):
         observation, _ = task.for_trial(seed)._reset(goal)
@@ -290,21 +281,11 @@ def _start(task: EnvTask, goal: int, state_of: Key) -> tuple[Any, Hashable, tupl
     copied = _copied(task.env, task.name)
     if state_of(copied) != key:
         raise NoTable(f"a copy of {task.name} is not in the state of the original, so it cannot be explored")
-    return copied, key, bits
+    return _Entered(copied, key, bits, position(copied))
 
 
-class _Step(NamedTuple):
-    """What an action did in a copy of the environment."""
-
-    env: Any
-    key: Hashable
-    bits: tuple[int, ...]
-    reward: float
-    ended: bool
-
-
-def _tried(task: EnvTask, env: Any, action: int, seed: int, state_of: Key) -> _Step:
-    """Take one step in a copy, with random numbers of its own."""
+def _tried(task: EnvTask, env: Any, action: int, seed: int, state_of: Key) -> tuple[Any, ...]:
+    """Take one step in a copy with random numbers of its own; return it, its state, bits, reward and end."""
     own = _copied(env, task.name)
     for one in wrappers(own):
         _reseed(one, seed)
@@ -314,7 +295,7 @@ def _tried(task: EnvTask, env: Any, action: int, seed: int, state_of: Key) -> _S
     if callable(getattr(inner, "hash", None)) and hasattr(inner, "step_count"):
         inner.step_count = 0  # MiniGrid's, likewise
     observation, reward, terminated, truncated, _ = task._step(action, own)
-    return _Step(own, state_of(own), task.encoder(observation), reward, terminated or truncated)
+    return own, state_of(own), task.encoder(observation), reward, terminated or truncated
 
 
 def _reseed(thing: Any, seed: int) -> None:

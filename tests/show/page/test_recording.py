@@ -40,7 +40,7 @@ COMPARE = """
 async trials => {
   const all = [];
   for (const [computed, recorded] of trials) {
-    const replay = new Replay(computed, computed.learners[0], computed.learners[0].eps);
+    const replay = new Replay(computed, computed.learners[0]);
     const played = new Recording(recorded, recorded.learners[0]);
     await played.load();
     finish(replay.check());

@@ -86,7 +86,7 @@ def cases() -> list[tuple[Watched, Trials]]:
 RECOMPUTE = """
 trials => trials.map(data => {
   const learner = data.learners[0];
-  const replay = new Replay(data, learner, learner.eps);
+  const replay = new Replay(data, learner);
   finish(replay.check());
   const last = learner.eps.slice(data.phases.every * (data.phases.goals.length - 1));
   const best = learner.eps.length - last.length + last.indexOf(Math.min(...last));
@@ -139,7 +139,7 @@ def test_a_long_trial_with_few_snapshots_can_be_entered_anywhere(port: Page) -> 
     trial = watch.watch("paper:2", episodes=120, hidden=5, steps=30, maze=RING)
     eps = port.evaluate(
         """data => {
-          const replay = new Replay(data, data.learners[0], data.learners[0].eps);
+          const replay = new Replay(data, data.learners[0]);
           replay.every = 50;
           finish(replay.check());
           return [replay.states.length, ...[0, 49, 50, 51, 99, 100, 119].map(

@@ -1,10 +1,9 @@
 /* The address: it follows what is shown, and leads to it. */
 import { grouped, tell } from "./elements.js";
+import { synapseName, synapseNamed } from "./matrix.js";
 import { computed, lastStep, shown } from "./panels.js";
 import { go, pause } from "./playback.js";
-import { state } from "./state.js";
-import { synapseName, synapseNamed } from "./synapse.js";
-import { EPISODES } from "./trial.js";
+import { EPISODES, state } from "./trial.js";
 
 const ADDRESS_PAUSE = 500; // between two changes of the address; browsers refuse more than 100 in 30 seconds
 
@@ -47,6 +46,8 @@ export function copyLink() {
   copied.then(() => tell("Link copied."), () => tell("This browser does not let the page copy. The link is in the address bar."));
 }
 
+const quoted = (value) => `“${value.length > 20 ? `${value.slice(0, 20)}…` : value}”`;
+
 /** A whole number from the address, or the other value with a notice. */
 function numberFrom(wanted, name, other, problems) {
   const value = wanted.get(name);
@@ -55,8 +56,6 @@ function numberFrom(wanted, name, other, problems) {
   return other;
 }
 
-const quoted = (value) => `“${value.length > 20 ? `${value.slice(0, 20)}…` : value}”`;
-
 /** Go where an address says: #episode=57&step=3&synapse=i2-h3, or #57.3 for short; say whether it says so.
  *
  * Keys that this page does not know are ignored; of a value that it cannot use it tells. */
@@ -64,7 +63,7 @@ export function goToAddress(address) {
   const short = /^#(\d+)(?:\.(\d+))?$/.exec(address), problems = [];
   const wanted = new URLSearchParams(short ? "" : address.slice(1));
   if (short) wanted.set("episode", short[1]);
-  if (short && short[2] !== undefined) wanted.set("step", short[2]);
+  if (short?.[2] !== undefined) wanted.set("step", short[2]);
   if (!["episode", "step", "synapse"].some((name) => wanted.has(name))) return false;
   const episode = numberFrom(wanted, "episode", state.episode + 1, problems);
   if (episode < 1 || episode > EPISODES) problems.push(`there is no episode ${grouped(episode)}, only 1 to ${grouped(EPISODES)}`);

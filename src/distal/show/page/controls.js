@@ -1,14 +1,13 @@
 /* Buttons, sliders, keys and what a pointer does. */
 import { copyLink } from "./address.js";
-import { readPalette } from "./canvas.js";
 import { curve, episodeAt } from "./curve.js";
-import { find, grouped, plural, text } from "./elements.js";
-import { entryAt } from "./matrix.js";
+import { find, grouped, plural, readPalette, text } from "./elements.js";
+import { entryAt, inspect, inspectBy } from "./matrix.js";
 import { computed, lastStep, panels, shown } from "./panels.js";
 import { changeSpeed, go, jump, jumpToBest, pause, play, stepBy, toggleLearning } from "./playback.js";
-import { render, set, SPEEDS, state } from "./state.js";
-import { inspect, inspectBy } from "./synapse.js";
-import { EPISODES } from "./trial.js";
+import { EPISODES, render, set, SPEEDS, state } from "./trial.js";
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /** Show where we are, and what is switched on. */
 export function renderControls() {
@@ -22,27 +21,31 @@ export function renderControls() {
   }
   document.body.classList.toggle("playing", state.playing);
   text(find("play").querySelector("span"), state.playing ? "Pause" : "Play");
-  text(find("speed"), state.learning ? `${plural(SPEEDS[state.speed], "episode")}/s` : `${plural(SPEEDS[state.speed], "step")}/s`);
-  find("learning").setAttribute("aria-pressed", String(state.learning));
-  find("log").setAttribute("aria-pressed", String(state.log));
-  for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
+  text(find("speed"), `${plural(SPEEDS[state.speed], state.learning ? "episode" : "step")}/s`);
+  const pressed = (button, on) => button.setAttribute("aria-pressed", String(on));
+  pressed(find("learning"), state.learning);
+  pressed(find("log"), state.log);
+  for (const button of document.querySelectorAll("[data-view]")) pressed(button, button.dataset.view === state.view);
 }
 
-const toggleTheme = () => {
-  const root = document.documentElement;
-  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+function useTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
   readPalette();
-  render();
-};
-const toggleView = () => {
-  if (document.querySelector("[data-view]")) set({ view: state.view === "weights" ? "change" : "weights" });
-};
+}
 
-const toggleHelp = () => {
-  const help = find("help");
-  if (help.open) help.close();
-  else help.showModal();
-};
+function toggleTheme() {
+  useTheme(document.documentElement.dataset.theme !== "dark");
+  render();
+}
+
+function toggleView() {
+  if (document.querySelector("[data-view]")) set({ view: state.view === "weights" ? "change" : "weights" });
+}
+
+function toggleHelp() {
+  if (find("help").open) find("help").close();
+  else find("help").showModal();
+}
 
 const KEYS = {
   " ": () => (state.playing ? pause() : play()),
@@ -67,58 +70,36 @@ const KEYS = {
   "?": toggleHelp,
 };
 
+const PRESSED = {
+  play: KEYS[" "], back: KEYS.ArrowLeft, forward: KEYS.ArrowRight, "previous-episode": KEYS.ArrowUp, "next-episode": KEYS.ArrowDown,
+  best: KEYS.b, slower: KEYS["-"], faster: KEYS["+"], learning: KEYS.l, log: KEYS.x, theme: KEYS.d, "copy-link": KEYS.c, "help-button": KEYS["?"],
+};
+
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (find("help").open) {
-    if (event.key === "?") toggleHelp();
-    return;
-  }
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const on = document.activeElement;
-  const moves = key.startsWith("Arrow") || ["Home", "End", "PageUp", "PageDown"].includes(key);
-  if (on.classList.contains("matrix")) {
-    if (key === "Escape") return inspect(null);
-    if (key.startsWith("Arrow")) {
-      event.preventDefault();
-      return inspectBy(key);
-    }
-  }
-  if (on === curve.canvas && (key === "ArrowLeft" || key === "ArrowRight")) {
-    event.preventDefault();
-    return jump(state.episode + (key === "ArrowRight" ? 1 : -1));
-  }
-  if (on.tagName === "INPUT" && moves) return undefined; // a slider with the focus moves itself
-  if (on.tagName === "BUTTON" && (key === " " || key === "Enter")) return undefined; // and a button is pressed
-  if (!Object.hasOwn(KEYS, key)) return undefined;
+  if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  if (find("help").open) return event.key === "?" ? toggleHelp() : undefined;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key, on = document.activeElement;
+  const arrow = key.startsWith("Arrow"), moves = arrow || ["Home", "End", "PageUp", "PageDown"].includes(key);
+  let action = Object.hasOwn(KEYS, key) ? KEYS[key] : null;
+  if (on.classList.contains("matrix") && key === "Escape") return inspect(null);
+  if (on.classList.contains("matrix") && arrow) action = () => inspectBy(key);
+  else if (on === curve && key === "ArrowLeft") action = KEYS.ArrowUp;
+  else if (on === curve && key === "ArrowRight") action = KEYS.ArrowDown;
+  else if (on.tagName === "INPUT" && moves) return undefined; // a slider with the focus moves itself
+  else if (on.tagName === "BUTTON" && (key === " " || key === "Enter")) return undefined; // and a button is pressed
+  if (!action) return undefined;
   event.preventDefault();
-  return KEYS[key]();
+  return action();
 }
 
 /** Let buttons, sliders, keys and the pointer do what they say. */
 export function connect() {
-  const press = (id, action) => find(id).addEventListener("click", (event) => {
+  const press = (button, action) => button.addEventListener("click", (event) => {
     action();
-    if (event.detail) event.currentTarget.blur(); // pressed with a pointer: the keys stay shortcuts
+    if (event.detail) button.blur(); // pressed with a pointer: the keys stay shortcuts
   });
-  press("play", KEYS[" "]);
-  press("back", () => stepBy(-1));
-  press("forward", () => stepBy(1));
-  press("previous-episode", KEYS.ArrowUp);
-  press("next-episode", KEYS.ArrowDown);
-  press("best", jumpToBest);
-  press("slower", () => changeSpeed(-1));
-  press("faster", () => changeSpeed(1));
-  press("learning", toggleLearning);
-  press("log", KEYS.x);
-  press("theme", toggleTheme);
-  press("copy-link", copyLink);
-  press("help-button", toggleHelp);
-  for (const button of document.querySelectorAll("[data-view]")) {
-    button.addEventListener("click", (event) => {
-      set({ view: button.dataset.view });
-      if (event.detail) button.blur();
-    });
-  }
+  for (const [id, action] of Object.entries(PRESSED)) press(find(id), action);
+  for (const button of document.querySelectorAll("[data-view]")) press(button, () => set({ view: button.dataset.view }));
   find("episode").max = String(EPISODES);
   find("episode").addEventListener("input", (event) => jump(event.target.valueAsNumber - 1));
   find("step").addEventListener("input", (event) => {
@@ -127,45 +108,48 @@ export function connect() {
   });
   for (const id of ["episode", "step"]) find(id).addEventListener("pointerup", (event) => event.target.blur());
 
-  curve.canvas.addEventListener("pointerdown", (event) => {
-    curve.canvas.setPointerCapture(event.pointerId);
+  curve.addEventListener("pointerdown", (event) => {
+    curve.setPointerCapture(event.pointerId);
     jump(episodeAt(event));
   });
-  curve.canvas.addEventListener("pointermove", (event) => {
-    if (curve.canvas.hasPointerCapture(event.pointerId)) jump(episodeAt(event));
+  curve.addEventListener("pointermove", (event) => {
+    if (curve.hasPointerCapture(event.pointerId)) jump(episodeAt(event));
   });
-  curve.canvas.addEventListener("pointerup", () => curve.canvas.blur());
-
-  for (const panel of panels.filter((one) => one.recorded)) {
-    const stepAt = (event) => panel.layout.step(event.clientX - panel.$matrix.getBoundingClientRect().left);
-    panel.$matrix.addEventListener("click", (event) => {
-      pause();
-      if (shown()) go(state.episode, stepAt(event), false);
-    });
-  }
-  for (const panel of computed) {
-    panel.$matrix.addEventListener("pointermove", (event) => {
-      if (event.pointerType === "mouse" && !state.kept && panel.layout) inspect(entryAt(panel, event));
-    });
-    panel.$matrix.addEventListener("pointerleave", (event) => {
-      if (event.pointerType === "mouse" && !state.kept) inspect(null);
-    });
-    panel.$matrix.addEventListener("click", (event) => {
-      const entry = panel.layout && entryAt(panel, event), now = state.inspected;
-      const same = state.kept && entry && now && entry.matrix === now.matrix && entry.row === now.row && entry.column === now.column;
-      state.kept = !!entry && !same;
-      inspect(state.kept ? entry : null);
-    });
-  }
+  curve.addEventListener("pointerup", () => curve.blur());
+  for (const panel of panels) if (panel.recorded) connectActivity(panel);
+  for (const panel of computed) connectMatrix(panel);
 
   document.addEventListener("keydown", onKey);
-  const scheme = matchMedia("(prefers-color-scheme: dark)");
-  document.documentElement.dataset.theme = scheme.matches ? "dark" : "light";
-  scheme.addEventListener("change", () => {
-    document.documentElement.dataset.theme = scheme.matches ? "dark" : "light";
-    readPalette();
+  useTheme(DARK.matches);
+  DARK.addEventListener("change", () => {
+    useTheme(DARK.matches);
     render();
   });
-  new ResizeObserver(() => render()).observe(find("panels"));
-  window.addEventListener("resize", () => render());
+  new ResizeObserver(render).observe(find("panels"));
+  window.addEventListener("resize", render);
+}
+
+/** A click on the activity of a recording goes to the step. */
+function connectActivity(panel) {
+  panel.$matrix.addEventListener("click", (event) => {
+    pause();
+    if (shown()) go(state.episode, panel.layout.step(event.clientX - panel.$matrix.getBoundingClientRect().left), false);
+  });
+}
+
+/** The pointer shows a synapse while it is there; a click keeps it, and another on the same lets it go. */
+function connectMatrix(panel) {
+  const hovers = (event) => event.pointerType === "mouse" && !state.kept;
+  panel.$matrix.addEventListener("pointermove", (event) => {
+    if (hovers(event) && panel.layout) inspect(entryAt(panel, event));
+  });
+  panel.$matrix.addEventListener("pointerleave", (event) => {
+    if (hovers(event)) inspect(null);
+  });
+  panel.$matrix.addEventListener("click", (event) => {
+    const entry = panel.layout && entryAt(panel, event), now = state.inspected;
+    const same = state.kept && entry && now && ["matrix", "row", "column"].every((key) => entry[key] === now[key]);
+    state.kept = !!entry && !same;
+    inspect(state.kept ? entry : null);
+  });
 }

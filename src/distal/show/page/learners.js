@@ -1,5 +1,5 @@
 /* The learners that the page computes: delayed synaptic plasticity, hill climbing and chance.
- * Each runs one episode from the state before it and returns {episode, fresh, update, next}. */
+ * Each runs one episode from the state before it and returns {episode, update, next}: next is the state after it. */
 import { FEED, freshWeights, OUTPUTS, perturbation, runEpisode } from "./network.js";
 import { f } from "./random.js";
 
@@ -11,18 +11,22 @@ function modulatorySignal(ep, previous, ties) {
   return ep === previous ? ties : -1;
 }
 
-/** Activations over time as bits: neuron i was active in step t, or t − 1 with delay 1. */
-function timeBits(layer, width, delay) {
-  const span = Math.ceil(layer.length / 32);
+/** Layers of neurons, one after another, over time as bits: neuron i was active in step t, or t − delay.
+ *
+ * Each layer is [its activations in every step, how many neurons, delay]. */
+function timeBits(steps, ...layers) {
+  const span = Math.ceil(steps / 32), width = layers.reduce((sum, [, many]) => sum + many, 0);
   const bits = new Int32Array(width * span), totals = new Int32Array(width);
-  for (let t = delay; t < layer.length; t++) {
-    const active = layer[t - delay];
-    for (let i = 0; i < width; i++) {
-      if (active[i]) {
-        bits[i * span + (t >> 5)] |= 1 << (t & 31);
-        totals[i]++;
+  let first = 0;
+  for (const [activations, many, delay = 0] of layers) {
+    for (let t = delay; t < steps; t++) {
+      for (let i = 0; i < many; i++) {
+        if (!activations[t - delay][i]) continue;
+        bits[(first + i) * span + (t >> 5)] |= 1 << (t & 31);
+        totals[first + i]++;
       }
     }
+    first += many;
   }
   return { bits, totals, span };
 }
@@ -33,47 +37,31 @@ function ones(x) {
   return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** The layers that feed a post-synaptic layer, and that layer, as bits over time. */
-function traced(episode, trial) {
-  const H = trial.settings.hidden, delay = trial.readings.trace_pre;
-  const inputs = timeBits(episode.inputs, FEED, 0);
-  const hidden = timeBits(episode.hidden, H, 0);
-  const outputs = timeBits(episode.outputs, OUTPUTS, 0);
-  const join = (...layers) => ({
-    bits: Int32Array.from(layers.flatMap((layer) => [...layer.bits])),
-    totals: Int32Array.from(layers.flatMap((layer) => [...layer.totals])),
-    span: inputs.span,
-  });
-  const bias = { bits: inputs.bits.subarray(3 * inputs.span), totals: inputs.totals.subarray(3) };
+/** For each matrix, the neurons that feed it and those that are fed, as bits over time. */
+function traced({ inputs, hidden, outputs, steps }, trial) {
+  const H = trial.settings.hidden, delay = trial.readings.trace_pre, bias = inputs.map(() => [1]);
   return {
-    hidden: {
-      pre: join(inputs, timeBits(episode.hidden, H, delay), timeBits(episode.outputs, OUTPUTS, delay)),
-      post: hidden,
-      width: FEED + H + OUTPUTS,
-    },
-    output: { pre: join(hidden, bias), post: outputs, width: H + 1 },
+    hidden: { pre: timeBits(steps, [inputs, FEED], [hidden, H, delay], [outputs, OUTPUTS, delay]), post: timeBits(steps, [hidden, H]) },
+    output: { pre: timeBits(steps, [hidden, H], [bias, 1]), post: timeBits(steps, [outputs, OUTPUTS]) },
   };
 }
 
 /** How often (pre, post) was 00, 01, 10, 11 in an episode, pre first. */
-export function counts(layer, post, pre, steps) {
-  const span = layer.pre.span;
+export function counts(traces, post, pre, steps) {
+  const { span } = traces.pre, onPre = traces.pre.totals[pre], onPost = traces.post.totals[post];
   let both = 0;
-  for (let k = 0; k < span; k++) both += ones(layer.pre.bits[pre * span + k] & layer.post.bits[post * span + k]);
-  const onPre = layer.pre.totals[pre], onPost = layer.post.totals[post];
+  for (let k = 0; k < span; k++) both += ones(traces.pre.bits[pre * span + k] & traces.post.bits[post * span + k]);
   return [steps - onPre - onPost + both, onPost - both, onPre - both, both];
 }
 
 /** The row of the rule that every entry of the two matrices selects. */
 function selectedRows(traces, trial, steps, m) {
   const theta = f(trial.learner.theta);
-  const bit = new Uint8Array(steps + 1); // whether a count exceeds θ as a frequency
-  for (let count = 0; count <= steps; count++) bit[count] = +(f(count / steps) > theta);
+  const bit = Uint8Array.from({ length: steps + 1 }, (_, count) => +(f(count / steps) > theta)); // of a count, as a frequency
   const select = (layer) => {
-    const rows = new Uint8Array(layer.post.totals.length * layer.width);
+    const width = layer.pre.totals.length, rows = new Uint8Array(layer.post.totals.length * width);
     for (let at = 0; at < rows.length; at++) {
-      const pre = at % layer.width;
-      const [n00, n01, n10, n11] = counts(layer, (at - pre) / layer.width, pre, steps);
+      const pre = at % width, [n00, n01, n10, n11] = counts(layer, (at - pre) / width, pre, steps);
       rows[at] = (bit[n00] * 8 + bit[n01] * 4 + bit[n10] * 2 + bit[n11]) * 2 + (m === 1 ? 1 : 0);
     }
     return rows;
@@ -121,7 +109,6 @@ function normalise(weights, hidden, parts) {
 
 export const startsAfresh = (trial, number) => number === 0 || (trial.resample !== null && number % trial.resample === 0);
 
-/** Run one episode of a rule from the state before it; return the episode, its update and the next state. */
 function* dspEpisode(trial, state) {
   const { settings, learner } = trial;
   const fresh = startsAfresh(trial, state.number);
@@ -132,17 +119,10 @@ function* dspEpisode(trial, state) {
   const traces = traced(episode, trial);
   const rows = selectedRows(traces, trial, episode.steps, m);
   const after = normalise(changed(weights, learner, rows, settings.hidden), settings.hidden, trial.readings.normalise);
-  return {
-    episode,
-    fresh,
-    update: { m, previous, traces, rows, after },
-    next: { number: state.number + 1, weights: after, previous: episode.ep },
-  };
+  return { episode, update: { m, previous, traces, rows, after }, next: { number: state.number + 1, weights: after, previous: episode.ep } };
 }
 
-/** Run one episode of a climb; return the same as dspEpisode.
- *
- * Where the goal has moved, the best weights are run as they are, and whatever EP they have now is the best. */
+/** Where the goal has moved, the best weights are run as they are, and whatever EP they have now is the best. */
 function* climbEpisode(trial, state) {
   const { settings, learner } = trial;
   const fresh = startsAfresh(trial, state.number), anew = !fresh && trial.phases.movesAt(state.number);
@@ -157,19 +137,14 @@ function* climbEpisode(trial, state) {
   }
   const episode = yield* runEpisode(weights, trial, state.number);
   const accepted = best === null || anew || episode.ep < best.ep;
-  return {
-    episode,
-    fresh,
-    update: { best, anew, accepted },
-    next: { number: state.number + 1, best: accepted ? { weights, ep: episode.ep, number: state.number } : best },
-  };
+  const now = accepted ? { weights, ep: episode.ep, number: state.number } : best;
+  return { episode, update: { best, anew, accepted }, next: { number: state.number + 1, best: now } };
 }
 
-/** Run one episode with fresh random weights, whatever went before; return the same as dspEpisode. */
 function* chanceEpisode(trial, state) {
   const weights = freshWeights(trial.settings.hidden, trial.seed, state.number);
   const episode = yield* runEpisode(weights, trial, state.number);
-  return { episode, fresh: true, update: {}, next: { number: state.number + 1 } };
+  return { episode, update: {}, next: { number: state.number + 1 } };
 }
 
 export const LEARNERS = { dsp: dspEpisode, hc: climbEpisode, chance: chanceEpisode };

@@ -11,16 +11,13 @@ function makeMaze(picture, heading, goalSymbol) {
   const wall = new Uint8Array(rows * columns), pit = new Uint8Array(rows * columns);
   const finals = []; // {symbol, cell}
   let start = 0, goal = 0;
-  picture.forEach((line, row) => {
-    for (let column = 0; column < columns; column++) {
-      const symbol = line[column], cell = row * columns + column;
-      if (symbol === "#") wall[cell] = 1;
-      else if (symbol === "S") start = cell;
-      else if (symbol !== ".") {
-        finals.push({ symbol, cell });
-        if (symbol === goalSymbol) goal = cell;
-        else pit[cell] = 1;
-      }
+  [...picture.join("")].forEach((symbol, cell) => {
+    if (symbol === "#") wall[cell] = 1;
+    else if (symbol === "S") start = cell;
+    else if (symbol !== ".") {
+      finals.push({ symbol, cell });
+      if (symbol === goalSymbol) goal = cell;
+      else pit[cell] = 1;
     }
   });
   const ahead = [-columns, 1, columns, -1];
@@ -35,7 +32,7 @@ function makeMaze(picture, heading, goalSymbol) {
       }
     }
   }
-  return { rows, columns, wall, pit, finals, start, goal, goalSymbol, ahead, distance, heading: HEADINGS.indexOf(heading) };
+  return { rows, columns, wall, pit, finals, start, goal, ahead, distance, heading: HEADINGS.indexOf(heading) };
 }
 
 /** Which goal each episode has. A trial whose goal does not move has one phase. */
@@ -59,7 +56,7 @@ export class Phases {
   }
 }
 
-/** What gives the maze of an episode: one for each goal. */
+/** Return a function that gives the maze of an episode; there is one maze for each goal. */
 export function mazesOf(data, phases) {
   const mazes = new Map();
   return (number) => {

@@ -1,39 +1,21 @@
-"""Evolutions restored from their folders: to resume them, to sum them up, to take their finalists."""
+"""The contents of a folder of runs, all of it checked: to resume it, to sum it up, to take its finalists."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from distal.base.checks import InputError, integer
 from distal.learners import KINDS, from_embedded
-from distal.model.draws import MAX_COUNT, child_seed
 from distal.search.config import Config
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Winner, check_winners
-from distal.search.runs import damaged, read_run
+from distal.search.run_folder import damaged, read_run
 from distal.search.search import Search
 
-RUN = 4  # the last number of the part of a seed that seeds a run
-_NUMBERED = {"dsp": 0, "hc": 1}  # the parts of our own kinds; others get theirs from their words
 
-
-def run_seed(config: Config, run: int) -> int:
-    """Return the seed of a run, counted from 0; the runs of two kinds of learners have nothing in common."""
-    kind = _NUMBERED.get(config.learner)
-    if kind is None:  # the same for a registered kind, whatever the order
-        kind = len(_NUMBERED) + crc32(config.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
-    return child_seed(config.seed, run, kind, RUN)
-
-
-def new_runs(config: Config) -> list[Search]:
-    """Return the runs of an evolution before their first generation."""
-    return [config.begin(run_seed(config, run)) for run in range(config.runs)]
-
-
-class Restored(NamedTuple):
-    """The content of a folder, all of it checked.
+class Contents(NamedTuple):
+    """The contents of a folder.
 
     Attributes:
         config: The configuration.
@@ -46,7 +28,7 @@ class Restored(NamedTuple):
     winners: tuple[Winner, ...] | None = None
 
 
-def restored(folder: Path, stored: dict[str, Any], state: dict[str, Any] | None) -> Restored:
+def contents_of(folder: Path, stored: dict[str, Any], state: dict[str, Any] | None) -> Contents:
     """Return an evolution from what its folder holds.
 
     Args:
@@ -62,9 +44,9 @@ def restored(folder: Path, stored: dict[str, Any], state: dict[str, Any] | None)
     """
     with damaged(folder / "config.json"):
         config = Config.from_dict(stored)
-    searches, winners = new_runs(config), None
+    searches, winners = config.begin_runs(), None
     if state is None:
-        return Restored(config, searches)
+        return Contents(config, searches)
     with damaged(folder / "state.json"):
         for search, entry in zip(searches, state["runs"], strict=True):
             search.restore(entry)
@@ -76,7 +58,7 @@ def restored(folder: Path, stored: dict[str, Any], state: dict[str, Any] | None)
                 raise InputError(f"it has winners before generation {config.generations}")
             winners = tuple(map(Winner.from_dict, state["winners"]))
             check_winners(winners, config, generation)
-    return Restored(config, searches, winners)
+    return Contents(config, searches, winners)
 
 
 def finalists_in(out: str | Path, count: int) -> list[Finalists]:
@@ -93,13 +75,13 @@ def finalists_in(out: str | Path, count: int) -> list[Finalists]:
         InputError: If the folder is damaged or holds no generation yet.
     """
     stored, state, _ = read_run(out)
-    return [search.finalists(count) for search in restored(Path(out), stored, state).searches]
+    return [search.finalists(count) for search in contents_of(Path(out), stored, state).searches]
 
 
 def summary(out: str | Path) -> dict[str, Any]:
     """Return a summary of a folder of runs, without changing it."""
     stored, state, _ = read_run(out)
-    config, searches, winners = restored(Path(out), stored, state)
+    config, searches, winners = contents_of(Path(out), stored, state)
     names = ("remeasured", "standard_error", "chance", "chance_standard_error", "p", "superiority")
     genes = KINDS[config.learner].gene_names()
     found = [winner.to_dict() for winner in winners] if winners else [{} for _ in searches]
@@ -140,4 +122,4 @@ def _leading(config: Config, search: Search, winner: dict[str, Any]) -> Genotype
         for place, learner in enumerate(config.decode(genotypes)):
             if learner.named("") == own:
                 return genotypes[[place]]
-    return search.told()[2]
+    return search.current()[2]

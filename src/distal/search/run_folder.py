@@ -30,7 +30,7 @@ import math
 import os
 import time
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,6 @@ from distal.base.checks import InputError, integer
 from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
 from distal.base.folders import Folder, check_release, fingerprint, inside, known_files, sealed, unsealed
 from distal.learners import KINDS, from_embedded
-from distal.search.search import Moment
 
 _FORMAT, _VERSION = "distal-evolution", 3
 _READABLE = (1, 2, 3)  # a folder keeps the version it was started with
@@ -53,6 +52,8 @@ _FITNESS = ("run", "generation", "best", "mean", "worst")
 _PAUSE = 0.5  # seconds between two writes, at least
 _SHARE = 10  # and that many times the seconds that the last one took
 _MAX_RUNS = 2**20
+
+_State = Callable[[], dict[str, Any]]
 
 
 def run_files(runs: int) -> tuple[str, ...]:
@@ -94,7 +95,7 @@ class RunFolder:
         self._hash = hashlib.sha256()
         self._bytes = 0
         self._waiting: list[tuple[str, str]] = []  # rows and seconds of generations not yet written
-        self._latest: list[Moment] = []  # the runs after the last of them
+        self._latest: Sequence[_State] = ()  # of the runs after the last of them
         self._written = 0.0
         self._pause = _PAUSE
 
@@ -196,14 +197,14 @@ class RunFolder:
         winners = (_winner_file(run) for run in range(1, self.config["runs"] + 1))
         self.folder.remove(["winners.csv", *winners])
 
-    def append(self, rows: Sequence[tuple[Any, ...]], seconds: float, runs: list[Moment]) -> None:
+    def append(self, rows: Sequence[tuple[Any, ...]], seconds: float, states: Sequence[_State]) -> None:
         """Record a generation of all runs and the state to resume from.
 
         Args:
             rows: For each run its number, the generation, best, mean and worst fitness, and the
                 genes of the best individual.
             seconds: How long the generation took.
-            runs: Each run after the generation.
+            states: For each run, a function that returns its state after the generation.
         """
         if self.version <= _ONE_COLUMN:
             fixed = len(_FITNESS)
@@ -211,7 +212,7 @@ class RunFolder:
         text = io.StringIO()
         csv.writer(text).writerows(rows)
         self._waiting.append((text.getvalue(), f"{rows[0][1]},{seconds:.3f}\r\n"))
-        self._latest = runs
+        self._latest = states
         if self.state is None or time.monotonic() - self._written > self._pause:
             self._write_waiting()
 
@@ -222,7 +223,7 @@ class RunFolder:
         waiting, self._waiting = self._waiting, []
         self._append("generations.csv", "".join(rows for rows, _ in waiting))
         self._append("seconds.csv", "".join(seconds for _, seconds in waiting))
-        self.state = {"runs": [run.state() for run in self._latest], "winners": None}
+        self.state = {"runs": [state() for state in self._latest], "winners": None}
         self._write_state()
         self._written = time.monotonic()
         self._pause = max(_PAUSE, _SHARE * (self._written - began))
