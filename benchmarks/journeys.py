@@ -54,16 +54,12 @@ from pathlib import Path
 from distal.cli import main
 
 def scale_down():
-    for name in ("distal.studies.reproduction", "distal.studies.experiments", "distal.paper.experiments"):
-        try:
-            module = __import__(name, fromlist=["SCALES"])
-        except ImportError:
-            continue
-        if hasattr(module, "SCALES"):
-            quick = module.SCALES["quick"]
-            module.SCALES["quick"] = type(quick)("quick", runs=2, generations=1, episodes=120)
-            return
-    raise SystemExit("the scales of the reproduction are not where they were")
+    try:
+        from distal.studies.experiments import Experiments as home
+    except ImportError:  # before version 0.5
+        import distal.paper.experiments as home
+    quick = home.SCALES["quick"]
+    home.SCALES["quick"] = type(quick)("quick", runs=2, generations=1, episodes=120)
 
 package = str(Path(distal.__file__).parent) + "/"
 calls, seen, importing = [], set(), 0

@@ -30,7 +30,7 @@ Data = dict[str, Any]
 
 def figures(data: Data) -> dict[str, Figure]:
     """Return all figures by the names of their files."""
-    drawn = [
+    drawn: list[tuple[str, str, Any, str]] = [
         ("champions_episodes", "Episode by episode", _episodes,
          f"Means over trials, with 95 % bands; chance with the scales α of `{OURS}`."),
         ("champions_later", "Later", _later,

@@ -22,18 +22,18 @@ pytestmark = pytest.mark.usefixtures("rough")
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
-        (Line("", "", 50, 52, 51, 55, chance_of_difference=0.06), "agrees"),
-        (Line("", "", 50, 52, 51, 55, chance_of_difference=0.04), "ours higher"),
-        (Line("", "", 50, 45, 44, 46, chance_of_difference=0.001), "ours lower"),
-        (Line("", "", 38.5, 39.0), "ours higher"),
-        (Line("", "", 0.03, 0.001, kind="p", agrees=True), "agrees"),
-        (Line("", "", "–", 0.001, kind="ours"), ""),
-        (Line("", "", 81.4, 90.0, 89, 91, kind="ours"), ""),  # shown beside the paper's, not judged
-        (Line("", "", 0.03, 0.2, kind="p"), "differs"),
-        (Line("", "", 38.5, 38.5), "agrees"),
-        (Line("", "", "yes", "no", kind="text"), "differs"),
-        (Line("", "", "yes", "yes", kind="text", agrees=True), "agrees"),
-        (Line("", "", 1.0, None), "not run"),
+        (Line("", 50, 52, 51, 55, chance_of_difference=0.06), "agrees"),
+        (Line("", 50, 52, 51, 55, chance_of_difference=0.04), "ours higher"),
+        (Line("", 50, 45, 44, 46, chance_of_difference=0.001), "ours lower"),
+        (Line("", 38.5, 39.0), "ours higher"),
+        (Line("", 0.03, 0.001, kind="p", agrees=True), "agrees"),
+        (Line("", "–", 0.001, kind="ours"), ""),
+        (Line("", 81.4, 90.0, 89, 91, kind="ours"), ""),  # shown beside the paper's, not judged
+        (Line("", 0.03, 0.2, kind="p"), "differs"),
+        (Line("", 38.5, 38.5), "agrees"),
+        (Line("", "yes", "no", kind="text"), "differs"),
+        (Line("", "yes", "yes", kind="text", agrees=True), "agrees"),
+        (Line("", 1.0, None), "not run"),
     ],
 )
 def test_verdicts(line: Line, verdict: str) -> None:
@@ -42,12 +42,12 @@ def test_verdicts(line: Line, verdict: str) -> None:
 
 def test_only_verdicts_are_counted() -> None:
     lines = [
-        Line("", "", 50, 52, 51, 55, chance_of_difference=0.06),  # agrees, though beyond our interval
-        Line("", "", 50, 52, 49, 55, chance_of_difference=0.4),
-        Line("", "", "–", 1.0, kind="ours"),
-        Line("", "", 1.0, None),
-        Line("", "", "yes", "no", kind="text"),
-        Line("", "", 50, 45, 44, 46, chance_of_difference=0.001),
+        Line("", 50, 52, 51, 55, chance_of_difference=0.06),  # agrees, though beyond our interval
+        Line("", 50, 52, 49, 55, chance_of_difference=0.4),
+        Line("", "–", 1.0, kind="ours"),
+        Line("", 1.0, None),
+        Line("", "yes", "no", kind="text"),
+        Line("", 50, 45, 44, 46, chance_of_difference=0.001),
     ]
     assert comparison.agreement(lines) == (
         "2 of 4 numbers and statements agree with the paper "
@@ -85,7 +85,7 @@ def test_two_estimates_are_compared_by_textbook_tests() -> None:
 def test_p_values_agree_in_significance_and_direction(
     dsp: range, hc: range, paper: float, verdict: str
 ) -> None:
-    test, effect = comparison._test_lines("", "", paper, np.array(dsp), np.array(hc))
+    test, effect = comparison._test_lines("", paper, np.array(dsp), np.array(hc))
     assert test.verdict == verdict
     assert isinstance(effect.ours, float)
     if effect.ours in (0, 1):  # all draws would be alike: an interval would claim too much

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +14,12 @@ import pytest
 import distal
 from distal import InputError, Maze, ReadingStudy, Settings, study_readings
 from distal.cli import main
-from distal.engines import batch as batches
 from distal.learners import chance_for
 from distal.learners.shipped import published_fitness
 from distal.model.draws import child_seed
-from distal.search import loop
-from distal.search import search as searching
 from distal.search.genetic import GeneticAlgorithm
-from distal.studies import stages
+from distal.studies.appendix import correlation
 from distal.studies.reading_outcome import SEARCH_READINGS, Mean, readings, short_name, variants
-from distal.studies.reading_tests import correlation
 from distal.studies.readings import STUDY, Readings
 from distal.studies.stages import Event, Stages, outline
 from distal.studies.study import Scale
@@ -137,7 +131,9 @@ def test_numbers_are_those_of_plain_evaluations_and_evolutions(studied: tuple[Re
         plain = distal.learn(rule, trials=5, episodes=120, seed=seed, chance=False, **settings)
         assert outcome.appendix.fitness[9] == pytest.approx(plain.fitness)
         paper = [published_fitness(number) for number in range(1, 16)]
-        assert outcome.appendix.r == pytest.approx(correlation(outcome.appendix.fitness, paper))
+        assert outcome.appendix.r == pytest.approx(
+            correlation(np.array(paper), np.array(outcome.appendix.fitness))
+        )
     matched = study.base.pairing.fitness[4][4]
     rule = distal.published_rules()[4]
     assert matched == distal.learn(rule, trials=1, seed=child_seed(3, 0, 1, STUDY), **options).fitness
@@ -174,32 +170,6 @@ def test_means_are_means_and_errors_those_of_independent_trials(studied: tuple[R
     assert len(set(all_chance)) > 1  # each rule has its own
 
 
-def test_a_second_call_only_does_what_is_missing(
-    studied: tuple[ReadingStudy, Path], again: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, run = again
-    (folder / "pairing_outputs_binary.npz").unlink()
-    shutil.rmtree(folder / "evolve-hc-blocked-stay")
-    tested: list[int] = []
-    evolved: list[tuple[int, int]] = []
-    batch_of, ask_all = batches.batch_of, searching.ask_all
-
-    def test(learners: Any, *rest: Any, **options: Any) -> Any:
-        tested.append(len(learners))
-        return batch_of(learners, *rest, **options)
-
-    def ask(searches: Any) -> Any:
-        evolved.append((len(searches), searches[0].discrete))
-        return ask_all(searches)
-
-    monkeypatch.setattr(stages, "batch_of", test)
-    monkeypatch.setattr(loop, "ask_all", ask)
-    study = run()
-    assert tested == [225]
-    assert evolved == [(2, 0)] * 2  # hill climbing, generation 0 and generation 1
-    assert study.outcomes == studied[0].outcomes
-
-
 def test_an_interrupted_study_resumes(studied: tuple[ReadingStudy, Path], again: Any, tmp_path: Path) -> None:
     _, run = again
 
@@ -223,34 +193,6 @@ def test_progress_tells_of_every_variant_from_nothing_to_all(told: dict[str, lis
         assert done[0] == 0
         assert done == sorted(done)
         assert done.count(1) == 1
-
-
-def test_force_starts_over_and_leaves_other_files_alone(again: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, run = again
-    monkeypatch.setitem(Readings.SCALES, "quick", LEAST)
-    (folder / "thesis.tex").write_text("years of work")
-    study = run(seed=4, force=True, outputs="binary")
-    assert (study.seed, study.base.variant.settings.outputs) == (4, "binary")
-    assert not (folder / "readings.html").exists()
-    assert not (folder / "evolve-dsp-outputs-binary").exists()
-    assert (folder / "evolve-dsp-outputs-winner").exists()
-    assert (folder / "thesis.tex").read_text() == "years of work"
-
-
-def test_the_study_needs_neither_matplotlib_nor_rich() -> None:
-    script = (
-        "import sys\n"
-        "for name in ('matplotlib', 'rich', 'PIL'): sys.modules[name] = None\n"
-        "import distal\n"
-        "from distal.studies.readings import Readings\n"
-        "from distal.studies.study import Scale\n"
-        "Readings.SCALES['quick'] = Scale('quick', 1, 0, 1, trials=2, pairs=1)\n"
-        f"maze = distal.Maze.from_text({PICTURE!r})\n"
-        "study = distal.study_readings(maze=maze, steps=9, hidden=3)\n"
-        "print(len(study.to_dict()['variants']))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.stdout.strip(), done.returncode) == ("12", 0), done.stderr
 
 
 def test_a_study_is_read_back_as_it_was_written(studied: tuple[ReadingStudy, Path]) -> None:
@@ -299,30 +241,6 @@ def test_the_command_prints_tables_and_writes_the_report(
     assert printed["variants"] == studied[0].to_dict()["variants"]
     assert main(["readings", *options, "--blocked", "stay"]) == 2
     assert "other options" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--scale", "papper"], "scale is 'papper', expected one of quick, paper; did you mean 'paper'?"),
-        (["--elites", "keep"], "elites is 'keep', expected one of remeasured, kept"),
-        (["--seed", "-1"], "seed is -1"),
-        (["--trace-pre", "before"], "trace_pre is 'before', expected one of current, previous"),
-        (["--maze", "no such file"], "cannot read maze file 'no such file'"),
-        (["--heading", "up"], "heading is 'up'"),
-        (["--workers", "0"], "workers is 0"),
-        (["--engine", "cpuu"], "did you mean 'cpu'?"),
-    ],
-)
-def test_bad_options_are_refused_in_one_line_before_any_work(
-    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    out = tmp_path / "new"
-    assert main(["readings", *arguments, "--out", str(out)]) == 2
-    err = capsys.readouterr().err
-    assert problem in err
-    assert err.count("\n") == 1
-    assert not out.exists()
 
 
 def test_an_interrupt_says_how_to_go_on(

@@ -25,7 +25,7 @@ from distal.tasks.task import settings_in
 
 _WIDTH = 98  # columns of text
 _NAMES = 27  # columns of the names of rows
-_READ = {str: str, int: whole, float: number}  # the values of options
+_READ: dict[type, Any] = {str: str, int: whole, float: number}  # the values of options
 _TASK = ("maze", "levels", "width", "heading", "env", "env_arg", "encode", "starts")  # options
 
 

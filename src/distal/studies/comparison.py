@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,33 +27,47 @@ from distal.base.significance import (
     superiority_interval,
 )
 from distal.evaluation.behaviour import Behaviour
-from distal.search.results import Evolved, Fresh
+from distal.search.results import Fresh
 from distal.studies.appendix import EPISODES, PAPER_TRIALS, in_the_paper
+from distal.studies.intervals import Interval
 from distal.studies.reproduction import Reproduction, other_elites, paper_results
 
-_NOT_REPORTED = "–"
 NAMES = {"dsp": "DSP", "hc": "hill climbing", "chance": "chance"}
 Ends = tuple[float | None, float | None]  # of an interval; None: there is none
+_NOT_REPORTED = "–"
+_NO_ENDS: Ends = (None, None)
 _EVOLVED_NAMES = {"dsp": "DSP rules", "hc": "hill climbing"}
 
 
 @dataclass(frozen=True)
 class Line:
-    """One of the paper's numbers, ours, and how they compare."""
+    """One of the paper's numbers, ours, and how they compare.
 
-    section: str
+    Attributes:
+        section: What it belongs to.
+        what: What it is.
+        paper: The paper's; "–" if it reports none.
+        ours: Ours; None if it was not run.
+        low: The lower end of the interval of ours.
+        high: The upper end.
+        kind: "mean", "share", "p" or "text"; "ours" for one that is not to be judged.
+        written: How a number of kind "ours" is written: as share, p, episode, or, if empty, as a mean.
+        note: More about it.
+        agrees: Whether both agree, for p-values and text, which no interval can judge.
+        chance_of_difference: The p of a difference as large, if both estimate the same.
+    """
+
+    section: str = field(default="", kw_only=True)
     what: str
     paper: float | str
-    ours: float | str | None  # None: not run
+    ours: float | str | None
     low: float | None = None
     high: float | None = None
-    kind: str = (
-        "mean"  # mean, share, p, text, or ours: the paper reports no such number, or one not to be judged by
-    )
-    written: str = ""  # how a number of kind ours is written: share, p, episode, or, if empty, as a mean
+    kind: str = "mean"
+    written: str = ""
     note: str = ""
-    agrees: bool = False  # for p-values and text, which no interval can judge
-    chance_of_difference: float | None = None  # p of a difference as large, if both estimate the same
+    agrees: bool = False
+    chance_of_difference: float | None = None
 
     @property
     def difference(self) -> float | None:
@@ -96,109 +110,84 @@ def agreement(lines: Iterable[Line]) -> str:
 
 def compare(result: Reproduction) -> list[Line]:
     """Return every number of the paper beside ours."""
-    return [
-        Line(
-            "The maze",
-            "perfect agent: mean distance from the start",
-            paper_results()["perfect_agent"],
-            float(np.mean(result.maze.start_distances)),
+    paper, size, found = paper_results(), result.scale, result.appendix
+    perfect = float(np.mean(result.maze.start_distances))
+    runs = paper["evolution_100_episodes"]["runs"]
+    other = other_elites(result.elites)
+    trials, episodes = result.episodes["dsp"].shape
+    sections: list[tuple[str, Iterable[Line]]] = [
+        ("The maze", [Line("perfect agent: mean distance from the start", paper["perfect_agent"], perfect)]),
+        (f"Evolution at 100 episodes ({runs} runs in the paper, {size.runs} here)", _evolution(result)),
+        (f"Elites {other}: the same evolutions with the other reading, not counted", _otherwise(result)),
+        (f"The best of each, {result.trials} trials of 100 episodes", _after_100(result)),
+        (f"What happens in every episode ({episodes} episodes, {trials} trials)", _every_episode(result)),
+        *(
+            (f"The best of each, {mark:,} episodes{_unless(size.episodes >= mark, size.episodes)}",
+             _long_test(result, mark))
+            for mark in (1_000, 10_000)
         ),
-        *_evolution(result),
-        *_otherwise(result),
-        *_after_100(result),
-        *_every_episode(result),
-        *_long_tests(result),
-        *_crossings(result),
-        *_appendix(result),
-    ]
+        (f"The curves over {size.episodes:,} episodes", _crossings(result)),
+        (f"The appendix: the fifteen published rules after {EPISODES:,} episodes"
+         f"{_unless(found.judged, found.episodes)}", _appendix(result)),
+    ]  # fmt: skip
+    return [replace(line, section=title) for title, lines in sections for line in lines]
 
 
-def _evolution(result: Reproduction) -> Iterator[Line]:
-    paper = paper_results()["evolution_100_episodes"]
-    section = f"Evolution at 100 episodes ({paper['runs']} runs in the paper, {result.scale.runs} here)"
-    for kind, name in _EVOLVED_NAMES.items():
-        for column, when in ((0, "initial_best"), (-1, "final_best")):
-            what = f"{name}, best of {'generation 0' if column == 0 else 'the last generation'}"
-            evolved = result.evolved.get(kind)
-            best = None if evolved is None else evolved.best[:, column]
-            yield from _mean_and_deviation(section, what, paper[kind][when], best)
-    winners = {kind: evolved.winners for kind, evolved in result.evolved.items()}
-    selected = {kind: np.array([winner.selected for winner in found]) for kind, found in winners.items()}
-    what = "rank-sum test of the winners, DSP against hill climbing"
-    if "dsp" in winners:
-        yield from _test_lines(section, what, paper["wilcoxon_p"], selected["dsp"], selected["hc"])
-    else:
-        yield Line(section, f"{what}: p", paper["wilcoxon_p"], None, kind="p")
-    for kind, name in _EVOLVED_NAMES.items():
-        whose = "winners re-measured" if kind in winners else "the published ones"
-        yield _ours(section, f"{name}, {whose} on fresh trials: mean", _fitness(result.fresh[kind]))
-        yield from _beside_chance(section, name, result.fresh[kind])
-    if "dsp" in winners:
-        dsp, hc = _fitness(result.fresh["dsp"]), _fitness(result.fresh["hc"])
-        p = rank_sum(dsp, hc)
-        yield Line(section, f"{what}, re-measured: p", _NOT_REPORTED, p, kind="ours", written="p")
-        yield _superiority_line(section, dsp, hc, of="re-measured winners")
+def _unless(judged: bool, episodes: int) -> str:
+    """Say that fewer episodes than the paper's are shown, and not judged."""
+    return "" if judged else f" (here {episodes:,}, not judged)"
 
 
-def _fitness(fresh: tuple[Fresh, ...]) -> NDArray[np.float64]:
-    return np.array([one.fitness for one in fresh])
+# ------------------------------------------------------------------ kinds of lines
 
 
-def _ours(section: str, what: str, values: NDArray[Any], **more: Any) -> Line:
+def _shown(
+    what: str, ours: float | str, ends: Ends = _NO_ENDS, paper: Any = _NOT_REPORTED, **more: Any
+) -> Line:
+    """Return a value that is shown and not judged; as a rule the paper reports none."""
+    return Line(what, paper, ours, *ends, kind="ours", **more)
+
+
+def _ours(what: str, values: NDArray[Any]) -> Line:
     """Return a mean that the paper does not report."""
-    return Line(section, what, _NOT_REPORTED, float(values.mean()), *interval(values), kind="ours", **more)
+    return _shown(what, float(values.mean()), interval(values))
 
 
 def _mean_and_deviation(
-    section: str, what: str, paper: list[float], values: NDArray[Any] | None, kind: str = "mean"
+    what: str, paper: list[float], values: NDArray[Any] | None, kind: str = "mean"
 ) -> Iterator[Line]:
     """Yield mean and standard deviation over runs; None: not run."""
-    for name, reported, statistic in (
-        ("mean over runs", paper[0], np.mean),
-        ("standard deviation", paper[1], deviation),
-    ):
-        if values is None or (statistic is deviation and len(values) < 2):
-            yield Line(section, f"{what}: {name}", reported, None, kind=kind)
-        else:
-            n, runs = len(values), paper_results()["evolution_100_episodes"]["runs"]
-            if statistic is deviation:
-                p = p_deviations(float(deviation(values)), n, reported, runs)
-            else:
-                p = p_means(values, paper[0], runs, paper[1])
-            ends, ours = interval(values, statistic), float(statistic(values))
-            yield Line(section, f"{what}: {name}", reported, ours, *ends, kind=kind, chance_of_difference=p)
+    runs = paper_results()["evolution_100_episodes"]["runs"]
+    mean, spread = f"{what}: mean over runs", f"{what}: standard deviation"
+    if values is None:
+        yield Line(mean, paper[0], None, kind=kind)
+    else:
+        p = p_means(values, paper[0], runs, paper[1])
+        ends = interval(values)
+        yield Line(mean, paper[0], float(values.mean()), *ends, kind=kind, chance_of_difference=p)
+    if values is None or len(values) < 2:
+        yield Line(spread, paper[1], None, kind=kind)
+    else:
+        ours = float(deviation(values))
+        p = p_deviations(ours, len(values), paper[1], runs)
+        ends = interval(values, deviation)
+        yield Line(spread, paper[1], ours, *ends, kind=kind, chance_of_difference=p)
 
 
-def _beside_chance(section: str, name: str, fresh: tuple[Fresh, ...]) -> Iterator[Line]:
+def _beat_chance(name: str, fresh: Sequence[Fresh], note: str) -> Line:
+    beats = sum(bool(one.beats_chance) for one in fresh)
+    return _shown(f"{name}: how many beat chance", f"{beats} of {len(fresh)}", note=note)
+
+
+def _beside_chance(name: str, fresh: tuple[Fresh, ...]) -> Iterator[Line]:
     """Yield chance on the fresh trials of learners, and how many of them beat it."""
     chance = np.array([one.chance for one in fresh if one.chance is not None])
-    if len(chance) < len(fresh):  # runs that version 0.1 finished
-        return
-    yield _ours(section, f"chance: mean on the same trials as {name}", chance)
-    beats = sum(bool(one.beats_chance) for one in fresh)
-    note = f"lower on fresh trials with p < {SIGNIFICANT}, paired t-test"
-    what = f"{name}: how many beat chance"
-    yield Line(section, what, _NOT_REPORTED, f"{beats} of {len(fresh)}", kind="ours", note=note)
+    if len(chance) == len(fresh):  # version 0.1 did not measure it
+        yield _ours(f"chance: mean on the same trials as {name}", chance)
+        yield _beat_chance(name, fresh, f"lower on fresh trials with p < {SIGNIFICANT}, paired t-test")
 
 
-def _otherwise(result: Reproduction) -> Iterator[Line]:
-    """Yield what the same evolutions give with the other reading of elites; it is shown, not judged."""
-    paper = paper_results()["evolution_100_episodes"]
-    word = other_elites(result.elites)
-    section = f"Elites {word}: the same evolutions with the other reading, not counted"
-    for kind, evolved in result.otherwise.items():
-        yield from _other_evolution(section, f"{_EVOLVED_NAMES[kind]}, elites {word}", paper[kind], evolved)
-
-
-def _other_evolution(section: str, name: str, paper: dict[str, Any], evolved: Evolved) -> Iterator[Line]:
-    what = f"{name}, best of the last generation"
-    yield from _mean_and_deviation(section, what, paper["final_best"], evolved.best[:, -1], "ours")
-    fresh = tuple(winner.fresh for winner in evolved.winners)
-    yield _ours(section, f"{name}, winners re-measured: mean", _fitness(fresh))
-    yield from _beside_chance(section, name, fresh)
-
-
-def _test_lines(section: str, what: str, paper: float, dsp: NDArray[Any], hc: NDArray[Any]) -> Iterator[Line]:
+def _test_lines(what: str, paper: float, dsp: NDArray[Any], hc: NDArray[Any]) -> Iterator[Line]:
     """Yield a rank-sum test and its effect size.
 
     p-values agree if they fall on the same side of 0.05 and, where significant, for
@@ -208,60 +197,89 @@ def _test_lines(section: str, what: str, paper: float, dsp: NDArray[Any], hc: ND
     same = (p < SIGNIFICANT) == (paper < SIGNIFICANT)
     agrees = same and (p >= SIGNIFICANT or superiority(dsp, hc) > 0.5)
     note = f"{len(dsp)} values against {len(hc)}, means {dsp.mean():.2f} and {hc.mean():.2f}"
-    yield Line(section, f"{what}: p", paper, p, kind="p", note=note, agrees=agrees)
-    yield _superiority_line(section, dsp, hc)
+    yield Line(f"{what}: p", paper, p, kind="p", note=note, agrees=agrees)
+    yield _superiority_line(dsp, hc)
 
 
-def _superiority_line(
-    section: str, dsp: NDArray[Any], other: NDArray[Any], than: str = "hill climbing", of: str = ""
-) -> Line:
-    what = f"probability that DSP is better (lower) than {than}" + (f", {of}" if of else "")
-    value = superiority(dsp, other)
-    ends: Ends = (
-        superiority_interval(dsp, other) if 0 < value < 1 else (None, None)
-    )  # else all draws are alike
-    return Line(section, what, _NOT_REPORTED, value, *ends, kind="ours")
+def _superiority_line(dsp: NDArray[Any], hc: NDArray[Any], of: str = "") -> Line:
+    value = superiority(dsp, hc)
+    ends = superiority_interval(dsp, hc) if 0 < value < 1 else _NO_ENDS  # else all draws are alike
+    return _shown(f"probability that DSP is better (lower) than hill climbing{of}", value, ends)
 
 
-def _against_chance(section: str, dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
+def _against_chance(dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
     """Yield a test of the best rule against chance, which has the same trials, and its effect size."""
     note = f"{len(dsp)} pairs, means {dsp.mean():.2f} and {chance.mean():.2f}"
-    what = "paired t-test, DSP against chance: p"
-    yield Line(section, what, _NOT_REPORTED, paired(dsp, chance), kind="ours", written="p", note=note)
+    yield _shown("paired t-test, DSP against chance: p", paired(dsp, chance), written="p", note=note)
     better = (dsp < chance) + 0.5 * (dsp == chance)
     what = "DSP is better (lower) than chance: share of the trials"
-    ours = paired_superiority(dsp, chance)
-    yield Line(section, what, _NOT_REPORTED, ours, *interval(better), kind="ours", written="share")
+    yield _shown(what, paired_superiority(dsp, chance), interval(better), written="share")
+
+
+def _reached(name: str, paper: float | str, eps: NDArray[np.int32], result: Reproduction) -> Line:
+    reached = eps < result.settings.steps
+    k, n = int(reached.sum()), len(reached)
+    p = None if isinstance(paper, str) else p_shares(k, n, round(paper * PAPER_TRIALS), PAPER_TRIALS)
+    return Line(
+        f"{name}: trials that reached the goal", paper, k / n, *share_interval(k, n),
+        kind="ours" if p is None else "share", written="share", note=f"{k} of {n}", chance_of_difference=p,
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------ sections
+
+
+def _evolution(result: Reproduction) -> Iterator[Line]:
+    paper = paper_results()["evolution_100_episodes"]
+    for kind, name in _EVOLVED_NAMES.items():
+        best = result.evolved[kind].best.T if kind in result.evolved else {0: None, -1: None}
+        for column, when, which in (
+            (0, "initial_best", "generation 0"),
+            (-1, "final_best", "the last generation"),
+        ):
+            yield from _mean_and_deviation(f"{name}, best of {which}", paper[kind][when], best[column])
+    what = "rank-sum test of the winners, DSP against hill climbing"
+    if "dsp" in result.evolved:
+        dsp, hc = (
+            np.array([winner.selected for winner in result.evolved[kind].winners]) for kind in _EVOLVED_NAMES
+        )
+        yield from _test_lines(what, paper["wilcoxon_p"], dsp, hc)
+    else:
+        yield Line(f"{what}: p", paper["wilcoxon_p"], None, kind="p")
+    for kind, name in _EVOLVED_NAMES.items():
+        whose = "winners re-measured" if kind in result.evolved else "the published ones"
+        yield _ours(f"{name}, {whose} on fresh trials: mean", _fitness(result.fresh[kind]))
+        yield from _beside_chance(name, result.fresh[kind])
+    if "dsp" in result.evolved:
+        dsp, hc = (_fitness(result.fresh[kind]) for kind in _EVOLVED_NAMES)
+        yield _shown(f"{what}, re-measured: p", rank_sum(dsp, hc), written="p")
+        yield _superiority_line(dsp, hc, ", re-measured winners")
+
+
+def _fitness(fresh: tuple[Fresh, ...]) -> NDArray[np.float64]:
+    return np.array([one.fitness for one in fresh])
+
+
+def _otherwise(result: Reproduction) -> Iterator[Line]:
+    """Yield what the same evolutions give with the other reading of elites."""
+    paper = paper_results()["evolution_100_episodes"]
+    for kind, evolved in result.otherwise.items():
+        name = f"{_EVOLVED_NAMES[kind]}, elites {other_elites(result.elites)}"
+        what = f"{name}, best of the last generation"
+        yield from _mean_and_deviation(what, paper[kind]["final_best"], evolved.best[:, -1], "ours")
+        fresh = tuple(winner.fresh for winner in evolved.winners)
+        yield _ours(f"{name}, winners re-measured: mean", _fitness(fresh))
+        yield from _beside_chance(name, fresh)
 
 
 def _after_100(result: Reproduction) -> Iterator[Line]:
     paper = paper_results()["best_100_episodes"]
-    section = f"The best of each, {result.trials} trials of 100 episodes"
-    for kind, name in (("dsp", "DSP"), ("hc", "hill climbing")):
-        yield _share(
-            section,
-            f"{name}: trials that reached the goal",
-            paper[f"{kind}_reached"],
-            result.at_100[kind],
-            result,
-        )
-    dsp, hc, chance = (result.at_100[kind] for kind in ("dsp", "hc", "chance"))
-    yield _share(section, "chance: trials that reached the goal", _NOT_REPORTED, chance, result)
-    yield from _test_lines(
-        section, f"rank-sum test, {len(dsp)} EPs against {len(hc)}", paper["wilcoxon_p"], dsp, hc
-    )
-    yield from _against_chance(section, dsp, chance)
-
-
-def _share(section: str, what: str, paper: float | str, eps: NDArray[np.int32], result: Reproduction) -> Line:
-    reached = eps < result.settings.steps
-    k, n = int(reached.sum()), len(reached)
-    kind = "ours" if paper == _NOT_REPORTED else "share"
-    ends, note = share_interval(k, n), f"{k} of {n}"
-    p = None if isinstance(paper, str) else p_shares(k, n, round(paper * PAPER_TRIALS), PAPER_TRIALS)
-    return Line(
-        section, what, paper, k / n, *ends, kind=kind, written="share", note=note, chance_of_difference=p
-    )
+    for kind, name in NAMES.items():
+        reported = paper.get(f"{kind}_reached", _NOT_REPORTED)
+        yield _reached(name, reported, result.at_100[kind], result)
+    dsp, hc, chance = (result.at_100[kind] for kind in NAMES)
+    yield from _test_lines(f"rank-sum test, {len(dsp)} EPs against {len(hc)}", paper["wilcoxon_p"], dsp, hc)
+    yield from _against_chance(dsp, chance)
 
 
 def behaviours(result: Reproduction) -> dict[str, Behaviour]:
@@ -271,43 +289,37 @@ def behaviours(result: Reproduction) -> dict[str, Behaviour]:
 
 def _every_episode(result: Reproduction) -> Iterator[Line]:
     """Yield what the agents do in the episodes themselves. Intervals bootstrap whole trials."""
-    trials, episodes = result.episodes["dsp"].shape
-    section = f"What happens in every episode ({episodes} episodes, {trials} trials)"
     found = behaviours(result)
-    tenth = max(1, episodes // 10)
+    tenth = max(1, result.episodes["dsp"].shape[1] // 10)
 
-    def line(kind: str, what: str, value: float | None, ends: Ends, written: str) -> Line:
+    def line(kind: str, what: str, value: float | None, ends: Ends, written: str = "") -> Line:
         ours = _NOT_REPORTED if value is None else value
-        return Line(
-            section, f"{NAMES[kind]}: {what}", _NOT_REPORTED, ours, *ends, kind="ours", written=written
-        )
+        return _shown(f"{NAMES[kind]}: {what}", ours, ends, written=written)
 
     for kind, one in found.items():
         first = one.first_reached[one.first_reached > 0]
-        ends: Ends = interval(first, np.median) if len(first) else (None, None)
+        ends: Ends = interval(first, np.median) if len(first) else _NO_ENDS
         yield line(kind, "first episode that reached the goal, median", one.median_first, ends, "episode")
+    hits = {kind: eps < result.settings.steps for kind, eps in result.episodes.items()}
     for kind, one in found.items():
-        reached = result.episodes[kind] < result.settings.steps
-        yield line(
-            kind, "episodes that reached the goal", one.reached, interval(reached.mean(axis=1)), "share"
-        )
+        ends = interval(hits[kind].mean(axis=1))
+        yield line(kind, "episodes that reached the goal", one.reached, ends, "share")
     for kind, one in found.items():
-        ends = _retained_interval(result.episodes[kind] < result.settings.steps, one.first_reached)
+        ends = _retained_interval(hits[kind], one.first_reached)
         what = "episodes after the first success that reached it again (retained)"
         yield line(kind, what, one.retained, ends, "share")
     for kind, one in found.items():
         eps = result.episodes[kind]
         parts = (("first", one.first_tenth, eps[:, :tenth]), ("last", one.last_tenth, eps[:, -tenth:]))
         for when, value, part in parts:
-            ends = interval(part.mean(axis=1))
-            yield line(kind, f"mean EP of the {when} {tenth} episodes", value, ends, "")
+            yield line(kind, f"mean EP of the {when} {tenth} episodes", value, interval(part.mean(axis=1)))
 
 
 def _retained_interval(reached: NDArray[np.bool_], first: NDArray[np.int64]) -> Ends:
     """Return the interval of `Behaviour.retained`, if any, by bootstrapping the trials that reached the goal."""
     trials, episodes = np.flatnonzero((first > 0) & (first < reached.shape[1])), reached.shape[1]
     if len(trials) < 2:
-        return None, None
+        return _NO_ENDS
     again, after = reached[trials].sum(axis=1) - 1, episodes - first[trials]
 
     def share(drawn: NDArray[np.float64], axis: int = -1) -> Any:
@@ -317,47 +329,43 @@ def _retained_interval(reached: NDArray[np.bool_], first: NDArray[np.int64]) -> 
     return interval(np.arange(len(trials)), share)
 
 
-def _long_tests(result: Reproduction) -> Iterator[Line]:
+def _long_test(result: Reproduction, mark: int) -> Iterator[Line]:
+    """Yield the tests after so many episodes; fewer are shown beside the paper's numbers, not judged."""
+    paper, at = paper_results()[f"best_{mark}_episodes"], min(mark, result.scale.episodes)
     names = {"dsp": "DSP", "hc": "hill climbing", "dsp_resampled": "resampled DSP"}
-    for episodes in (1_000, 10_000):
-        paper = paper_results()[f"best_{episodes}_episodes"]
-        at = min(episodes, result.scale.episodes)
-        section = f"The best of each, {episodes:,} episodes" + (
-            f" (here {at:,}, not judged)" if at != episodes else ""
-        )
-        judged = at == episodes  # fewer episodes than the paper's are shown, not judged
-        eps = {test: result.best_curve(test)[:, at - 1] for test in names}
-        for which, name in names.items():
-            values = eps[which]
-            note = ""
-            if which == "dsp_resampled":
-                lowest = float(result.fitness(which)[:, at - 1].min())
-                note = f"with the rule that is best in the plain test; the lowest of all rules here is {lowest:.2f}"
-            p = p_means(values, paper[which], PAPER_TRIALS)
-            yield Line(
-                section, f"{name}: fitness", paper[which], float(values.mean()), *interval(values), note=note,
-                kind="mean" if judged else "ours", chance_of_difference=p,
-            )  # fmt: skip
-        for which, name in names.items():
-            reported = paper.get(f"{which}_reached") or paper["reached_all_three"]
-            k, n = map(int, reported.split("/"))
-            line = _share(section, f"{name}: trials that reached the goal", k / n, eps[which], result)
-            yield line if judged else replace(line, kind="ours")
-        chance = result.best_curve("chance")[:, at - 1]
-        yield _ours(section, "chance: fitness", chance)
-        yield _share(section, "chance: trials that reached the goal", _NOT_REPORTED, chance, result)
-        for kind, name in _EVOLVED_NAMES.items():
-            beside = result.beside_chance(kind, at)
-            beats = f"{sum(bool(one.beats_chance) for one in beside)} of {len(beside)}"
+    eps = {test: result.best_curve(test)[:, at - 1] for test in names}
+    lowest = float(result.fitness("dsp_resampled")[:, at - 1].min())
+    found = []
+    for which, name in names.items():
+        values, note = eps[which], ""
+        if which == "dsp_resampled":
             note = (
-                f"each beside chance with its own α, {result.trials} pairs, p < {SIGNIFICANT}, paired t-test"
+                f"with the rule that is best in the plain test; the lowest of all rules here is {lowest:.2f}"
             )
-            yield Line(section, f"{name}: how many beat chance", _NOT_REPORTED, beats, kind="ours", note=note)
-        what = f"rank-sum test, DSP against hill climbing, {result.trials} EPs against {result.trials}"
-        test, effect = _test_lines(section, what, paper["wilcoxon_p_dsp_vs_hc"], eps["dsp"], eps["hc"])
-        yield test if judged else replace(test, kind="ours", written="p")
-        yield effect
-        yield from _against_chance(section, eps["dsp"], chance)
+        p = p_means(values, paper[which], PAPER_TRIALS)
+        mean, ends = float(values.mean()), interval(values)
+        found.append(Line(f"{name}: fitness", paper[which], mean, *ends, note=note, chance_of_difference=p))
+    for which, name in names.items():
+        k, n = map(int, (paper.get(f"{which}_reached") or paper["reached_all_three"]).split("/"))
+        found.append(_reached(name, k / n, eps[which], result))
+    what = f"rank-sum test, DSP against hill climbing, {result.trials} EPs against {result.trials}"
+    test, effect = _test_lines(what, paper["wilcoxon_p_dsp_vs_hc"], eps["dsp"], eps["hc"])
+    if at < mark:
+        found = [replace(line, kind="ours") for line in found]
+        test = replace(test, kind="ours", written="p")
+    yield from found
+    chance = result.best_curve("chance")[:, at - 1]
+    yield _ours("chance: fitness", chance)
+    yield _reached("chance", _NOT_REPORTED, chance, result)
+    for kind, name in _EVOLVED_NAMES.items():
+        yield _beat_chance(name, result.beside_chance(kind, at), _beside(result))
+    yield test
+    yield effect
+    yield from _against_chance(eps["dsp"], chance)
+
+
+def _beside(result: Reproduction) -> str:
+    return f"each beside chance with its own α, {result.trials} pairs, p < {SIGNIFICANT}, paired t-test"
 
 
 def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | None:
@@ -369,60 +377,55 @@ def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | Non
 
 
 def _crossings(result: Reproduction) -> Iterator[Line]:
-    section = f"The curves over {result.scale.episodes:,} episodes"
     mean = {test: result.best_curve(test).mean(axis=0) for test in result.curves}
-    kind = "text" if result.scale.episodes >= 10_000 else "ours"  # shorter curves are shown, not judged
+    kind = "text" if result.scale.episodes >= EPISODES else "ours"  # shorter curves are shown, not judged
+
+    def episode(at: int | None) -> str:
+        return "never" if at is None else f"{at:,}"
+
     at = overtakes(mean["hc"], mean["dsp"])
     near = at is not None and 2_500 <= at <= 10_000  # within a factor of two
-    yield Line(section, "episode from which hill climbing stays ahead of plain DSP", "about 5,000",
-               "never" if at is None else f"{at:,}", kind=kind, agrees=near)  # fmt: skip
+    what = "episode from which hill climbing stays ahead of plain DSP"
+    yield Line(what, "about 5,000", episode(at), kind=kind, agrees=near)
     at = overtakes(mean["hc"], mean["dsp_resampled"])
-    yield Line(section, "episode from which hill climbing stays ahead of resampled DSP", "never",
-               "never" if at is None else f"{at:,}", kind=kind, agrees=at is None)  # fmt: skip
+    what = "episode from which hill climbing stays ahead of resampled DSP"
+    yield Line(what, "never", episode(at), kind=kind, agrees=at is None)
     plain, resampled = mean["hc"][-1], mean["hc_resampled"][-1]
-    worse = bool(resampled > plain)
-    note = f"{resampled:.2f} against {plain:.2f} at the end"
-    yield Line(section, "resampled hill climbing is worse than plain", "yes", "yes" if worse else "no", kind=kind,
-               note=note, agrees=worse)  # fmt: skip
+    worse, note = bool(resampled > plain), f"{resampled:.2f} against {plain:.2f} at the end"
+    what = "resampled hill climbing is worse than plain"
+    yield Line(what, "yes", "yes" if worse else "no", kind=kind, note=note, agrees=worse)
     for test, name in (("dsp", "plain DSP"), ("dsp_resampled", "resampled DSP"), ("hc", "hill climbing")):
         at = overtakes(mean[test], mean["chance_hc" if test == "hc" else "chance"])
-        yield Line(section, f"chance: episode from which {name} stays ahead of it", _NOT_REPORTED,
-                   "never" if at is None else f"{at:,}", kind="ours")  # fmt: skip
+        yield _shown(f"chance: episode from which {name} stays ahead of it", episode(at))
 
 
 def _appendix(result: Reproduction) -> Iterator[Line]:
     """Yield the paper's fifteen rules one by one, which are judged, and what they show together."""
     found = result.appendix
-    section = f"The appendix: the fifteen published rules after {EPISODES:,} episodes" + (
-        "" if found.judged else f" (here {found.episodes:,}, not judged)"
-    )
     for row in found.rows:
+        ours = row.ours
         yield Line(
-            section, f"{row.rule}: fitness", row.paper, row.ours.value, row.ours.low, row.ours.high,
+            f"{row.rule}: fitness", row.paper, ours.value, ours.low, ours.high,
             kind="mean" if found.judged else "ours", chance_of_difference=row.p,
         )  # fmt: skip
 
-    def ours(
-        what: str, value: float | str, ends: Ends = (None, None), paper: Any = _NOT_REPORTED, note: str = ""
-    ) -> Line:
-        return Line(section, what, paper, value, *ends, kind="ours", note=note)
+    def shown(what: str, value: Interval, **more: Any) -> Line:
+        return _shown(what, value.value, (value.low, value.high), **more)
 
-    r, rms, mean, chance = found.here.r, found.here.rms, found.mean, found.mean_chance
-    how = "our trials redrawn within each rule, the paper's numbers left as they are"
-    if r is not None:
-        yield ours("correlation with the paper's fifteen numbers (r)", r.value, (r.low, r.high), note=how)
-    note = f"{how}; redrawing adds noise, so that the interval lies high"
+    note = "our trials redrawn within each rule, the paper's numbers left as they are"
+    if found.here.r is not None:
+        yield shown("correlation with the paper's fifteen numbers (r)", found.here.r, note=note)
     what = "root mean squared difference from the paper's fifteen numbers (rms)"
-    yield ours(what, rms.value, (rms.low, rms.high), note=note)
+    yield shown(what, found.here.rms, note=f"{note}; redrawing adds noise, so that the interval lies high")
     if found.judged:
-        yield ours("how many of the fifteen agree", f"{found.agree} of {len(found.rows)}")
-    yield ours("mean of the fifteen", mean.value, (mean.low, mean.high), float(in_the_paper().mean()))
-    yield ours("chance: mean in the trials of the fifteen", chance.value, (chance.low, chance.high))
-    note = f"each beside chance with its own α, {result.trials} pairs, p < {SIGNIFICANT}, paired t-test"
-    yield ours("how many of the fifteen beat chance", f"{found.beat_chance} of {len(found.rows)}", note=note)
+        yield _shown("how many of the fifteen agree", f"{found.agree} of {len(found.rows)}")
+    yield shown("mean of the fifteen", found.mean, paper=float(in_the_paper().mean()))
+    yield shown("chance: mean in the trials of the fifteen", found.mean_chance)
+    beat = f"{found.beat_chance} of {len(found.rows)}"
+    yield _shown("how many of the fifteen beat chance", beat, note=_beside(result))
     for episodes in (1_000, EPISODES):
         number, lowest = found.lowest_resampled(episodes)
         at = "" if episodes <= found.episodes else f" (here {found.episodes:,})"
         what = f"resampled, the lowest of the fifteen at {episodes:,}{at}"
         paper = paper_results()[f"best_{episodes}_episodes"]["dsp_resampled"]
-        yield ours(what, lowest, paper=paper, note=f"paper:{number}; the lowest of fifteen is optimistic")
+        yield _shown(what, lowest, paper=paper, note=f"paper:{number}; the lowest of fifteen is optimistic")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -12,12 +12,10 @@ import numpy as np
 from distal.base.checks import (
     InputError,
     fields,
-    number,
     one_of,
     sequence,
     shown,
     text,
-    unit_interval,
 )
 from distal.learners import Learner, embedded, from_embedded
 from distal.learners.shipped import Rule, published_rules
@@ -27,19 +25,20 @@ from distal.model.readings import READINGS
 from distal.model.settings import Settings
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.search.results import Evolved, Fresh
-from distal.studies.reading_tests import Appendix, Likelihood, Pairing
+from distal.studies.appendix import in_the_paper
+from distal.studies.reading_tests import Fifteen, Likelihood, Pairing, numbers
 from distal.studies.study import Scale, made_by, read_as
 
 EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more
 
-# The parts of the study, and whose pace each has.
+# The parts of the study: what each is called, and whose pace it has.
 PARTS = {
-    "published": "dsp",
-    "chance": "chance",
-    "appendix": "dsp",
-    "pairing": "dsp",
-    "evolve_dsp": "dsp",
-    "evolve_hc": "hc",
+    "published": ("published rules", "dsp"),
+    "chance": ("chance", "chance"),
+    "appendix": ("appendix", "dsp"),
+    "pairing": ("pairing", "dsp"),
+    "evolve_dsp": ("evolution of rules", "dsp"),
+    "evolve_hc": ("evolution of hill climbing", "hc"),
 }
 # Readings of the search: fields of `GeneticAlgorithm`, each with its values and what they mean.
 SEARCH_READINGS: dict[str, dict[str, str]] = {"elites": ELITES}
@@ -135,11 +134,6 @@ class Mean:
         return cls(float(data.mean()), float(data.std(ddof=1)) if len(data) > 1 else None)
 
 
-def _stratified(values: Sequence[float], errors: Sequence[float]) -> Mean:
-    """Return the mean of independent means and its standard error."""
-    return Mean(float(np.mean(values)), float(np.sqrt(np.square(errors).sum()) / len(errors)))
-
-
 @dataclass(frozen=True)
 class Runs:
     """An evolution, run by run: best of the first and last generation, and the winners."""
@@ -162,7 +156,7 @@ class Runs:
         """Read what `to_dict` returns."""
         winners = tuple(Fresh.from_dict(fresh) for fresh in data["winners"])
         learners = tuple(from_embedded(learner) for learner in data["learners"])
-        first, last = _numbers("first", data["first"]), _numbers("last", data["last"])
+        first, last = numbers("first", data["first"]), numbers("last", data["last"])
         if not len(first) == len(last) == len(winners) == len(learners) > 0:
             raise InputError("first, last, winners and learners are not those of the same runs")
         return cls(first, last, winners, learners)
@@ -200,33 +194,43 @@ class Findings:
 
     variant: Variant
     rules: tuple[Fresh, ...]  # the published rules, each beside chance with its α and its trials
-    appendix: Appendix
+    appendix: Fifteen
     pairing: Pairing
     dsp: Runs
     hc: Runs
 
+    @classmethod
+    def of(cls, variant: Variant, given: Mapping[str, Any], seed: int) -> Findings:
+        """Sum up what the parts gave: the best EPs of all trials, (learners, trials), and evolutions."""
+        n = len(published_rules())
+        return cls(
+            variant,
+            tuple(Fresh.of(*each) for each in zip(given["published"], given["chance"], strict=True)),
+            Fifteen.of(given["appendix"], in_the_paper()),
+            Pairing.of(given["pairing"].mean(axis=1).reshape(n, n), seed),
+            Runs.of(given["evolve_dsp"]),
+            Runs.of(given["evolve_hc"]),
+        )
+
     @property
     def published(self) -> Mean:
         """The published rules: their mean best EP, and its standard error over trials."""
-        return _stratified(
-            [rule.fitness for rule in self.rules], [rule.standard_error for rule in self.rules]
-        )
+        return self._over_rules("fitness", "standard_error")
 
     @property
     def chance(self) -> Mean:
         """Chance in the trials of the published rules, likewise."""
-        return _stratified(
-            [rule.chance or 0.0 for rule in self.rules],
-            [rule.chance_standard_error or 0.0 for rule in self.rules],
-        )
+        return self._over_rules("chance", "chance_standard_error")
 
     @property
     def difference(self) -> Mean:
         """The published rules minus chance, paired; negative is better than chance."""
-        return _stratified(
-            [rule.difference or 0.0 for rule in self.rules],
-            [rule.difference_standard_error or 0.0 for rule in self.rules],
-        )
+        return self._over_rules("difference", "difference_standard_error")
+
+    def _over_rules(self, value: str, error: str) -> Mean:
+        """Return the mean of independent means and its standard error."""
+        values, errors = ([getattr(rule, name) or 0.0 for rule in self.rules] for name in (value, error))
+        return Mean(float(np.mean(values)), float(np.sqrt(np.square(errors).sum()) / len(errors)))
 
     @property
     def beat_chance(self) -> int:
@@ -270,27 +274,14 @@ class Findings:
         """Read what `to_dict` returns."""
         if (data["reading"], data["value"]) != (variant.reading, variant.value):
             raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
-        test = data["pairing"]
-        matrix = tuple(_numbers("pairing", row) for row in test["fitness"])
-        if {len(row) for row in matrix} != {len(matrix)}:
-            raise InputError("the fitness of pairing is not a square")
         return cls(
             variant,
             tuple(Fresh.from_dict(rule) for rule in data["rules"]),
-            Appendix.from_dict(data["appendix"]),
-            Pairing(
-                matrix,
-                number("effect", test["effect"]),
-                unit_interval("p", test["p"]),
-                number("level", test["level"]),
-            ),
+            Fifteen.from_dict(data["appendix"]),
+            Pairing.from_dict(data["pairing"]),
             Runs.from_dict(data["dsp"]),
             Runs.from_dict(data["hc"]),
         )
-
-
-def _numbers(name: str, values: object) -> tuple[float, ...]:
-    return tuple(number(name, value) for value in sequence(name, values, "a list of numbers"))
 
 
 FORMAT, VERSION = "distal-readings", 2
@@ -369,22 +360,13 @@ class ReadingStudy:
     def from_dict(cls, data: object) -> ReadingStudy:
         """Read what `to_dict` returns."""
         with read_as("study of readings"):
-            return cls._read(fields(data, FORMAT, VERSION, FIELDS))
-
-    @classmethod
-    def _read(cls, data: dict[str, Any]) -> ReadingStudy:
-        elites = one_of("elites", data["elites"], ELITES)
-        base = Settings.from_dict(data["settings"])
-        maze = Maze(data["maze"], data["heading"])
-        known = variants(base, GeneticAlgorithm(elites=elites), maze)
-        found = sequence("variants", data["variants"], f"a list of {len(known)} outcomes")
-        outcomes = tuple(Findings.from_dict(*each) for each in zip(found, known, strict=True))
-        return cls(
-            scale=Scale.from_dict(data["scale"]),
-            settings=base,
-            elites=elites,
-            maze=maze,
-            engine=text("engine", data["engine"]),
-            **made_by(data),
-            outcomes=outcomes,
-        )
+            given = fields(data, FORMAT, VERSION, FIELDS)
+            elites = one_of("elites", given["elites"], ELITES)
+            base, maze = Settings.from_dict(given["settings"]), Maze(given["maze"], given["heading"])
+            known = variants(base, GeneticAlgorithm(elites=elites), maze)
+            found = sequence("variants", given["variants"], f"a list of {len(known)} outcomes")
+            return cls(
+                scale=Scale.from_dict(given["scale"]), settings=base, elites=elites, maze=maze,
+                engine=text("engine", given["engine"]), **made_by(given),
+                outcomes=tuple(Findings.from_dict(*each) for each in zip(found, known, strict=True)),
+            )  # fmt: skip

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from distal.base.significance import SIGNIFICANT
 from distal.model.maze import DEFAULT_MAZE, MAZES, maze_name
 from distal.search.config import REMEASURED
+from distal.studies.appendix import in_the_paper
 from distal.studies.reading_figures import FIGURES, KINDS, all_figures, paper
 from distal.studies.reading_outcome import EPISODES, Findings, Mean, ReadingStudy, Runs, readings, short_name
-from distal.studies.reading_tests import BINS, PRIOR, SHUFFLES, papers_fitness, papers_likelihood
+from distal.studies.reading_tests import BINS, PRIOR, SHUFFLES, papers_likelihood
 from distal.studies.report import Block, Heading, Report, Table, Text, made_on, minus, p_value, signed
 from distal.studies.reproduction import TRIALS
 
@@ -132,7 +131,7 @@ def columns(study: ReadingStudy) -> list[tuple[str, str, list[Column]]]:
         ("The appendix",
          f"Mean best EP of the fifteen after {study.scale.episodes:,} episodes; r, rms: correlation with, and root of the mean "
          "squared difference from, the paper’s fifteen numbers after 10,000.",
-         [("mean", "appendix", lambda found: f"{found.appendix.mean:.1f}", f"{np.mean(papers_fitness()):.1f}"),
+         [("mean", "appendix", lambda found: f"{found.appendix.mean:.1f}", f"{in_the_paper().mean():.1f}"),
           ("r", "appendix", lambda found: f"{found.appendix.r:.2f}", ""),
           ("rms", "appendix", lambda found: f"{found.appendix.rms:.1f}", "")]),
         ("Pairing",

@@ -1,6 +1,6 @@
 """Three tests of a system against the paper: what its rules do, what rules evolution finds, what a rule is.
 
-`Appendix` asks whether the published rules do what the paper says of each after 10,000
+`Fifteen` asks whether the published rules do what the paper says of each after 10,000
 episodes, `Likelihood` whether the rules that evolution finds here are like the published
 ones, `Pairing` whether tables and numbers of the published rules belong together. All are
 pure functions of numbers; `readings` runs the trials.
@@ -8,7 +8,7 @@ pure functions of numbers; `readings` runs the trials.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
@@ -16,34 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from distal.base.checks import InputError, not_negative, number, sequence
+from distal.base.checks import InputError, not_negative, number, sequence, unit_interval
 from distal.base.significance import SIGNIFICANT, stable
-from distal.learners.shipped import NUMBERS, Rule, published_fitness, published_rules
+from distal.learners.shipped import NUMBERS, Rule, published_rules
+from distal.studies.appendix import correlation, rms
+
+
+def numbers(name: str, values: object, check: Callable[[str, object], float] = number) -> tuple[float, ...]:
+    """Return a list of numbers that was read, checked."""
+    return tuple(check(name, value) for value in sequence(name, values, "a list of numbers"))
+
 
 # ------------------------------------------------------------------ what the published rules do
 
 
-@cache
-def papers_fitness() -> tuple[float, ...]:
-    """Return the fitness of the fifteen published rules after 10,000 episodes, as the paper has it."""
-    return tuple(published_fitness(k) for k in range(1, len(published_rules()) + 1))
-
-
-def correlation(first: ArrayLike, second: ArrayLike) -> float:
-    """Return the correlation of two lists of numbers; 0 if all in one of them are equal."""
-    a, b = (np.asarray(values, np.float64) for values in (first, second))
-    a, b = a - a.mean(), b - b.mean()
-    scale = float(np.sqrt((a**2).sum() * (b**2).sum()))
-    return float((a * b).sum()) / scale if scale > 0 else 0.0
-
-
-def root_mean_square(differences: ArrayLike) -> float:
-    """Return the root of the mean of the squares."""
-    return float(np.sqrt(np.square(np.asarray(differences, np.float64)).mean()))
-
-
 @dataclass(frozen=True)
-class Appendix:
+class Fifteen:
     """The fitness of each published rule after many episodes, against the paper's.
 
     Attributes:
@@ -59,17 +47,13 @@ class Appendix:
     rms: float
 
     @classmethod
-    def of(cls, best: ArrayLike, paper: Sequence[float]) -> Appendix:
+    def of(cls, best: ArrayLike, paper: ArrayLike) -> Fifteen:
         """Take the best EP of every trial, (rules, trials), and the paper's fitness of every rule."""
-        trials = np.asarray(best, np.float64)
+        trials, there = np.asarray(best, np.float64), np.asarray(paper, np.float64)
         fitness = trials.mean(axis=1)
         errors = trials.std(axis=1, ddof=1) / np.sqrt(trials.shape[1])
-        return cls(
-            tuple(fitness.tolist()),
-            tuple(errors.tolist()),
-            correlation(fitness, paper),
-            root_mean_square(fitness - np.asarray(paper)),
-        )
+        r = 0.0 if np.ptp(fitness) == 0 else float(correlation(there, fitness))
+        return cls(tuple(fitness.tolist()), tuple(errors.tolist()), r, float(rms(there, fitness)))
 
     @property
     def mean(self) -> float:
@@ -82,13 +66,17 @@ class Appendix:
 
         What the rules differ by is the spread of their fitness less what noise adds to it.
         """
-        seen, noise = float(np.var(self.fitness, ddof=1)), root_mean_square(self.errors) ** 2
-        return max(0.0, 1 - noise / seen) if seen > 0 else 0.0
+        seen = float(np.var(self.fitness, ddof=1))
+        return max(0.0, 1 - self._noise**2 / seen) if seen > 0 else 0.0
 
     @property
     def noise_rms(self) -> float:
         """The root of the mean squared difference to expect of them."""
-        return float(np.sqrt(2)) * root_mean_square(self.errors)
+        return float(np.sqrt(2)) * self._noise
+
+    @property
+    def _noise(self) -> float:
+        return float(np.sqrt(np.square(self.errors).mean()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
@@ -102,12 +90,9 @@ class Appendix:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Appendix:
+    def from_dict(cls, data: dict[str, Any]) -> Fifteen:
         """Read what `to_dict` returns."""
-        fitness, errors = (
-            tuple(check(name, value) for value in sequence(name, data[name], "a list of numbers"))
-            for name, check in (("fitness", number), ("errors", not_negative))
-        )
+        fitness, errors = numbers("fitness", data["fitness"]), numbers("errors", data["errors"], not_negative)
         if len(fitness) != len(errors):
             raise InputError("there are not as many errors as rules")
         r = number("r", data["r"])
@@ -200,9 +185,7 @@ class Pairing:
     """
 
     fitness: tuple[tuple[float, ...], ...]
-    effect: (
-        float  # mean residual of the matched pairs, in standard deviations of the others; negative: better
-    )
+    effect: float  # mean residual of matched pairs, in standard deviations of the others; negative: better
     p: float  # share of random matchings of tables and numbers that are at least as good
     level: float  # the effect that one in twenty random matchings reaches
 
@@ -227,6 +210,15 @@ class Pairing:
             p=(1 + as_good) / (1 + shuffles),
             level=float(np.quantile(shuffled, SIGNIFICANT) / spread),
         )
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Pairing:
+        """Read the numbers by name."""
+        matrix = tuple(numbers("pairing", row) for row in data["fitness"])
+        if {len(row) for row in matrix} != {len(matrix)}:
+            raise InputError("the fitness of pairing is not a square")
+        effect, level = number("effect", data["effect"]), number("level", data["level"])
+        return cls(matrix, effect, unit_interval("p", data["p"]), level)
 
 
 def residuals(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

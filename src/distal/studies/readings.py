@@ -12,10 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Unpack
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar, Unpack
 
 from distal import engines
 from distal._version import __version__
@@ -29,7 +26,6 @@ from distal.model.settings import Settings, SettingsDict
 from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import GeneticAlgorithm
-from distal.search.results import Fresh
 from distal.studies import pace
 from distal.studies.experiments import evolution_episodes
 from distal.studies.reading_outcome import (
@@ -38,12 +34,11 @@ from distal.studies.reading_outcome import (
     SEARCH_READINGS,
     Findings,
     ReadingStudy,
-    Runs,
     Variant,
     variants,
 )
 from distal.studies.reading_report import ReadingReport
-from distal.studies.reading_tests import Appendix, Pairing, pairs, papers_fitness
+from distal.studies.reading_tests import pairs
 from distal.studies.reproduction import TRIALS
 from distal.studies.stages import Event, Stage, Stages
 from distal.studies.study import Based, Scale
@@ -53,15 +48,6 @@ from distal.tasks.sources import checked_maze
 # The last number of the part that seeds of the study come from; the second is the test.
 STUDY = 8
 PUBLISHED, PAIRS, APPENDIX = 0, 1, 2
-
-_TITLES = {
-    "published": "published rules",
-    "chance": "chance",
-    "appendix": "appendix",
-    "pairing": "pairing",
-    "evolve_dsp": "evolution of rules",
-    "evolve_hc": "evolution of hill climbing",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +103,7 @@ class Readings(Based[ReadingStudy]):
         cost = pace.cost(MazeTask(variant.maze), variant.settings)
         return [
             Stage(
-                f"{part}_{variant.name}", _TITLES[part], episodes.get(part, evolution), PARTS[part],
+                f"{part}_{variant.name}", PARTS[part][0], episodes.get(part, evolution), PARTS[part][1],
                 runs=0 if part in episodes else size.runs, group=variant.label + alone, cost=cost,
             )
             for part in variant.own
@@ -141,84 +127,38 @@ class Readings(Based[ReadingStudy]):
 
     def work(self, stages: Stages) -> ReadingStudy:
         """Do all stages that are missing."""
-        trials = _Trials(self, stages)
-        found = tuple(trials.run(variant) for variant in self.variants)
+        base: dict[str, Any] = {}
+        found = []
+        for variant in self.variants:  # what a reading does not touch is the base's
+            parts = {**base, **{part: self._part(part, variant, stages) for part in variant.own}}
+            base = base or parts
+            found.append(Findings.of(variant, parts, self.seed))
         return ReadingStudy(
             scale=self.size, seed=self.seed, settings=self.settings, elites=self.elites, maze=self.maze,
             engine=stages.runner.engine, version=__version__,
-            machine=engines.machine_of(stages.runner.engine), seconds=stages.seconds, outcomes=found,
+            machine=engines.machine_of(stages.runner.engine), seconds=stages.seconds, outcomes=tuple(found),
         )  # fmt: skip
 
-
-@dataclass(eq=False)
-class _Trials:
-    """The trials of all variants; what a reading does not touch is the base's."""
-
-    study: Readings
-    stages: Stages
-    base: Findings | None = None
-    base_chance: NDArray[np.int32] | None = None  # (rules, trials)
-
-    def run(self, variant: Variant) -> Findings:
-        """Do all stages of a variant that are missing; what the reading does not touch is the base's."""
-        base, own = self.base, variant.own
-        outcome = Findings(
-            variant,
-            rules=self._rules(variant) if base is None or "published" in own else base.rules,
-            appendix=self._appendix(variant) if base is None or "appendix" in own else base.appendix,
-            pairing=self._pairing(variant) if base is None or "pairing" in own else base.pairing,
-            dsp=self._search("dsp", variant) if base is None or "evolve_dsp" in own else base.dsp,
-            hc=self._search("hc", variant) if base is None or "evolve_hc" in own else base.hc,
-        )
-        if base is None:
-            self.base = outcome
-        return outcome
-
-    def _rules(self, variant: Variant) -> tuple[Fresh, ...]:
-        rules, trials = published_rules(), self.study.size.trials
-        seeds = child_seeds(self.study.seed, [[k, PUBLISHED, STUDY] for k in range(len(rules))])
-        own = self._test("published", rules, seeds, trials, variant)
-        chance = self.base_chance
-        if chance is None or "chance" in variant.own:
-            chance = self._test("chance", [chance_for(rule) for rule in rules], seeds, trials, variant)
-        if self.base is None:
-            self.base_chance = chance
-        return tuple(Fresh.of(*each) for each in zip(own, chance, strict=True))
-
-    def _appendix(self, variant: Variant) -> Appendix:
-        rules = published_rules()
-        seeds = child_seeds(self.study.seed, [[k, APPENDIX, STUDY] for k in range(len(rules))])
-        episodes = self.study.size.episodes
-        best = self._test("appendix", rules, seeds, TRIALS, variant, episodes)
-        return Appendix.of(best, papers_fitness())
-
-    def _pairing(self, variant: Variant) -> Pairing:
-        rules = published_rules()
-        every = pairs(rules)
+    def _part(self, part: str, variant: Variant, stages: Stages) -> Any:
+        """Return what a part gives: the best EP of every trial, (learners, trials), or an evolution."""
+        name, size, rules = f"{part}_{variant.name}", self.size, published_rules()
+        if part.startswith("evolve_"):
+            return stages.evolve(name, self.config(part.removeprefix("evolve_"), variant))
+        tests: dict[str, tuple[Sequence[Learner], int, int, int]] = {
+            "published": (rules, PUBLISHED, size.trials, EPISODES),
+            "chance": (list(map(chance_for, rules)), PUBLISHED, size.trials, EPISODES),
+            "appendix": (rules, APPENDIX, TRIALS, size.episodes),
+            "pairing": (pairs(rules), PAIRS, size.pairs, EPISODES),
+        }
+        learners, test, trials, episodes = tests[part]
         # All pairs have the same trials, so that what a trial does to all of them alike falls out.
-        seeds = np.repeat(child_seeds(self.study.seed, [[0, PAIRS, STUDY]]), len(every))
-        fitness = self._test("pairing", every, seeds, self.study.size.pairs, variant).mean(axis=1)
-        return Pairing.of(fitness.reshape(len(rules), len(rules)), self.study.seed)
-
-    def _test(
-        self,
-        part: str,
-        learners: Sequence[Learner],
-        seeds: NDArray[np.uint64],
-        trials: int,
-        variant: Variant,
-        episodes: int = EPISODES,
-    ) -> NDArray[np.int32]:
-        """Return the best EP of every trial, (learners, trials)."""
-        best = self.stages.test(
-            f"{part}_{variant.name}", learners, seeds, trials=trials, episodes=episodes,
-            task=MazeTask(variant.maze), settings=variant.settings, record=(episodes,),
+        places = [0] * len(learners) if part == "pairing" else range(len(learners))
+        seeds = child_seeds(self.seed, [[k, test, STUDY] for k in places])
+        best = stages.test(
+            name, learners, seeds, trials=trials, episodes=episodes, task=MazeTask(variant.maze),
+            settings=variant.settings, record=(episodes,),
         )  # fmt: skip
         return best[:, :, -1]
-
-    def _search(self, kind: str, variant: Variant) -> Runs:
-        config = self.study.config(kind, variant)
-        return Runs.of(self.stages.evolve(f"evolve_{kind}_{variant.name}", config))
 
 
 def study_readings(
@@ -240,12 +180,11 @@ def study_readings(
     Args:
         scale: "quick", or "paper" for as many runs and generations as the paper has.
         elites: As in `evolve`, for the base.
-        seed: The seed of all random numbers.
-        out: A folder to keep the work in. Stages that it already holds are read, the others
-            are run and stored. A folder made with other options is refused.
-        force: Start over in a folder made with other options.
         maze: The maze of the base; the triple T-maze if left out.
-        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        seed: As in `reproduce`.
+        out: As in `reproduce`.
+        force: As in `reproduce`.
+        engine: As in `reproduce`.
         progress: Called with an `Event` as the variants proceed.
         **settings: As in `Settings`, for the base.
 
@@ -253,8 +192,7 @@ def study_readings(
         One outcome for the base, and one for every other value and maze.
 
     Raises:
-        InputError: If an argument is wrong, the folder cannot be used, or the work would not
-            fit in memory.
+        InputError: As in `reproduce`.
     """
     asked = Readings(
         scale=scale, elites=elites, seed=seed, maze=checked_maze(maze),
