@@ -148,9 +148,7 @@ def at_paper_scale(result: Reproduction, found: Appendix) -> Reproduction:
     return replace(result, scale=Experiments.SCALES["paper"], curves=longer, appendix=found)
 
 
-def test_fifteen_of_the_45_judged_numbers_are_those_of_the_appendix(
-    small: tuple[Reproduction, Path],
-) -> None:
+def test_fifteen_of_the_45_judged_numbers_are_those_of_the_appendix(small: tuple[Reproduction, Path]) -> None:
     shifts = {1: 30, 2: -30, 5: 4}
     lines = compare(at_paper_scale(small[0], made_up(shifts)))
     assert agreement(lines).split(" numbers")[0].endswith(" of 45")

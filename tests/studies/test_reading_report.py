@@ -109,11 +109,7 @@ def test_the_papers_numbers_stand_beside_those_of_its_maze_and_network(kept: Rea
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        {"maze": Maze.from_text(PICTURE)},
-        {"settings": Settings(steps=20)},
-        {"settings": Settings(hidden=6)},
-    ],
+    [{"maze": Maze.from_text(PICTURE)}, {"settings": Settings(steps=20)}, {"settings": Settings(hidden=6)}],
     ids=["maze", "steps", "hidden"],
 )
 def test_another_maze_or_network_is_not_the_papers(kept: ReadingStudy, changed: dict[str, Any]) -> None:
