@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from distal import HillClimbing, Settings, find_rule
-from distal.engines import cpu
 from distal.engines.cpu import counting, kernels
+from distal.engines.cpu import engine as cpu
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner
 from distal.model.readings import BINARY, SIGMOID

@@ -76,7 +76,7 @@ def test_held_out_trials_are_seen_by_no_search(monkeypatch: pytest.MonkeyPatch, 
         [found.learner], np.array([held_out_seed(0)], np.uint64), trials=5, episodes=100,
         task=MazeTask(MAZE), settings=distal.Settings(hidden=2, steps=4),
     )  # fmt: skip
-    best = distal.engines.reference.run(again).best
+    best = distal.engines.load("reference").run(again).best
     assert float(best[:, -1].mean()) == found.held_out.fitness
     assert float((best[:, -1] < 4).mean()) == found.held_out.reached
 
@@ -307,7 +307,7 @@ def test_a_champions_held_out_value_comes_out_again(number: int) -> None:
         [distal.champion_rules()[number - 1]], np.array([held_out_seed(record["seed"])], np.uint64),
         trials=500, episodes=100, task=Config().task, settings=distal.Settings(), record=(100,),
     )  # fmt: skip
-    outcome = distal.engines.cpu.run(batch, keep_ep=judge.needs_ep)
+    outcome = distal.engines.load("cpu").run(batch, keep_ep=judge.needs_ep)
     assert float(judge.scores(batch, outcome).mean()) == pytest.approx(
         record["held_out"]["fitness"], abs=1e-9
     )

@@ -115,7 +115,7 @@ def show(summary: Sequence[Table | Text], page: Path) -> None:
             for line in [block.words] if isinstance(block.words, str) else block.words:
                 out.print(*textwrap.wrap(line, _WIDTH), sep="\n")
             continue
-        out.print(block.title, style="bold")
+        out.print(*textwrap.wrap(block.title, _WIDTH), sep="\n", style="bold")
         table = new_table(*block.headings, wrap=True)
         table.columns[0].max_width = _NAMES
         for section, rows in block.sections:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import MOST, InputError, flag, function, indices, instance, integer, sequence, shown
+from distal.base.checks import MOST, InputError, indices, instance, integer, sequence, shown
 from distal.base.frozen import Frozen
 from distal.learners import KINDS, Learner, class_names
 from distal.learners.genes import Decoded
@@ -21,9 +21,6 @@ from distal.model.settings import Settings
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 
-MAX_WORKERS = 1024
-
-Progress = Callable[[int], None]  # told how many more episodes have been run
 EPs: TypeAlias = NDArray[Any]  # int32; float64 where those of a task are no whole numbers
 
 
@@ -214,55 +211,3 @@ def named_in_errors(batch: Batch, trial: int) -> Iterator[None]:
         where = f"goal {batch.task.goals[batch.goal[trial]]}, seed {batch.seed[trial]}"
         kind = InputError if isinstance(error, InputError) else RuntimeError
         raise kind(f"trial {trial} ({where}) failed: {error}") from error
-
-
-class Engine(Protocol):
-    """What every engine module offers."""
-
-    def supports(self, batch: Batch) -> str | None:
-        """Return why the engine cannot run a batch, and what to do; None if it can."""
-
-    def run(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool,
-        keep_ep: bool,
-        workers: int | None,
-        progress: Progress | None,
-    ) -> Trials:
-        """Run all trials of a batch.
-
-        Args:
-            batch: The trials.
-            keep_weights: Whether to return the weights of the first episode that had the best EP.
-            keep_ep: Whether to return the EP of every episode.
-            workers: Threads of the cpu engine, cards of the gpu engine; all of them if None.
-            progress: Called with the number of episodes run since its last call.
-
-        Returns:
-            The best EP so far of every trial, and what was asked for.
-
-        Raises:
-            InputError: If an argument is wrong, or the engine cannot run the batch.
-        """
-
-
-def checked_call(
-    batch: Batch, keep_weights: bool, keep_ep: bool, workers: int | None, progress: Progress | None
-) -> tuple[bool, bool, int | None]:
-    """Check what any engine is asked for; return the two flags and the workers as plain values."""
-    instance("batch", batch, Batch, "a Batch")
-    function("progress", progress)
-    return flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers)
-
-
-def check_supported(reason: str | None) -> None:
-    """Refuse a batch for the reason that an engine's `supports` gives, if it gives one."""
-    if reason is not None:
-        raise InputError(reason)
-
-
-def checked_workers(workers: int | None) -> int | None:
-    """Return the number of workers, or None where the engine may choose."""
-    return None if workers is None else integer("workers", workers, 1, MAX_WORKERS)

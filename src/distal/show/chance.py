@@ -38,13 +38,8 @@ def visible_points(curve: NDArray[np.float64], visible: float = VISIBLE) -> list
 
     A line through these points is nowhere more than `visible` off.
     """
-    points = [(0, float(curve[0]))]
-    for episode, value in enumerate(curve.tolist()):
-        if points[-1][1] - value >= max(visible, np.finfo(float).eps):
-            before = episode - 1
-            if before > points[-1][0]:
-                points.append((before, float(curve[before])))
-            points.append((episode, value))
-    if points[-1][0] < len(curve) - 1:
-        points.append((len(curve) - 1, float(curve[-1])))
-    return [(episode, round(value, 4)) for episode, value in points]
+    values, at = curve.tolist(), [0]
+    for episode, value in enumerate(values):
+        if values[at[-1]] - value >= max(visible, np.finfo(float).eps):
+            at += [episode - 1, episode]
+    return [(episode, round(values[episode], 4)) for episode in sorted({*at, len(curve) - 1})]

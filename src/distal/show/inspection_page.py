@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,10 +39,9 @@ _CAPTIONS = {
 def figures(found: Inspection | RuleSet) -> dict[str, str]:
     """Return the figures of an inspection as SVG, by name: rows and numbers, or rules for a set."""
     with own_style():
-        drawn = {"rules": _rules(found)} if isinstance(found, RuleSet) else {
-            "rows": _rows(found), "numbers": _numbers(found),
-        }  # fmt: skip
-    return {name: render_svg(figure) for name, figure in drawn.items()}
+        if isinstance(found, RuleSet):
+            return {"rules": render_svg(_rules(found))}
+        return {"rows": render_svg(_rows(found)), "numbers": render_svg(_numbers(found))}
 
 
 def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
@@ -129,47 +129,50 @@ figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-wi
 def to_html(found: Inspection | RuleSet) -> str:
     """Return an inspection as one page."""
     title, body = _set_body(found) if isinstance(found, RuleSet) else _rule_body(found)
-    lines = "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title><style>{_CSS}</style></head><body>",
-            f"<h1>{escape(title)}</h1>",
-            *body,
-            "</body></html>\n",
-        ]
-    )
-    return straight(lines)
+    lines = [
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(title)}</title><style>{_CSS}</style></head><body>",
+        f"<h1>{escape(title)}</h1>",
+        *body,
+        "</body></html>\n",
+    ]
+    return straight("\n".join(lines))
+
+
+Cell = str | tuple[str, str]  # its text; or its class and its text
 
 
 def _rule_body(found: Inspection) -> tuple[str, list[str]]:
     drawn, smallest, result = figures(found), found.smallest, found.result
     used = [row for row in range(ROWS) if row not in found.usage.unused]
+    trials, episodes = counted(len(result.best), "trial"), counted(result.episodes, "episode")
+    run = f"{trials} of {episodes}{result.task.place}, seed {result.seed}"
     numbers = ", ".join(f"{name} {getattr(found.rule, name):.4g}" for name in NUMBERS)
     return f"Inside {name_of(found.rule)}", [
-        f'<p class="soft">{escape(_what_was_run(found))} {escape(numbers)}.</p>',
+        f'<p class="soft">{escape(run)}. {escape(numbers)}.</p>',
         *_findings(found, FINDINGS),
         "<h2>Rows: how often each is used, and what it is worth</h2>",
         _figure(drawn, "rows"),
         _table(
             ("row", "bits", "m", "change", *(f"set to {signed(change)}" for change in CHANGES)),
-            [_worth_cells(found, row) for row in used],
+            [
+                [*_row_cells(row), _change_cell(found, row), *(_worth_cell(found, row, c) for c in CHANGES)]
+                for row in used
+            ],
         ),
         '<p class="soft">Set to: difference of the fitness and half of its 95 % interval; bold where it '
         "holds after Holm’s correction for 64 tests.</p>",
         _table(
             ("row", "bits", "m", "change", "use", *LAYERS, "first tenth", "last tenth"),
-            [_use_cells(found, row) for row in used],
+            [[*_row_cells(row), _change_cell(found, row), *_use_cells(found, row)] for row in used],
         ),
         '<p class="soft">Use: share of all updates; by layer: share of the updates of that layer; first and '
         "last tenth: share of the updates of that part of the trial.</p>",
         "<h2>The modulatory signal</h2>",
         _table(
             ("m", "fitness", "difference (95 % interval)"),
-            [
-                [("", name), ("", f"{one.fitness:.2f}"), ("", spoken(one))]
-                for name, one in found.signal.items()
-            ],
+            [[name, f"{one.fitness:.2f}", spoken(one)] for name, one in found.signal.items()],
         ),
         "<h2>Its four numbers</h2>",
         _figure(drawn, "numbers"),
@@ -183,42 +186,32 @@ def _rule_body(found: Inspection) -> tuple[str, list[str]]:
     ]  # fmt: skip
 
 
-def _what_was_run(found: Inspection) -> str:
-    result = found.result
-    trials, episodes = counted(len(result.best), "trial"), counted(result.episodes, "episode")
-    return f"{trials} of {episodes}{result.task.place}, seed {result.seed}."
+def _row_cells(row: int) -> list[Cell]:
+    return [str(row), f"{row // 2:04b}", "+1" if row % 2 else "−1"]
 
 
-Cells = list[tuple[str, str]]  # the class of each cell, and what it says
-
-
-def _row_cells(found: Inspection, row: int) -> Cells:
-    """Return the first cells of a row."""
+def _change_cell(found: Inspection, row: int) -> Cell:
     change = found.rule.delta_w[row]
-    role = {-1: "negative", 1: "positive"}.get(change, "")
-    return [("", str(row)), ("", f"{row // 2:04b}"), ("", "+1" if row % 2 else "−1"), (role, signed(change))]
+    return {-1: "negative", 1: "positive"}.get(change, ""), signed(change)
 
 
-def _use_cells(found: Inspection, row: int) -> Cells:
+def _use_cells(found: Inspection, row: int) -> list[Cell]:
     usage = found.usage
     shares = [usage.rows[row], *usage.layers[:, row], usage.tenths[0][row], usage.tenths[-1][row]]
-    return [*_row_cells(found, row), *(("", f"{share:.1%}") for share in shares)]
+    return [f"{share:.1%}" for share in shares]
 
 
-def _worth_cells(found: Inspection, row: int) -> Cells:
-    cells = _row_cells(found, row)
-    for change in CHANGES:
-        if change == found.rule.delta_w[row]:
-            cells.append(("", "·"))
-            continue
-        one = found.knockout(row, change)
-        reach = (one.effect.high - one.effect.low) / 2
-        cells.append(("matters" if one.matters else "", f"{one.effect.difference:+.2f} ± {reach:.2f}"))
-    return cells
+def _worth_cell(found: Inspection, row: int, change: int) -> Cell:
+    if change == found.rule.delta_w[row]:
+        return "·"
+    one = found.knockout(row, change)
+    reach = (one.effect.high - one.effect.low) / 2
+    return "matters" if one.matters else "", f"{one.effect.difference:+.2f} ± {reach:.2f}"
 
 
 def _set_body(found: RuleSet) -> tuple[str, list[str]]:
     used = [int(row) for row in np.argsort(-found.use, kind="stable") if found.use[row] > 0]
+    chance = ["" if one.chance is None else f"{one.chance.fitness:.2f}" for one in found.results]
     return f"{len(found.rules)} rules", [
         *_findings(found, CLUSTERS),
         "<h2>All changes</h2>",
@@ -227,8 +220,7 @@ def _set_body(found: RuleSet) -> tuple[str, list[str]]:
         _table(
             ("rule", "cluster", "fitness", "chance"),
             [
-                [("", found.names[k]), ("", str(found.clusters[k])), ("", f"{found.results[k].fitness:.2f}"),
-                 ("", _chance(found, k))]
+                [found.names[k], str(found.clusters[k]), f"{found.results[k].fitness:.2f}", chance[k]]
                 for k in found.order
             ],
         ),
@@ -236,8 +228,7 @@ def _set_body(found: RuleSet) -> tuple[str, list[str]]:
         _table(
             ("row", "bits", "m", "use", "mean change", "agreement"),
             [
-                [("", str(row)), ("", f"{row // 2:04b}"), ("", "+1" if row % 2 else "−1"),
-                 ("", f"{found.use[row]:.1%}"), ("", f"{found.consensus[row]:+.2f}"),
+                [*_row_cells(row), f"{found.use[row]:.1%}", f"{found.consensus[row]:+.2f}",
                  ("matters" if row in found.shared else "", f"{found.agreement[row]:.0%}")]
                 for row in used
             ],
@@ -245,23 +236,19 @@ def _set_body(found: RuleSet) -> tuple[str, list[str]]:
     ]  # fmt: skip
 
 
-def _chance(found: RuleSet, k: int) -> str:
-    chance = found.results[k].chance
-    return "" if chance is None else f"{chance.fitness:.2f}"
-
-
 def _findings(found: Inspection | RuleSet, caption: str) -> tuple[str, str]:
     """Return what was found, and the caption below it."""
-    rows = [[("", about), ("words", told)] for about, told in found.findings]
+    rows: list[list[Cell]] = [[about, ("words", told)] for about, told in found.findings]
     return _table(("", ""), rows), f'<p class="soft">{escape(caption[0].upper() + caption[1:])}.</p>'
 
 
-def _table(heads: Any, rows: list[Cells]) -> str:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    def written(cell: Cell) -> str:
+        kind, text = ("", cell) if isinstance(cell, str) else cell
+        return f'<td class="{kind}">{escape(text)}</td>'
+
     head = "".join(f"<th>{escape(one)}</th>" for one in heads)
-    body = "\n".join(
-        "<tr>" + "".join(f'<td class="{kind}">{escape(cell)}</td>' for kind, cell in cells) + "</tr>"
-        for cells in rows
-    )
+    body = "\n".join(f"<tr>{''.join(map(written, cells))}</tr>" for cells in rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 

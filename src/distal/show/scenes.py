@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from distal.base import memory
 from distal.base.checks import InputError, counted, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
 from distal.engines import Batch, Runner
 from distal.learners import KINDS
-from distal.networks import Episode, network_for, run_episode
+from distal.networks import network_for, run_episode
 from distal.show.recording import states_of
 from distal.tasks import picture as grid
 from distal.tasks.mazes import MazeWalk
@@ -146,31 +145,14 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
     if len(instance("batch", batch, Batch, "a Batch of one trial")) != 1:
         raise InputError(f"batch has {counted(len(batch), 'trial')}, expected one; take it with Batch.part")
     check_picture(batch)
-    wanted = sequence("after", after, "a list of numbers of episodes")
-    if not 1 <= len(wanted) <= MAX_SCENES:
-        raise InputError(f"after has {len(wanted)} numbers of episodes, expected 1 to {MAX_SCENES}")
-    wanted = tuple(integer("after", episodes, 1, MAX_LEARNED) for episodes in wanted)
-    learner, settings = batch.learners[int(batch.learner[0])], batch.settings
-    network = network_for(settings, batch.task.inputs, batch.task.outputs, learner.numbers)
-    longest = max(after, default=0)
-    curves = {"curves": (memory.EP + memory.COLUMN) * longest}
-    memory.Estimate(counted(longest, "episode"), curves, "ask for fewer of them (after)").check()
-    found = []
-    run = Runner(engine, workers=1)
-    for episodes in wanted:
-        learned = replace(batch, episodes=episodes, record=None)
-        trials = run.run(learned, keep_weights=True)
-        if trials.hidden is None or trials.output is None:
-            raise AssertionError("an engine that was asked for weights gives them")
-        weights = network.weights(trials.hidden[0], trials.output[0])
-        phase = learned.phase * ((episodes - 1) // learned.phase)  # the last
-        number = phase + int(trials.best[0, phase:].argmin())  # the first that was its best
-        goals = learned.goals[0].tolist()
-        task = Aim(batch.task, goals[0], goals, learned.phase)
-        episode = run_episode(network, weights, task, int(batch.seed[0]), number)
-        walk = _walk(batch, task.goal_in(number), episode)
-        found.append(Scene(episodes, walk, learner.kind, since=phase + 1))
-    return found
+    given = sequence("after", after, "a list of numbers of episodes")
+    if not 1 <= len(given) <= MAX_SCENES:
+        raise InputError(f"after has {len(given)} numbers of episodes, expected 1 to {MAX_SCENES}")
+    wanted = [integer("after", episodes, 1, MAX_LEARNED) for episodes in given]
+    curves = {"curves": (memory.EP + memory.COLUMN) * max(wanted)}
+    memory.Estimate(counted(max(wanted), "episode"), curves, "ask for fewer of them (after)").check()
+    runner = Runner(engine, workers=1)
+    return [_scene(replace(batch, episodes=episodes, record=None), runner) for episodes in wanted]
 
 
 def check_picture(batch: Batch) -> None:
@@ -181,12 +163,24 @@ def check_picture(batch: Batch) -> None:
         )
 
 
-def _walk(batch: Batch, goal: int, episode: Episode[Any]) -> MazeWalk | GridWalk:
-    """Return what a film shows of an episode towards a goal."""
-    task, table = batch.task, batch.task.table(batch.settings)
-    picture = task.picture
-    if table is None or picture is None:
-        return instance("walk", episode.walk, MazeWalk, "a walk through a maze")
-    target = task.target(batch.settings)
-    states = states_of(table, goal, episode.actions)
-    return GridWalk(picture, tuple(states), int(episode.ep), None if target is None else episode.ep <= target)
+def _scene(batch: Batch, runner: Runner) -> Scene:
+    """Run a trial, and then the first episode that was its best again."""
+    trials, task = runner.run(batch, keep_weights=True), batch.task
+    if trials.hidden is None or trials.output is None:
+        raise AssertionError("an engine that was asked for weights gives them")
+    learner = batch.learners[int(batch.learner[0])]
+    network = network_for(batch.settings, task.inputs, task.outputs, learner.numbers)
+    weights = network.weights(trials.hidden[0], trials.output[0])
+    phase = batch.phase * ((batch.episodes - 1) // batch.phase)  # the first episode of the last phase
+    number = phase + int(trials.best[0, phase:].argmin())
+    goals = batch.goals[0].tolist()
+    aim = Aim(task, goals[0], goals, batch.phase)
+    episode = run_episode(network, weights, aim, int(batch.seed[0]), number)
+    walk, table, picture = episode.walk, task.table(batch.settings), task.picture
+    if table is not None and picture is not None:
+        target = task.target(batch.settings)
+        states = states_of(table, aim.goal_in(number), episode.actions)
+        walk = GridWalk(
+            picture, tuple(states), int(episode.ep), None if target is None else episode.ep <= target
+        )
+    return Scene(batch.episodes, walk, learner.kind, since=phase + 1)
