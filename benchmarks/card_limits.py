@@ -22,7 +22,8 @@ import numpy as np
 from distal.base.checks import InputError
 from distal.bench import times
 from distal.bench.gpu import first_generation
-from distal.engines import Batch, gpu
+from distal.engines import Batch
+from distal.engines.gpu import engine as gpu
 
 LONGEST = 20  # trials that are measured again
 REPEATS = 11

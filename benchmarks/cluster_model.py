@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from distal.base.colours import LIGHT
-from distal.engines import Batch, Runner, Trials
+from distal.engines import Batch, Engine, Runner, Trials
 from distal.search.config import Config
 from distal.search.loop import advance
 from distal.studies import figures
@@ -47,12 +47,10 @@ class Work:
     bred: float  # seconds that breeding a generation takes, on one core
 
 
-class _Nothing:
+class _Nothing(Engine):
     """An engine that returns at once."""
 
-    def supports(self, batch: Batch) -> str | None:
-        """Return None: it runs everything."""
-        return None
+    name = "nothing"
 
     def run(self, batch: Batch, **options: object) -> Trials:
         return Trials(np.full((len(batch), len(batch.recorded)), 100, np.int32), None, None, None)
@@ -62,7 +60,7 @@ def breeding() -> float:
     """Measure what a generation of fifteen runs costs besides its trials, in seconds."""
     config = Config("dsp")
     runner = Runner("cpu")
-    runner.module = _Nothing()
+    runner.loaded = _Nothing()
     generations = advance(config, config.begin_runs(), runner)
     next(generations)
     seconds = []

@@ -25,7 +25,7 @@ import numpy as np
 from distal.base.files import to_json, write_text
 from distal.base.significance import SIGNIFICANT, p_means
 from distal.engines import Runner
-from distal.engines.batch import batch_of
+from distal.evaluation.trials import batch_of
 from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
 from distal.learners.shipped import published_fitness, published_rules
 from distal.model.draws import child_seeds

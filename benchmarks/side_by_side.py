@@ -25,9 +25,11 @@ import numpy as np
 TURNS = """
 import json, sys, time
 from distal.bench import generation
-from distal.engines import cpu
+from distal.engines import load
 from distal.learners.shipped import evolved_rules, published_rules
 from distal.studies.experiments import random_learners
+
+cpu = load("cpu")
 
 def microseconds(batch):
     began = time.process_time()

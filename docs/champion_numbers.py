@@ -22,10 +22,12 @@ from distal._version import __version__
 from distal.base.machine import machine
 from distal.base.significance import holm, mean_interval, paired, share_interval
 from distal.engines import Runner
-from distal.engines.batch import EPs, batch_of
+from distal.engines.batch import EPs
 from distal.evaluation.behaviour import Behaviour
-from distal.evaluation.inspection import CHANGES, Effect, with_row
+from distal.evaluation.inspection import CHANGES, Effect
+from distal.evaluation.inspection_plan import with_row
 from distal.evaluation.measures import LAST, Measure
+from distal.evaluation.trials import batch_of, settings_in
 from distal.evaluation.usage import count_usage
 from distal.learners import DEFAULT_CLIMBER, Learner, chance_for
 from distal.learners.dsp import NUMBERS, ROWS, Rule
@@ -36,7 +38,7 @@ from distal.model.readings import NEURONS, READINGS
 from distal.model.settings import SettingsDict
 from distal.studies.intervals import Curve
 from distal.tasks.mazes import MazeTask
-from distal.tasks.task import Aim, settings_in
+from distal.tasks.task import Aim
 
 BY_BUDGET = Path(__file__).parents[1] / "benchmarks" / "results" / "champions_by_budget.json"
 PAPER, OURS = BEFORE = ("paper:1", "evolved:1")  # the best rules before the champions

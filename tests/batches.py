@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, triple_t_maze
 from distal.engines import Batch
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner
 from distal.model.readings import NEURONS, READINGS
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import BACK, NEW, Switch
 from distal.tasks.table import Table
 from distal.tasks.task import Task
+
+
+def trials_of(
+    learners: Sequence[Learner],
+    settings: Settings,
+    episodes: int,
+    trials: int = 1,
+    task: Task[Any] | None = None,
+    **options: Any,
+) -> Batch:
+    """Make trials of each learner for each goal of a task, or of the triple T-maze; learner k has seed k."""
+    task = MazeTask(triple_t_maze()) if task is None else task
+    seeds = np.arange(len(learners), dtype=np.uint64)
+    return batch_of(
+        learners, seeds, trials=trials, episodes=episodes, task=task, settings=settings, **options
+    )
 
 
 def random_maze(rng: np.random.Generator) -> Maze:

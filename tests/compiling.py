@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from distal import HillClimbing, Settings, find_rule
-from distal.engines import cpu
-from distal.engines.batch import batch_of
 from distal.engines.cpu import counting, kernels
+from distal.engines.cpu import engine as cpu
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner
 from distal.model.readings import BINARY, SIGMOID
 from distal.tasks.table import Table

@@ -18,7 +18,8 @@ import distal
 from distal.base import significance
 from distal.base.files import write_text
 from distal.base.machine import machine
-from distal.engines import Trials, gpu
+from distal.engines import Trials
+from distal.engines.gpu import cards
 
 # Fixed cases in continuous integration, fresh ones elsewhere.
 settings.register_profile("local", deadline=None, print_blob=True)
@@ -101,8 +102,7 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave figures of reports empty, where the claim is not about them; each takes half a second."""
-    for module in ("report", "task_report", "beyond_report"):
-        monkeypatch.setattr(f"distal.studies.{module}.render", lambda _: ("<svg>\n</svg>", b"\x89PNG"))
+    monkeypatch.setattr("distal.studies.report.render", lambda _: ("<svg>\n</svg>", b"\x89PNG"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -141,7 +141,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     path = config.getoption("--gpu-summary")
     if path is None:
         return
-    if gpu._problem() is not None:
+    if cards.problem() is not None:
         terminalreporter.write_line(f"{path} is left as it was: nothing was run on a card")
         return
     stats = terminalreporter.stats
@@ -153,7 +153,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         "compared_with": "cpu" if importlib.util.find_spec("numba") else "reference",
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "distal": distal.__version__,
-        "card": gpu.describe(),
+        "card": cards.describe(),
         "machine": machine(),
     }
     write_text(path, json.dumps(summary, indent=1) + "\n")

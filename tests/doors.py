@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+from distal.studies.task_study import TaskStudy
 
 import distal
 from distal import (
@@ -46,13 +47,16 @@ from distal import (
     learners,
     networks,
 )
-from distal.engines import Batch, Runner, cpu, gpu, reference
-from distal.engines.batch import batch_of
+from distal.engines import Batch, Runner
 from distal.engines.cluster import Cluster
+from distal.engines.cpu import engine as cpu
+from distal.engines.gpu import engine as gpu
+from distal.engines.reference import engine as reference
 from distal.engines.spread import Spread
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.result import Result
 from distal.evaluation.rule_set import find_rules
+from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import Usage
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
@@ -72,7 +76,6 @@ from distal.studies.champion import HeldOut
 from distal.studies.reading_outcome import ReadingStudy
 from distal.studies.reproduction import Reproduction
 from distal.studies.study import Scale
-from distal.studies.task_study import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
@@ -453,7 +456,7 @@ def reproduction() -> Reproduction:
     """Return a reproduction of nothing: one rule, one climber, two trials, three episodes."""
     tests = ("dsp", "hc", "dsp_resampled", "hc_resampled", "chance", "chance_hc")
     return Reproduction(
-        Scale("quick", 1, 0, 3), 0, "evolved", "remeasured", SHORT, SMALL, "cpu", {}, {}, {},
+        Scale("quick", 1, 0, episodes=3), 0, "evolved", "remeasured", SHORT, SMALL, "cpu", {}, {}, {},
         {"dsp": (RULE,), "hc": (CLIMBER,)}, {test: np.ones((1, 2, 3), np.int32) for test in tests},
         {}, {}, {}, Appendix((3,), *(np.ones((15, 2, 1), np.int32),) * 3, narrow=None),
     )  # fmt: skip
@@ -1212,8 +1215,8 @@ def machinery() -> list[Door]:
         }),
         *(Door("distal.engines.Engine.run", run, ASKED) for run in (cpu.run, reference.run)),
         *(
-            Door("distal.engines.Engine.supports", module.supports, {"batch": ASKED["batch"]})
-            for module in (cpu, gpu, reference)
+            Door("distal.engines.Engine.supports", engine.supports, {"batch": ASKED["batch"]})
+            for engine in (cpu, gpu, reference)
         ),
         Door(
             "distal.engines.spread.Spread.supports", method(lambda: Spread(SameThread(), "cpu"), "supports"),
@@ -1267,12 +1270,9 @@ def machinery() -> list[Door]:
                 }),
             )
         ),
-        *(
-            Door(f"distal.tasks.task.Aim.{name}", getattr(Aim(TASK, 0, (0, 1), 2), name), {
-                "episode": row(3, whole(0, 2**32 - 1)),
-            })
-            for name in ("goal_in", "moves_at")
-        ),
+        Door("distal.tasks.task.Aim.goal_in", Aim(TASK, 0, (0, 1), 2).goal_in, {
+            "episode": row(3, whole(0, 2**32 - 1)),
+        }),
         Door("distal.networks.run_episode", run_episode, {
             "network": (lambda: agent().network, never), "weights": (lambda: agent().weights, never),
             "task": row(Aim(TASK, 1), never), "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
@@ -1286,7 +1286,7 @@ def machinery() -> list[Door]:
         }),
         Door("distal.networks.network_for", networks.network_for, {
             "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
-            "numbers": row({"alpha_h": 0.5}, never),
+            "numbers": row({"alpha_h": 0.5}, some(dict)),
         }),
         Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
@@ -1294,7 +1294,7 @@ def machinery() -> list[Door]:
         Door("distal.model.draws.child_seed", child_seed, {
             "seed": SEED, **{name: row(0, whole(0, 2**32 - 1)) for name in ("first", "second", "third")},
         }),
-        Door("distal.engines.batch.batch_of", batch_of, {
+        Door("distal.evaluation.trials.batch_of", batch_of, {
             **{name: BATCH[name] for name in BATCH if name not in ("learner", "goal", "seed")},
             "learners": row((RULE,), never), "seeds": row(np.array([3], np.uint64), some(np.ndarray)),
             "trials": row(1, whole(1, 2**32 - 1, quick=1000)),

@@ -20,7 +20,9 @@ import pytest
 import distal
 from distal import InputError, Rule, cli
 from distal.base.files import to_json
-from distal.engines import Batch, cpu, reference
+from distal.engines import Batch
+from distal.engines.cpu import engine as cpu
+from distal.engines.reference import engine as reference
 from distal.show import watch
 from tests import doors
 

@@ -32,7 +32,7 @@ LATE = {
     ("evaluation.usage", "distal.engines.cpu.counting"): "imports Numba",
     ("engines.cluster", "dask"): "an extra",
     ("engines.cluster", "distributed"): "an extra",
-    ("engines.gpu", "cupy"): "an extra",
+    ("engines.gpu.cards", "cupy"): "an extra",
     ("studies.figures", "matplotlib"): "takes a third of a second; only reports need it",
     ("studies.reading_figures", "matplotlib"): "likewise",
     ("studies.reproduction_figures", "matplotlib"): "likewise",
@@ -120,7 +120,7 @@ def test_one_table_tells_the_engines_which_learners_they_have_code_for() -> None
         module
         for module, found in imported().items()
         if module.startswith("distal.engines") and own & {name for name, _ in found}
-    ] == ["distal.engines.numbers"]
+    ] == ["distal.engines.compiled"]
 
 
 def test_what_is_imported_in_a_function_has_a_reason() -> None:

@@ -24,9 +24,9 @@ from distal.base import memory
 from distal.base.files import read_bytes, read_json, read_text, write_pieces
 from distal.base.machine import free_memory
 from distal.cli import main
-from distal.engines import reference, spread
-from distal.engines.batch import batch_of
+from distal.engines import Engine, reference, spread
 from distal.evaluation.behaviour import Behaviour
+from distal.evaluation.trials import batch_of
 from distal.networks import Weights
 from distal.show import watch
 from distal.tasks.mazes import MazeTask
@@ -363,7 +363,7 @@ def test_the_reference_engine_keeps_only_what_is_asked_for(monkeypatch: pytest.M
     )  # fmt: skip
     none = Weights(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32))
     monkeypatch.setattr(reference, "run_trial", lambda *_: (np.ones(episodes, np.int32), none, 0))
-    assert peak(lambda: reference.run(batch)) < 4 * 4 * episodes  # one trial at a time, of twenty
+    assert peak(lambda: reference.engine.run(batch)) < 4 * 4 * episodes  # one trial at a time, of twenty
 
 
 def test_a_long_trial_has_no_list_of_its_episodes() -> None:
@@ -389,7 +389,7 @@ class OneByOne(Executor):
 def test_what_workers_send_back_is_not_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spread, "TASK", 0.01)
     monkeypatch.setattr(spread, "SHORTEST", 0.01)
-    monkeypatch.setattr(spread, "FIRST_PACE", 10_000)
+    monkeypatch.setattr(Engine, "pace", 10_000)
     seconds = count(0.0)  # a second at every look: a slow worker, so that blocks stay small
     monkeypatch.setattr("distal.engines.spread.time.perf_counter", lambda: next(seconds))
     options: dict[str, Any] = {"trials": 100, "episodes": 10_000, "chance": False, **SMALL}

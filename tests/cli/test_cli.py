@@ -13,7 +13,7 @@ import pytest
 
 from distal import InputError
 from distal.cli import main
-from distal.engines import Runner, resolve
+from distal.engines import Runner, load
 from distal.studies.experiments import Experiments
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.study import Scale
@@ -101,16 +101,16 @@ def test_closed_streams_are_no_error_and_no_file_takes_their_place(closed: str, 
 def test_a_command_chooses_its_engine_once_and_has_one_runner(
     command: list[str], maze_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen, made, begin = Mock(side_effect=resolve), Mock(), Runner.__init__
+    chosen, made, begin = Mock(side_effect=load), Mock(), Runner.__init__
 
     def counted(*given: Any, **options: Any) -> None:
         made()
         begin(*given, **options)
 
     for module in ("registry", "runner", "spread"):
-        monkeypatch.setattr(sys.modules[f"distal.engines.{module}"], "resolve", chosen)
+        monkeypatch.setattr(sys.modules[f"distal.engines.{module}"], "load", chosen)
     monkeypatch.setattr(Runner, "__init__", counted)
-    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, 3))
+    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, episodes=3))
     monkeypatch.setattr(ReproductionReport, "write", Mock(side_effect=InputError("all is run")))
     monkeypatch.chdir(tmp_path)
     engine = ["--engine", "cpu"] if command[0] != "watch" else []

@@ -25,9 +25,11 @@ from hypothesis import strategies as st
 from numba.core.event import Event, EventStatus
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
-from distal.engines import Batch, Runner, Trials, cpu, reference
+from distal.engines import Batch, Runner, Trials, cpu
 from distal.engines.cpu import cache, counting, kernels
 from distal.engines.cpu.layout import packed
+from distal.engines.reference import engine as reference
+from distal.engines.reference import episodes as episodes_of
 from distal.learners import Learner
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, TURNS
@@ -45,7 +47,7 @@ from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of
 
 def assert_same(batch: Batch, workers: int = 1) -> Trials:
     expected = reference.run(batch, keep_weights=True, keep_ep=True)
-    actual = cpu.run(batch, keep_weights=True, keep_ep=True, workers=workers)
+    actual = cpu.engine.run(batch, keep_weights=True, keep_ep=True, workers=workers)
     assert_equal_trials(actual, expected, batch.phase)
     return actual
 
@@ -217,7 +219,7 @@ def test_subnormal_weights_give_the_same_bits() -> None:
     # halves the others with every episode, until they are subnormal, and on to zero.
     rule = Rule([1] * 8 + [0] * 24, eta=1, theta=0, alpha_h=0.5, alpha_o=0.5)
     batch = batch_of((rule,), T, Settings(hidden=3, steps=6), seed=2, episodes=200)
-    weights = np.stack([episode.weights.hidden for episode in reference.episodes(batch, 0)])
+    weights = np.stack([episode.weights.hidden for episode in episodes_of(batch, 0)])
     assert ((weights != 0) & (np.abs(weights) < np.finfo(np.float32).tiny)).any()
     assert_same(batch)
 
@@ -278,7 +280,7 @@ def test_an_exception_in_a_trial_names_the_trial(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(kernels, "dsp_trials", failing)
     with pytest.raises(RuntimeError, match=rf"trial 5 \(goal 1, seed {batch.seed[5]}\) failed: no luck"):
-        cpu.run(batch, workers=2)
+        cpu.engine.run(batch, workers=2)
 
 
 def test_an_exception_in_a_trial_of_the_reference_engine_names_it_too(
@@ -516,4 +518,4 @@ def test_what_is_not_recorded_takes_no_memory() -> None:
     batch = replace(batch_of((published_rules()[0],), T, Settings(), 0, episodes=1_000), record=(10, 1_000))
     job = cpu.Job(batch, keep_weights=False, keep_ep=False)
     assert job.best.shape == (len(batch), 2)
-    assert (cpu.run(batch).best == cpu.run(replace(batch, record=None)).best[:, [9, 999]]).all()
+    assert (cpu.engine.run(batch).best == cpu.engine.run(replace(batch, record=None)).best[:, [9, 999]]).all()

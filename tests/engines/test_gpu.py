@@ -22,19 +22,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distal import (
-    HillClimbing,
-    InputError,
-    Rule,
-    Settings,
-    engines,
-    learn,
-    published_rules,
-    triple_t_maze,
-)
-from distal.engines import Batch, gpu, reference, registry
-from distal.engines.batch import batch_of
-from distal.engines.numbers import flat, packed_changes
+from distal import HillClimbing, InputError, Rule, Settings, engines, learn, published_rules
+from distal.engines import Batch, gpu, registry
+from distal.engines.compiled import packed_changes, packed_learners
+from distal.engines.gpu import cards, packing
+from distal.engines.gpu.constants import definitions
+from distal.engines.gpu.kernel import kernel_for
+from distal.engines.gpu.machine_code import compiled, compiler_options, source
+from distal.engines.gpu.slicing import Pace, slices
+from distal.engines.reference import engine as reference
 from distal.learners import Learner, chance_for
 from distal.model.readings import NEURONS, READINGS, SIGMOID
 from distal.networks import Recurrent, recurrent
@@ -43,49 +39,27 @@ from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import BACK, Switch
 from distal.tasks.table import MAX_STATES
 from distal.tasks.table_task import TableTask
-from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
+from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials, trials_of
 from tests.conftest import COMPARED, assert_equal_trials
 from tests.mazes import T, wide_maze
 from tests.strategies import rules
 
-
-def reason() -> str | None:
-    try:
-        gpu.check()
-    except InputError as refusal:
-        return str(refusal)
-    return None
-
-
-on_card = [pytest.mark.gpu, pytest.mark.skipif(reason() is not None, reason=str(reason()))]
+on_card = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(cards.problem() is not None, reason=f"engine gpu: {cards.problem()}"),
+]
 
 # Where Numba is missing, the reference engine is what the card is compared with; it takes longer.
-expected: Any = engines.load("cpu" if importlib.util.find_spec("numba") else "reference")
+expected = engines.load("cpu" if importlib.util.find_spec("numba") else "reference")
 
 
-# ---------------------------------------------------------------- the host's side
-
-
-@given(rules)
-def test_changes_are_packed_two_bits_each(rule: Rule) -> None:
-    packed = packed_changes(np.array(rule.delta_w, np.int8).reshape(1, 16, 2))[0]
-    for row, change in enumerate(rule.delta_w):
-        bits, m = divmod(row, 2)
-        two = int(packed[m]) >> (30 - 2 * bits) & 3
-        assert (two ^ 2) - 2 == change  # the sign of a two-bit number
+# ---------------------------------------------------------------- packing
 
 
 @given(st.lists(rules, min_size=1, max_size=4))
 def test_rules_are_packed_as_numbers_and_changes_by_trace_bits_and_m(several: list[Rule]) -> None:
-    batch = batch_of(
-        several,
-        np.zeros(len(several), np.uint64),
-        trials=1,
-        episodes=1,
-        task=MazeTask(T),
-        settings=Settings(),
-    )
-    numbers, changes = gpu.packed_learners(flat(batch))
+    packed = packed_learners(trials_of(several, Settings(), 1, task=MazeTask(T)))
+    numbers, changes = packing.padded(packed)
     for k, rule in enumerate(several):
         assert numbers[k].tolist() == [
             np.float32(x) for x in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o)
@@ -93,13 +67,22 @@ def test_rules_are_packed_as_numbers_and_changes_by_trace_bits_and_m(several: li
         for row, change in enumerate(rule.delta_w):
             bits, m = divmod(row, 2)
             assert changes[k, bits, m] == change
+            two = int(packed_changes(changes)[k, m]) >> (30 - 2 * bits) & 3  # as the cpu engine packs them
+            assert (two ^ 2) - 2 == change  # the sign of a two-bit number
+
+
+def test_climbers_are_packed_as_32_bit_floats() -> None:
+    batch = trials_of([HillClimbing(0.1, 0.2, 0.3)], Settings(), 1, task=MazeTask(T))
+    numbers, changes = packing.padded(packed_learners(batch))
+    assert numbers.tolist() == [[np.float32(0.1), np.float32(0.2), np.float32(0.3), 0]]
+    assert changes.tolist() == [[[0] * 2] * 16]
 
 
 @pytest.mark.parametrize(("inputs", "actions"), [(1, 1), (3, 4), (4, 4), (31, 16)])
 def test_a_table_is_packed_as_spots(inputs: int, actions: int) -> None:
-    # By the words of `Packed`: one state, action and goal at a time.
+    # By the words of `PackedTable`: one state, action and goal at a time.
     table = random_table(np.random.default_rng(inputs), inputs, actions)
-    packed, here = gpu.packed(table), gpu.in_spot(inputs)
+    packed, here = packing.packed(table), packing.in_spot(inputs)
     assert here == {1: 2, 3: 4, 4: 0, 31: 0}[inputs]  # four bits are free in a spot
 
     def sensed(state: int) -> int:
@@ -125,7 +108,7 @@ def test_a_table_is_packed_as_spots(inputs: int, actions: int) -> None:
 
 
 def test_a_spot_holds_the_last_state_and_event_of_the_largest_table() -> None:
-    assert (MAX_STATES * 64 << max(map(gpu.in_spot, range(1, 32)))) <= 2**31
+    assert (MAX_STATES * 64 << max(map(packing.in_spot, range(1, 32)))) <= 2**31
 
 
 NO_TABLE = (
@@ -150,7 +133,7 @@ def shaped(inputs: int, actions: int, hidden: int) -> Batch:
     ],
 )
 def test_what_does_not_fit_on_a_card_is_refused(shape: tuple[int, int, int], reason: str | None) -> None:
-    assert gpu.supports(shaped(*shape)) == reason
+    assert gpu.engine.supports(shaped(*shape)) == reason
 
 
 @pytest.mark.parametrize(
@@ -158,7 +141,7 @@ def test_what_does_not_fit_on_a_card_is_refused(shape: tuple[int, int, int], rea
     [*((hidden, 3, 4) for hidden in (1, 20, 28, 29, 60, 61, 64)), (20, 16, 8), (30, 5, 3), (48, 31, 16)],
 )
 def test_weights_lie_in_lanes_and_come_back_as_matrices(hidden: int, inputs: int, outputs: int) -> None:
-    layout, feed = gpu.Layout(hidden, inputs, outputs), inputs + 1
+    layout, feed = packing.Layout(hidden, inputs, outputs), inputs + 1
     assert layout.slots * 32 >= hidden + outputs > (layout.slots - 1) * 32
     weights = Recurrent(inputs, outputs, Settings(hidden=hidden)).fresh_weights(1, 0)
     lanes = np.zeros((layout.slots, feed + hidden + outputs, 32), np.float32)
@@ -186,10 +169,10 @@ def test_slices_cover_every_episode_of_every_trial_once_and_in_order(
     trials: int, episodes: int, room: int, warps: int, steps: int, data: st.DataObject
 ) -> None:
     trials = min(trials, 20 * room)
-    pace = gpu.Pace(steps)
+    pace = Pace(steps)
     done: dict[int, int] = {}
     before = (0, 0)
-    launches = gpu.slices(trials, episodes, room, warps, pace)
+    launches = slices(trials, episodes, room, warps, pace)
     for count, (first, last, episode, until) in enumerate(launches):
         assert 0 < last - first <= room
         assert done.get(first, 0) == episode < until <= episodes
@@ -207,7 +190,7 @@ def test_slices_cover_every_episode_of_every_trial_once_and_in_order(
 
 
 def test_a_launch_that_took_too_long_makes_the_next_one_shorter() -> None:
-    pace = gpu.Pace(100)
+    pace = Pace(100)
     pace.learn(400, seconds=2.0)
     assert pace.episodes == 100  # half a second at that pace
     pace.learn(100, seconds=0.001)
@@ -215,20 +198,20 @@ def test_a_launch_that_took_too_long_makes_the_next_one_shorter() -> None:
 
 
 def test_a_single_trial_is_not_launched_for_as_many_episodes_as_thousands_of_warps_run() -> None:
-    pace = gpu.Pace(100)
+    pace = Pace(100)
     pace.learn(1_000, seconds=0.05)  # of every warp of a large batch
-    assert next(iter(gpu.slices(1, 1_000_000, 10_000, 2_640, pace))) == (0, 1, 0, pace.episodes)
+    assert next(iter(slices(1, 1_000_000, 10_000, 2_640, pace))) == (0, 1, 0, pace.episodes)
     assert pace.episodes <= 10_000
 
 
 def test_a_kernel_is_compiled_for_the_settings() -> None:
     settings = Settings(hidden=7, steps=30, outputs="random", m_ties="punish", trace_pre="current")
-    constants = gpu.definitions(settings, climbing=True, keep_weights=True)
-    assert constants["HIDDEN"] == 7
-    assert constants["STEPS"] == 30
-    assert [constants[name] for name in ("WINNER", "BINARY", "RANDOM")] == [0, 0, 1]
-    assert [constants[name] for name in ("PUNISH", "CURRENT", "BY_LAYER", "RAW")] == [1, 1, 0, 0]
-    assert (constants["CLIMB"], constants["KEEP"], constants["EVERY"]) == (1, 1, 0)
+    constants = definitions(settings, 3, 4, climbing=True, keep_weights=True)
+    names = ("HIDDEN", "STEPS", "WINNER", "BINARY", "RANDOM", "PUNISH", "CURRENT", "CLIMB", "KEEP")
+    assert [constants[name] for name in names] == [7, 30, 0, 0, 1, 1, 1, 1, 1]
+
+
+# ---------------------------------------------------------------- what may be missing
 
 
 class _Compiler:
@@ -267,39 +250,10 @@ def test_a_kernel_that_the_compiler_fails_on_is_compiled_in_a_simpler_form(neede
     compiler = _Compiler(needed)
     if needed == "--magic":
         with pytest.raises(RuntimeError, match="cannot be compiled: ptxas fatal"):
-            gpu._compiled(compiler, "source", ["--std=c++17"])
+            compiled(compiler, "source", ["--std=c++17"])
     else:
-        assert gpu._compiled(compiler, "source", ["--std=c++17"]) == b"code"
+        assert compiled(compiler, "source", ["--std=c++17"]) == b"code"
     assert (compiler.tried, compiler.programs) == (tried, 0)
-
-
-def test_learners_are_packed_as_32_bit_floats() -> None:
-    batch = batch_of(
-        [HillClimbing(0.1, 0.2, 0.3)],
-        np.zeros(1, np.uint64),
-        trials=1,
-        episodes=1,
-        task=MazeTask(T),
-        settings=Settings(),
-    )
-    numbers, changes = gpu.packed_learners(flat(batch))
-    assert numbers.tolist() == [[np.float32(0.1), np.float32(0.2), np.float32(0.3), 0]]
-    assert changes.tolist() == [[[0] * 2] * 16]
-
-
-def test_without_cupy_the_engine_says_what_to_install_and_auto_is_cpu(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "cupy", None)
-    gpu._problem.cache_clear()
-    registry.say_instead.cache_clear()  # another test may have made it say so
-    try:
-        with pytest.raises(InputError, match=r"engine gpu: CuPy .*pip install|engine gpu: CuPy cannot"):
-            learn("paper:1", engine="gpu", episodes=1, trials=1)
-        assert learn("paper:1", engine="auto", episodes=1, trials=1).engine == "cpu"
-        assert "engine cpu is used; engine gpu: CuPy" in caplog.text
-    finally:
-        gpu._problem.cache_clear()
 
 
 class _NoCard:
@@ -334,37 +288,28 @@ class _NoCard:
 @pytest.mark.parametrize(
     ("cupy", "message"),
     [
+        (None, "engine gpu: CuPy "),
         (_NoCard(None), "no NVIDIA card answers (cudaErrorInsufficientDriver): install the card's driver"),
         (_NoCard(0), "there is no NVIDIA card: run on a machine that has one"),
         (_NoCard(1, compiler=False), "run-time compiler cannot be loaded (libnvrtc.so not found)"),
         (_NoCard(1, capability=(5, 2)), "the card has compute capability 5.2, 7.0 is needed"),
     ],
 )
-def test_what_is_missing_is_said_in_one_line(
-    cupy: Any, message: str, monkeypatch: pytest.MonkeyPatch
+def test_what_is_missing_is_said_in_one_line_and_auto_is_cpu(
+    cupy: Any, message: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
-    gpu._problem.cache_clear()
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    cards.problem.cache_clear()
+    registry.say_instead.cache_clear()  # another test may have made it say so
     try:
         with pytest.raises(InputError) as refusal:
-            engines.load("gpu")
+            learn("paper:1", engine="gpu", episodes=1, trials=1)
+        assert learn("paper:1", engine="auto", episodes=1, trials=1).engine == "cpu"
     finally:
-        gpu._problem.cache_clear()
+        cards.problem.cache_clear()
     assert message in str(refusal.value)
     assert str(refusal.value).endswith("; or use engine cpu")
-
-
-@pytest.mark.parametrize("engine", ["cpu", "reference"])
-def test_only_the_episodes_that_are_asked_for_come_back(engine: str) -> None:
-    batch = batch_of(
-        published_rules()[:2], np.arange(2, dtype=np.uint64), trials=1, episodes=9, task=MazeTask(T),
-        settings=Settings(steps=8, hidden=4),
-    )  # fmt: skip
-    run = engines.load(engine).run
-    options: dict[str, Any] = {"keep_weights": False, "keep_ep": False, "workers": None, "progress": None}
-    whole = run(batch, **options).best
-    some = run(replace(batch, record=(1, 4, 9)), **options).best
-    assert (some == whole[:, [0, 3, 8]]).all()
+    assert caplog.messages[0].startswith("engine cpu is used; engine gpu: ")
 
 
 def test_the_core_needs_nothing_but_numpy() -> None:
@@ -389,7 +334,10 @@ print(len(evolved.winners))
     assert done.stdout.split()[-1] == "1"
 
 
-@pytest.mark.skipif(reason() is None, reason="there is a card")
+# ---------------------------------------------------------------- the summary of the tests on a card
+
+
+@pytest.mark.skipif(cards.problem() is None, reason="there is a card")
 def test_without_a_card_the_summary_of_the_last_run_on_one_is_kept(tmp_path: Path) -> None:
     kept = tmp_path / "summary.json"
     kept.write_text("the last run on a card")
@@ -402,8 +350,8 @@ def test_without_a_card_the_summary_of_the_last_run_on_one_is_kept(tmp_path: Pat
 
 
 CARD = """
-from distal.engines import gpu
-gpu._problem, gpu.describe = lambda: None, lambda: {}
+from distal.engines.gpu import cards
+cards.problem, cards.describe = lambda: None, lambda: {}
 """
 COMPARING = """
 import pytest
@@ -460,11 +408,10 @@ def _count(pytestconfig: pytest.Config) -> Iterator[None]:
     pytestconfig.stash[COMPARED] = pytestconfig.stash.get(COMPARED, 0) + len(compared)
 
 
-def assert_same(batch: Batch, engine: Any = None) -> None:
+def assert_same(batch: Batch, engine: engines.Engine = expected) -> None:
     compared.append(batch)
-    ours = gpu.run(batch, keep_weights=True, keep_ep=True)
-    theirs = (engine or expected).run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
-    assert_equal_trials(ours, theirs, batch.phase)
+    ours = gpu.engine.run(batch, keep_weights=True, keep_ep=True)
+    assert_equal_trials(ours, engine.run(batch, keep_weights=True, keep_ep=True), batch.phase)
 
 
 class TestOnACard:
@@ -496,10 +443,7 @@ class TestOnACard:
     ) -> None:
         reading, value = name.split("=")
         settings = Settings(neurons=neurons, **{reading: value})  # type: ignore[arg-type]
-        batch = batch_of(
-            learners_of(kind, 5), np.arange(5, dtype=np.uint64), trials=1, episodes=60,
-            task=MazeTask(triple_t_maze()), settings=settings,
-        )  # fmt: skip
+        batch = trials_of(learners_of(kind, 5), settings, episodes=60)
         # A kernel takes a second to compile, so that each has one of both; binary ones that move are below.
         moving = replace(batch, switch=Switch(13, BACK), resample=21)
         assert_same(moving if neurons == SIGMOID else batch)
@@ -508,21 +452,15 @@ class TestOnACard:
     @pytest.mark.parametrize("kind", ["dsp", "hc"])
     def test_long_trials_give_the_same_bits(self, kind: str, resample: int | None) -> None:
         learners = published_rules() if kind == "dsp" else random_learners("hc", 3, 5)
-        batch = batch_of(
-            learners, np.arange(len(learners), dtype=np.uint64), trials=1, episodes=2_000,
-            task=MazeTask(triple_t_maze()), settings=Settings(), resample=resample,
-        )  # fmt: skip
+        batch = trials_of(learners, Settings(), 2_000, resample=resample)
         assert_same(batch if expected is not reference else replace(batch, episodes=20))
 
     @pytest.mark.parametrize("neurons", NEURONS)
     @pytest.mark.parametrize("hidden", [1, 2, 27, 28, 29, 31, 32, 33, 59, 60, 61, 64])
     def test_every_shape_of_a_warp_gives_the_same_bits(self, hidden: int, neurons: str) -> None:
         for kind in ("dsp", "hc"):
-            batch = batch_of(
-                random_learners(kind, 5, 4), np.arange(4, dtype=np.uint64), trials=1, episodes=30,
-                task=MazeTask(triple_t_maze()), settings=Settings(hidden=hidden, steps=150, neurons=neurons),
-            )  # fmt: skip
-            assert_same(batch)
+            settings = Settings(hidden=hidden, steps=150, neurons=neurons)
+            assert_same(trials_of(random_learners(kind, 5, 4), settings, episodes=30))
 
     @pytest.mark.parametrize(("inputs", "actions", "hidden"), [(16, 12, 64), (31, 16, 48), (5, 2, 40)])
     def test_continuous_neurons_fit_in_every_shape(self, inputs: int, actions: int, hidden: int) -> None:
@@ -541,10 +479,10 @@ class TestOnACard:
         drawn = np.ldexp(rng.uniform(1, 2, 2**22), rng.integers(-30, 6, 2**22)).astype(np.float32)
         positive = np.concatenate([near.view(np.float32), drawn, np.zeros(1, np.float32)])
         sums = np.concatenate([positive, -positive])
-        constants = gpu.definitions(Settings(neurons="sigmoid"), climbing=False, keep_weights=False)
-        options = gpu.compiler_options(cupy.cuda.Device().compute_capability, tuple(constants.items()))
+        constants = definitions(Settings(neurons="sigmoid"), 3, 4)
+        options = compiler_options(cupy.cuda.Device().compute_capability, tuple(constants.items()))
         code = tmp_path / "logistics.cubin"
-        code.write_bytes(gpu._compiled(cupy.cuda.nvrtc, gpu.source() + LOGISTICS, options))
+        code.write_bytes(compiled(cupy.cuda.nvrtc, source() + LOGISTICS, options))
         there = cupy.asarray(sums)
         function = cupy.RawModule(path=str(code)).get_function("logistics")
         function((-(-len(sums) // 256),), (256,), (there, np.int32(len(sums))))
@@ -555,20 +493,14 @@ class TestOnACard:
     @pytest.mark.parametrize("neurons", NEURONS)
     @pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])
     def test_goals_that_move_give_the_same_bits(self, kind: str, neurons: str) -> None:
-        batch = batch_of(
-            learners_of(kind, 6), np.arange(6, dtype=np.uint64), trials=2, episodes=60,
-            task=MazeTask(triple_t_maze()), settings=Settings(neurons=neurons),
-        )  # fmt: skip
+        batch = trials_of(learners_of(kind, 6), Settings(neurons=neurons), episodes=60, trials=2)
         for switch in (Switch(1), Switch(7), Switch(30, BACK), Switch(20, (3, 5, 0)), Switch(60)):
             for resample in (None, 12):
                 assert_same(replace(batch, switch=switch, resample=resample))
 
     def test_weights_that_become_subnormal_are_divided_exactly(self) -> None:
-        batch = batch_of(
-            fading_rules(), np.arange(2, dtype=np.uint64), trials=2, episodes=600,
-            task=MazeTask(triple_t_maze()), settings=Settings(),
-        )  # fmt: skip
-        assert_same(batch if expected is not reference else replace(batch, episodes=30))
+        episodes = 600 if expected is not reference else 30
+        assert_same(trials_of(fading_rules(), Settings(), episodes, trials=2))
 
     @pytest.mark.parametrize("outputs", READINGS["outputs"])
     def test_walks_that_are_longer_than_the_past_are_counted_exactly(self, outputs: str) -> None:
@@ -577,22 +509,15 @@ class TestOnACard:
         rules = [Rule(rng.integers(-1, 2, 32).tolist(), 0.3, 0.05, 1.0, 1.0) for _ in range(4)]
         for steps in (128, 129, 200, 1_000, 10_000):
             settings = Settings(outputs=outputs, steps=steps, hidden=24)
-            batch = batch_of(
-                rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, task=MazeTask(wide_maze()),
-                settings=settings,
-            )  # fmt: skip
-            assert_same(batch)
+            assert_same(trials_of(rules, settings, episodes=12, task=MazeTask(wide_maze())))
 
     @pytest.mark.parametrize("neurons", NEURONS)
     @pytest.mark.parametrize("kind", ["dsp", "hc"])
     def test_more_trials_than_warps_give_the_same_bits(self, kind: str, neurons: str) -> None:
         # Trials are then done in pieces, and long ones at once.
-        batch = batch_of(
-            random_learners(kind, 0, 210), np.arange(210, dtype=np.uint64), trials=5, episodes=100,
-            task=MazeTask(triple_t_maze()), settings=Settings(neurons=neurons),
-        )  # fmt: skip
-        constants = gpu.definitions(batch.settings, kind == "hc", keep_weights=True)
-        warps = gpu._kernel(0, tuple(constants.items())).warps
+        batch = trials_of(random_learners(kind, 0, 210), Settings(neurons=neurons), 100, trials=5)
+        constants = definitions(batch.settings, 3, 4, climbing=kind == "hc", keep_weights=True)
+        warps = kernel_for(0, tuple(constants.items())).warps
         few = batch.part(0, min(len(batch), gpu.CROWD * warps - 1))
         if expected is reference or len(few) <= warps:
             pytest.skip(f"{len(few)} trials do not fill the {warps} warps of this card")
@@ -607,42 +532,35 @@ class TestOnACard:
         self, neurons: str, switch: Switch | None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for kind in ("dsp", "hc"):
-            batch = batch_of(
-                random_learners(kind, 2, 3), np.arange(3, dtype=np.uint64), trials=2, episodes=50,
-                task=MazeTask(triple_t_maze()), settings=Settings(neurons=neurons), resample=13,
-            )  # fmt: skip
-            batch = replace(batch, switch=switch)
-            whole = gpu.run(batch, keep_weights=True)
+            settings = Settings(neurons=neurons)
+            batch = trials_of(
+                random_learners(kind, 2, 3), settings, episodes=50, trials=2, resample=13, switch=switch
+            )
+            whole = gpu.engine.run(batch, keep_weights=True)
             told: list[int] = []
 
-            def few(trials: int, episodes: int, room: int, warps: int, pace: gpu.Pace) -> Any:
+            def few(trials: int, episodes: int, room: int, warps: int, pace: Pace) -> Any:
                 for first in range(0, trials, 17):
                     for episode in range(0, episodes, 7):
                         yield first, min(trials, first + 17), episode, min(episodes, episode + 7)
 
             with monkeypatch.context() as patch:
                 patch.setattr(gpu, "slices", few)
-                sliced = gpu.run(batch, keep_weights=True, progress=told.append)
+                sliced = gpu.engine.run(batch, keep_weights=True, progress=told.append)
             assert sum(told) == len(batch) * 50
             assert_equal_trials(whole, sliced)
-            some = gpu.run(replace(batch, record=(1, 25, 50)))
+            some = gpu.engine.run(replace(batch, record=(1, 25, 50)))
             assert (some.best == whole.best[:, [0, 24, 49]]).all()
 
     def test_the_reference_engine_agrees_too(self) -> None:
-        batch = batch_of(
-            published_rules()[:3], np.arange(3, dtype=np.uint64), trials=1, episodes=8,
-            task=MazeTask(triple_t_maze()), settings=Settings(),
-        )  # fmt: skip
-        assert_same(batch, reference)
+        assert_same(trials_of(published_rules()[:3], Settings(), episodes=8), reference)
 
     @pytest.mark.parametrize("neurons", NEURONS)
     @pytest.mark.parametrize("hidden", [65, 80, 160, 256])
     def test_more_weights_than_registers_give_the_same_bits(self, hidden: int, neurons: str) -> None:
         for kind in ("dsp", "hc", "chance"):
-            batch = batch_of(
-                learners_of(kind, 3), np.arange(3, dtype=np.uint64), trials=1, episodes=12,
-                task=MazeTask(triple_t_maze()), settings=Settings(hidden=hidden, steps=150, neurons=neurons),
-            )  # fmt: skip
+            settings = Settings(hidden=hidden, steps=150, neurons=neurons)
+            batch = trials_of(learners_of(kind, 3), settings, episodes=12)
             assert_same(batch)
             assert_same(replace(batch, switch=Switch(5)))
 

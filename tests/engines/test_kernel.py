@@ -23,7 +23,6 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import islice, pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -41,11 +40,14 @@ from distal import (
     engines,
     evolve,
     published_rules,
-    triple_t_maze,
 )
 from distal.base.files import write_bytes
-from distal.engines import Batch, Trials, gpu, reference
-from distal.engines.batch import batch_of
+from distal.engines import Batch, Trials, gpu
+from distal.engines.gpu import cards, constants, kernel, machine_code, slicing
+from distal.engines.gpu.constants import definitions
+from distal.engines.gpu.packing import Layout
+from distal.engines.reference import engine as reference
+from distal.engines.reference import episodes as episodes_of
 from distal.model.readings import BINARY, NEURONS, READINGS, SIGMOID
 from distal.networks import recurrent
 from distal.search.genetic import GeneticSearch
@@ -54,7 +56,7 @@ from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
 from distal.tasks.table_task import TableTask
-from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials
+from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials, trials_of
 from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze
 
@@ -65,31 +67,16 @@ COMPILER = shutil.which("c++") or shutil.which("g++")
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 
-expected: Any = engines.load("cpu")
-
-POINTERS = [
-    "learner", "goal", "seed", "numbers", "changes", "moves", "sensed", "starts", "outcomes", "left",
-    "recorded", "best", "eps", "memory", "weights", "kept", "next", "claimed", "done", "handed",
-]  # fmt: skip
-NUMBERS = [
-    "trials",
-    "first",
-    "last",
-    "piece",
-    "resample",
-    "columns",
-    "episodes",
-    "states",
-    "step_cost",
-    "phase",
-    "phases",
-]
+expected = engines.load("cpu")
 
 
 class Arguments(ctypes.Structure):
-    """What `warp.cpp` calls so."""
+    """The arguments of the kernel, as `warp.cpp` takes them."""
 
-    _fields_ = [*((name, ctypes.c_void_p) for name in POINTERS), *((name, ctypes.c_int) for name in NUMBERS)]
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in kernel.ADDRESSES),
+        *((name, ctypes.c_int) for name in kernel.NUMBERS),
+    ]
 
 
 Run = Callable[..., Trials]
@@ -116,10 +103,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
         return ctypes.CDLL(str(made.rename(shared / name)))
 
     return compiled
-
-
-def launch(kernel: ctypes.CDLL, *arguments: int) -> None:
-    assert OUTCOMES[kernel.launch(ctypes.byref(Arguments(*arguments)))] == "done"
 
 
 def aligned(array: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -219,7 +202,7 @@ class Card:
         self.working, self.begin = threading.Lock(), threading.Barrier(used, timeout=20)
         self.used = self.launches = self.claimed = 0
         self.handed = np.zeros(2, np.int32)  # in all launches: trials that were handed over, and taken over
-        self.pace = gpu.Pace(100)
+        self.pace = slicing.Pace(100)
         self.watch: Callable[[NDArray[np.float32]], None] = lambda weights: None
         self.cuda = self.runtime = self.memory = self
         self.OutOfMemoryError = OutOfMemoryError
@@ -234,13 +217,13 @@ class Card:
         with self.working:
             compiled = self.library((*constants, ("TOGETHER", self.together)))
         defined = dict(constants)
-        size = gpu.Layout(defined["HIDDEN"], defined["INPUTS"], defined["ACTIONS"]).size
+        size = Layout(defined["HIDDEN"], defined["INPUTS"], defined["ACTIONS"]).size
 
-        def start(blocks: int, stream: int, *arguments: int) -> None:
+        def start(blocks: int, stream: int, given: dict[str, int]) -> None:
             assert (blocks <= self.warps, stream) == (True, Stream.ptr)
             assert card == Device().id
-            gpu._ARGUMENTS.pack(*arguments)  # what does not fit is refused
-            given = dict(zip([*POINTERS, *NUMBERS], arguments, strict=True))
+            arguments = kernel.in_order(given)
+            kernel.PACKED.pack(*arguments)  # what does not fit is refused
             trials = given["trials"]
             if not self.by_card[card]:
                 self.begin.wait()  # until all that shall be used are at work
@@ -249,11 +232,11 @@ class Card:
                 self.by_card[card] += 1
                 at(given["claimed"], np.int32, trials)[:] = self.claimed
                 ctypes.c_int.in_dll(compiled, "one_in").value = self.favoured
-                launch(compiled, *arguments)
+                assert OUTCOMES[compiled.launch(ctypes.byref(Arguments(*arguments)))] == "done"
                 self.handed += at(given["handed"], np.int32, 2)
                 self.watch(at(given["weights"], np.float32, trials * size).reshape(trials, size))
 
-        return gpu._Kernel(None, start, self.warps, self.pace)
+        return kernel.Kernel(None, start, self.warps, self.pace)
 
     def alloc(self, size: int) -> Array:
         if self.used + size > self.size:
@@ -295,25 +278,24 @@ class Card:
 def plug_in(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Card]]:
     """Return what puts a card in."""
 
-    def plug(first_slice: int = gpu.FIRST_SLICE, small: int = gpu.SMALL, **options: Any) -> Card:
+    def plug(first_slice: int = slicing.FIRST_SLICE, small: int = cards.SMALL, **options: Any) -> Card:
+        monkeypatch.setattr(slicing, "FIRST_SLICE", first_slice)
+        monkeypatch.setattr(slicing, "FILLING", 1)
+        monkeypatch.setattr(cards, "SMALL", small)
+        monkeypatch.setattr(cards, "problem", lambda: None)
         card = Card(library, **options)
-        monkeypatch.setattr(gpu, "FIRST_SLICE", first_slice)
-        monkeypatch.setattr(gpu, "SMALL", small)
-        monkeypatch.setattr(gpu, "FILLING", 1)
-        card.pace = gpu.Pace(100)
         monkeypatch.setitem(sys.modules, "cupy", card)
-        monkeypatch.setattr(gpu, "_problem", lambda: None)
-        monkeypatch.setattr(gpu, "_kernel", card.kernel)
-        for kept in (gpu._prepared, gpu._table_on_card, gpu._able_cards, gpu._say_cards):
-            kept.cache_clear()
-        gpu._idle.clear()
+        monkeypatch.setattr(kernel, "kernel_for", card.kernel)
+        forget()
         return card
 
+    def forget() -> None:
+        cards.idle.clear()
+        for kept in (kernel.prepared, kernel.table_on_card, cards.able_cards, cards.say_cards):
+            kept.cache_clear()
+
     yield plug
-    gpu._idle.clear()
-    gpu._prepared.cache_clear()
-    gpu._table_on_card.cache_clear()
-    gpu._able_cards.cache_clear()
+    forget()
 
 
 @pytest.fixture
@@ -334,7 +316,7 @@ def emulate(plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch) -> Ru
         monkeypatch.setattr(gpu, "slices", lambda *_: launches)
         monkeypatch.setattr(gpu, "PIECE", piece)
         monkeypatch.setattr(gpu, "CROWD", len(batch) + 1)
-        return gpu.run(batch, keep_weights=True, keep_ep=True)
+        return gpu.engine.run(batch, keep_weights=True, keep_ep=True)
 
     return run
 
@@ -343,29 +325,26 @@ def emulate(plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch) -> Ru
 
 
 def assert_same(run: Run, batch: Batch, **options: Any) -> None:
-    theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
+    theirs = expected.run(batch, keep_weights=True, keep_ep=True)
     assert_equal_trials(run(batch, **options), theirs, batch.phase)
 
 
-def constants(settings: Settings) -> tuple[tuple[str, int], ...]:
+def for_rules(settings: Settings) -> tuple[tuple[str, int], ...]:
     """Return the constants of a kernel for rules in a maze, as the host's side gives them."""
-    return (*gpu.definitions(settings, climbing=False, keep_weights=True).items(), ("TOGETHER", 4))
+    return (*definitions(settings, 3, 4, keep_weights=True).items(), ("TOGETHER", 4))
 
 
 def trials(kind: str, settings: Settings, episodes: int, count: int = 2) -> Batch:
     learners = (Chance(0.3, 0.2),) * count if kind == "chance" else random_learners(kind, 1, count)
-    return batch_of(
-        learners, np.arange(count, dtype=np.uint64), trials=1, episodes=episodes,
-        task=MazeTask(triple_t_maze()), settings=settings,
-    )  # fmt: skip
+    return trials_of(learners, settings, episodes)
 
 
 @pytest.mark.parametrize("kind", ["dsp", "hc", "chance"])
 def test_what_is_not_asked_for_is_not_kept(plug_in: Callable[..., Card], kind: str) -> None:
     plug_in(warps=2)
     batch = replace(trials(kind, Settings(hidden=6, steps=30), episodes=12), record=(3, 12))
-    ours = gpu.run(batch)
-    theirs = expected.run(batch, keep_weights=False, keep_ep=False, workers=None, progress=None)
+    ours = gpu.engine.run(batch)
+    theirs = expected.run(batch)
     assert (ours.best == theirs.best).all()
     assert (ours.ep, ours.hidden, ours.output) == (None, None, None)
 
@@ -406,16 +385,16 @@ def test_a_piece_is_done_though_a_later_one_was_claimed_before(emulate: Run, kin
     assert_same(emulate, trials(kind, Settings(), episodes=20), claimed=3)
 
 
-@pytest.mark.parametrize("waiting", [1, gpu.WAITING])
+@pytest.mark.parametrize("waiting", [1, constants.WAITING])
 @pytest.mark.parametrize("favoured", [0, 1, 3])
 @pytest.mark.parametrize("kind", ["dsp", "hc"])
 def test_long_trials_are_handed_over_once_and_finished(
     plug_in: Callable[..., Card], monkeypatch: pytest.MonkeyPatch, kind: str, favoured: int, waiting: int
 ) -> None:
-    monkeypatch.setattr(gpu, "WAITING", waiting)
+    monkeypatch.setattr(constants, "WAITING", waiting)
     batch = replace(trials(kind, Settings(steps=40), episodes=30, count=5), switch=Switch(11))
     card = plug_in(warps=5, favoured=favoured)  # few enough for pieces
-    assert_same(partial(gpu.run, keep_weights=True, keep_ep=True), batch)
+    assert_same(partial(gpu.engine.run, keep_weights=True, keep_ep=True), batch)
     over, taken = card.handed
     assert over == taken
     if favoured == 1:  # it is always
@@ -428,33 +407,20 @@ def test_long_trials_are_handed_over_once_and_finished(
 
 @pytest.mark.parametrize("together", [1, 4])  # what a card gets depends on its compiler
 def test_published_rules_give_the_same_bits(emulate: Run, together: int) -> None:
-    rules = published_rules()
-    seeds = np.arange(len(rules), dtype=np.uint64)
-    assert_same(
-        emulate,
-        batch_of(rules, seeds, trials=1, episodes=12, task=MazeTask(triple_t_maze()), settings=Settings()),
-        together=together,
-    )
+    assert_same(emulate, trials_of(published_rules(), Settings(), episodes=12), together=together)
 
 
 @pytest.mark.parametrize("normalise", ["neuron", "layer"])
 def test_weights_that_become_subnormal_are_divided_exactly(emulate: Run, normalise: str) -> None:
     # They hardly change what an agent does, so the weights themselves are compared, after every episode.
     episodes = 75
-    batch = batch_of(
-        fading_rules()[1:], np.zeros(1, np.uint64), trials=1, episodes=episodes,
-        task=MazeTask(triple_t_maze()), settings=Settings(normalise=normalise),
-    ).part(0, 3)  # fmt: skip
+    batch = trials_of(fading_rules()[1:], Settings(normalise=normalise), episodes).part(0, 3)
     after: list[NDArray[np.float32]] = []
-    layout = gpu.Layout(batch.settings.hidden)
-    emulate(
-        batch,
-        cuts=tuple(range(1, episodes)),
-        watch=lambda weights: after.append(layout.unpack(weights)[0]),
-    )
+    layout, cuts = Layout(batch.settings.hidden, 3, 4), tuple(range(1, episodes))
+    emulate(batch, cuts=cuts, watch=lambda weights: after.append(layout.unpack(weights)[0]))
     tiny = 0
     for trial in range(len(batch)):
-        for k, episode in enumerate(islice(reference.episodes(batch, trial), 1, None)):
+        for k, episode in enumerate(islice(episodes_of(batch, trial), 1, None)):
             weights = episode.weights.hidden  # of the next episode
             assert after[k][trial].tobytes() == weights.tobytes()
             tiny += int(((weights != 0) & (np.abs(weights) < 2.0**-126)).sum())
@@ -463,26 +429,16 @@ def test_weights_that_become_subnormal_are_divided_exactly(emulate: Run, normali
 
 @pytest.mark.parametrize("outputs", READINGS["outputs"])
 def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, outputs: str) -> None:
-    settings = Settings(outputs=outputs, steps=700)
-    batch = batch_of(
-        random_learners("dsp", 4, 8), np.arange(8, dtype=np.uint64), trials=1, episodes=8,
-        task=MazeTask(wide_maze()), settings=settings,
-    )  # fmt: skip
-    assert_same(emulate, batch)
+    settings, task = Settings(outputs=outputs, steps=700), MazeTask(wide_maze())
+    assert_same(emulate, trials_of(random_learners("dsp", 4, 8), settings, episodes=8, task=task))
 
 
 @pytest.mark.parametrize(("kind", "steps"), [("dsp", 100), ("hc", 100), ("dsp", 700)])
 def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, steps: int) -> None:
     rng = np.random.default_rng(steps)
     for _ in range(3):
-        learners, seeds = random_learners(kind, 3, 4), np.arange(4, dtype=np.uint64)
-        assert_same(
-            emulate,
-            batch_of(
-                learners, seeds, trials=1, episodes=12, task=TableTask(random_table(rng)),
-                settings=Settings(steps=steps),
-            ),
-        )  # fmt: skip
+        learners, task = random_learners(kind, 3, 4), TableTask(random_table(rng))
+        assert_same(emulate, trials_of(learners, Settings(steps=steps), episodes=12, task=task))
 
 
 # Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is
@@ -514,8 +470,8 @@ def test_the_first_of_equal_sums_acts_whatever_the_number_of_actions(emulate: Ru
     rule = Rule([1] * 32, eta=1.0, theta=1.0, alpha_h=0.0, alpha_o=0.0)
     task = TableTask(random_table(np.random.default_rng(0), 2, actions))
     settings = Settings(hidden=3, steps=10, normalise="neuron")
-    batch = batch_of([rule], np.zeros(1, np.uint64), trials=1, episodes=60, task=task, settings=settings)
-    *_, last = reference.episodes(batch, 0)
+    batch = trials_of([rule], settings, episodes=60, task=task)
+    *_, last = episodes_of(batch, 0)
     assert (last.weights.output == 0.5).all()
     assert set(last.actions) == {0}
     assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
@@ -527,9 +483,7 @@ def test_a_remembered_step_is_taken_again_with_its_action(emulate: Run, outputs:
     rng, settings = np.random.default_rng(actions), Settings(hidden=6, steps=20, outputs=outputs)
     rules = [Rule(rng.integers(-1, 2, 32).tolist(), 0.3, 0.2, 0.0, 0.0) for _ in range(4)]
     task = TableTask(random_table(rng, 1, actions))
-    batch = batch_of(
-        rules, np.arange(4, dtype=np.uint64), trials=1, episodes=12, task=task, settings=settings
-    )
+    batch = trials_of(rules, settings, episodes=12, task=task)
     assert_equal_trials(emulate(batch), reference.run(batch, keep_weights=True, keep_ep=True))
 
 
@@ -541,7 +495,7 @@ def test_more_weights_than_registers_give_the_same_bits(
     emulate: Run, hidden: int, kind: str, neurons: str
 ) -> None:
     settings = Settings(hidden=hidden, steps=150 if kind == "dsp" else 30, neurons=neurons)
-    assert gpu.definitions(settings, climbing=False, keep_weights=True)["LARGE"]
+    assert definitions(settings, 3, 4)["LARGE"]
     assert_same(emulate, trials(kind, settings, episodes=6, count=1).part(2, 5), piece=2)
 
 
@@ -557,8 +511,8 @@ def test_the_logistic_function_is_that_of_the_definition_though_inverses_are_not
     sums = np.concatenate([drawn, near.view(np.float32), np.array([0, 17.99, 18, 18.01, 1e30], np.float32)])
     for signed in (sums, -sums):
         ours = np.empty_like(signed)
-        kernel = library(constants(Settings(neurons="sigmoid", trace_pre="previous")))
-        kernel.logistics(*(ctypes.c_void_p(array.ctypes.data) for array in (signed, ours)), len(signed))
+        code = library(for_rules(Settings(neurons="sigmoid", trace_pre="previous")))
+        code.logistics(*(ctypes.c_void_p(array.ctypes.data) for array in (signed, ours)), len(signed))
         assert ours.tobytes() == recurrent.logistic(signed).tobytes()
 
 
@@ -571,11 +525,8 @@ def test_continuous_neurons_give_the_same_bits(emulate: Run, kind: str, outputs:
 
 @pytest.mark.parametrize(("steps", "hidden"), [(700, 20), (300, 40)])
 def test_long_walks_of_continuous_neurons_are_counted_exactly(emulate: Run, steps: int, hidden: int) -> None:
-    batch = batch_of(
-        random_learners("dsp", 4, 6), np.arange(6, dtype=np.uint64), trials=1, episodes=6,
-        task=MazeTask(wide_maze()), settings=Settings(neurons="sigmoid", steps=steps, hidden=hidden),
-    )  # fmt: skip
-    assert_same(emulate, batch)
+    settings, task = Settings(neurons="sigmoid", steps=steps, hidden=hidden), MazeTask(wide_maze())
+    assert_same(emulate, trials_of(random_learners("dsp", 4, 6), settings, episodes=6, task=task))
 
 
 # ---------------------------------------------------------------- goals that move
@@ -600,10 +551,8 @@ def test_goals_move_in_the_same_episodes_whatever_the_pieces_and_launches(
 def test_the_whole_engine_gives_the_same_bits(plug_in: Callable[..., Card], kind: str, warps: int) -> None:
     batch = replace(trials(kind, Settings(), episodes=30), resample=11)
     card, told = plug_in(first_slice=3, warps=warps), list[int]()
-    ours = gpu.run(batch, keep_weights=True, keep_ep=True, progress=told.append)
-    assert_equal_trials(
-        ours, expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
-    )
+    ours = gpu.engine.run(batch, keep_weights=True, keep_ep=True, progress=told.append)
+    assert_equal_trials(ours, expected.run(batch, keep_weights=True, keep_ep=True))
     assert sum(told) == len(batch) * 30
     assert card.launches == len(told) > 1
 
@@ -612,41 +561,41 @@ def test_trials_that_do_not_fit_on_the_card_go_there_one_part_after_another(
     plug_in: Callable[..., Card],
 ) -> None:
     batch = replace(trials("dsp", Settings(steps=60), episodes=4, count=5), switch=Switch(2))
-    theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
+    theirs = expected.run(batch, keep_weights=True, keep_ep=True)
     card = plug_in(size=150_000, small=0)
-    assert_equal_trials(gpu.run(batch, keep_weights=True, keep_ep=True), theirs, batch.phase)
+    assert_equal_trials(gpu.engine.run(batch, keep_weights=True, keep_ep=True), theirs, batch.phase)
     assert card.launches > 2
     plug_in(size=3_000, small=0)
     with pytest.raises(InputError, match="engine gpu: 0 MiB of memory are free on the card"):
-        gpu.run(batch)
+        gpu.engine.run(batch)
 
 
 def test_numbers_that_a_card_cannot_hold_are_refused_or_do_not_matter(plug_in: Callable[..., Card]) -> None:
     plug_in()
     batch = trials("dsp", Settings(hidden=6, steps=30), episodes=4, count=1)
     never = replace(batch, resample=2**31)
-    assert (gpu.run(never).best == gpu.run(batch).best).all()
+    assert (gpu.engine.run(never).best == gpu.engine.run(batch).best).all()
     with pytest.raises(InputError, match="episodes is 2147483648, engine gpu takes at most 2147483647"):
-        gpu.run(replace(batch, episodes=2**31, record=(1,)))
+        gpu.engine.run(replace(batch, episodes=2**31, record=(1,)))
 
 
-@pytest.mark.parametrize("cards", [1, 2])
+@pytest.mark.parametrize("several", [1, 2])
 @pytest.mark.parametrize("record", [(2, 7, 9, 12), (1, 2, 7, 9, 12)])
 def test_few_numbers_a_trial_are_written_by_the_card_and_more_are_copied(
-    plug_in: Callable[..., Card], record: tuple[int, ...], cards: int
+    plug_in: Callable[..., Card], record: tuple[int, ...], several: int
 ) -> None:
-    card = plug_in(cards=cards, used=cards, first_slice=3)
+    card = plug_in(cards=several, used=several, first_slice=3)
     copy, fetched = card.memcpyAsync, list[int]()
 
     def watched(to: int, source: int, size: int, kind: int, stream: int) -> None:
-        fetched.extend([size] if kind == gpu._TO_HOST else [])
+        fetched.extend([size] if kind == cards.TO_HOST else [])
         copy(to, source, size, kind, stream)
 
     card.memcpyAsync = watched  # type: ignore[method-assign]
     batch = replace(trials("dsp", Settings(hidden=6, steps=30), episodes=12, count=3), record=record)
-    theirs = expected.run(batch, keep_weights=False, keep_ep=False, workers=None, progress=None)
-    assert (gpu.run(batch).best == theirs.best).all()
-    assert card.launches > cards  # several of each
+    theirs = expected.run(batch)
+    assert (gpu.engine.run(batch).best == theirs.best).all()
+    assert card.launches > several  # several of each
     assert sum(fetched) == (0 if len(record) == 4 else 4 * len(batch) * len(record))
 
 
@@ -661,13 +610,12 @@ def test_a_kernel_is_started_with_its_arguments_where_cuda_looks_for_them() -> N
         numbers = [ctypes.c_int32.from_address(address or 0).value for address in addresses[20:]]
         started.append((function, *shape, stream, extra, *places, *numbers))
 
-    card: Any = SimpleNamespace(cuda=SimpleNamespace(driver=SimpleNamespace(launchKernel=start)))
-    launch = gpu._Launcher(card, SimpleNamespace(kernel=SimpleNamespace(ptr=99)))
+    launch = kernel.Launcher(start, 99)
     arguments = [2**40 + k for k in range(20)] + [2**31 - 1, -1, *range(9)]
+    names = [*kernel.ADDRESSES, *kernel.NUMBERS]
     for blocks in (5, 6):
-        launch(blocks, 7, *arguments)
+        launch(blocks, 7, dict(reversed([*zip(names, arguments, strict=True)])))
         assert started.pop() == (99, blocks, 1, 1, 32, 1, 1, 0, 7, 0, *arguments)
-    assert len(arguments) == len(POINTERS) + len(NUMBERS)
 
 
 # ---------------------------------------------------------------- several cards
@@ -679,13 +627,13 @@ def test_two_cards_share_a_batch_and_give_the_same_bits(
     batch = replace(trials("dsp", Settings(hidden=6, steps=30), episodes=12, count=3), switch=Switch(5))
     card = plug_in(cards=2, used=2, first_slice=3)
     told: list[tuple[int, int]] = []
-    ours = gpu.run(
+    ours = gpu.engine.run(
         batch,
         keep_weights=True,
         keep_ep=True,
         progress=lambda episodes: told.append((episodes, threading.get_ident())),
     )
-    theirs = expected.run(batch, keep_weights=True, keep_ep=True, workers=None, progress=None)
+    theirs = expected.run(batch, keep_weights=True, keep_ep=True)
     assert_equal_trials(ours, theirs, batch.phase)
     assert set(card.by_card) == {0, 1}
     assert {thread for _, thread in told} == {threading.get_ident()}
@@ -708,7 +656,7 @@ def test_more_workers_than_cards_are_refused_before_any_work(plug_in: Callable[.
     card = plug_in(cards=3, old=True)
     problem = "workers is 3, engine gpu finds 2 cards; ask for no more, or leave workers out"
     batch = trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1)
-    for refused in (lambda: engines.Runner("gpu", 3), lambda: gpu.run(batch, workers=3)):
+    for refused in (lambda: engines.Runner("gpu", 3), lambda: gpu.engine.run(batch, workers=3)):
         with pytest.raises(InputError) as refusal:
             refused()
         assert str(refusal.value) == problem
@@ -731,10 +679,10 @@ def test_what_progress_raises_stops_all_cards(plug_in: Callable[..., Card]) -> N
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        gpu.run(batch, progress=interrupt)
+        gpu.engine.run(batch, progress=interrupt)
     launches = card.launches
     card = plug_in(cards=2, used=2, first_slice=1)
-    gpu.run(batch)
+    gpu.engine.run(batch)
     assert launches < card.launches
     assert threading.active_count() == 1 or not any("ThreadPool" in t.name for t in threading.enumerate())
 
@@ -742,17 +690,17 @@ def test_what_progress_raises_stops_all_cards(plug_in: Callable[..., Card]) -> N
 def test_what_fails_on_one_card_is_told_once_and_stops_the_others(plug_in: Callable[..., Card]) -> None:
     plug_in(cards=2, used=2, size=3_000, small=0)
     with pytest.raises(InputError, match="engine gpu: 0 MiB of memory are free on the card"):
-        gpu.run(trials("dsp", Settings(hidden=6, steps=30), episodes=4, count=2))
+        gpu.engine.run(trials("dsp", Settings(hidden=6, steps=30), episodes=4, count=2))
 
 
-@pytest.mark.parametrize("cards", [2, 3, 8])
+@pytest.mark.parametrize("several", [2, 3, 8])
 @pytest.mark.parametrize("count", [2, 100, 8_400, 1_000_003])
-def test_blocks_fill_every_card_and_cover_every_trial_once(count: int, cards: int) -> None:
-    blocks = gpu.blocks(count, cards)
+def test_blocks_fill_every_card_and_cover_every_trial_once(count: int, several: int) -> None:
+    blocks = slicing.blocks(count, several)
     assert [trial for first, last in blocks for trial in (first, last)] == sorted(
         [0, count, *(last for _, last in blocks[:-1] for _ in range(2))]
     )
-    assert min(count, cards) <= len(blocks) <= 4 * cards
+    assert min(count, several) <= len(blocks) <= 4 * several
     assert all(last > first for first, last in blocks)
 
 
@@ -764,30 +712,30 @@ def test_batches_overlap_and_give_their_streams_back(plug_in: Callable[..., Card
     batches = [
         replace(trials(kind, Settings(hidden=6, steps=30), 12), record=(12,)) for kind in ("dsp", "hc")
     ]
-    waits = [gpu.begin(batch) for batch in batches]
+    waits = [gpu.engine.begin(batch) for batch in batches]
     assert card.launches == 2  # nothing has been waited for
-    assert gpu._idle == {0: []}
+    assert cards.idle == {0: []}
     for batch, wait in zip(batches, waits, strict=True):
-        theirs = expected.run(batch, keep_weights=False, keep_ep=False, workers=None, progress=None)
+        theirs = expected.run(batch)
         assert (wait().best == theirs.best).all()
-    assert len(gpu._idle[0]) == 2
-    gpu.run(batches[0])
-    assert len(gpu._idle[0]) == 2
+    assert len(cards.idle[0]) == 2
+    gpu.engine.run(batches[0])
+    assert len(cards.idle[0]) == 2
 
 
 def test_a_batch_that_nobody_waits_for_is_waited_for_before_its_memory_is_free(
     plug_in: Callable[..., Card],
 ) -> None:
     card = plug_in(warps=2)
-    gpu.run(trials("dsp", Settings(hidden=6, steps=30), 12))
-    (stream,) = gpu._idle[0]
+    gpu.engine.run(trials("dsp", Settings(hidden=6, steps=30), 12))
+    (stream,) = cards.idle[0]
     waits, used = stream.waits, list[int]()
     stream.watch = lambda: used.append(card.used)
-    wait = gpu.begin(trials("dsp", Settings(hidden=6, steps=30), 12))
+    wait = gpu.engine.begin(trials("dsp", Settings(hidden=6, steps=30), 12))
     assert card.used > 0
     del wait
     gc.collect()
-    assert gpu._idle[0] == [stream]
+    assert cards.idle[0] == [stream]
     assert stream.own
     assert stream.waits == waits + 1
     assert used[0] > 0
@@ -800,7 +748,7 @@ def test_a_batch_is_waited_for_once(plug_in: Callable[..., Card]) -> None:
     def stop(episodes: int) -> None:
         raise KeyboardInterrupt
 
-    wait = gpu.begin(trials("dsp", Settings(hidden=6, steps=30), 12), progress=stop)
+    wait = gpu.engine.begin(trials("dsp", Settings(hidden=6, steps=30), 12), progress=stop)
     with pytest.raises(KeyboardInterrupt):
         wait()
     with pytest.raises(RuntimeError, match="a batch is waited for once"):
@@ -811,11 +759,11 @@ def test_a_launch_that_is_waited_for_late_says_nothing_about_the_pace(plug_in: C
     card = plug_in(warps=2)
     batch = trials("dsp", Settings(hidden=6, steps=30), 12)
     before = card.pace.episodes
-    wait = gpu.begin(batch)
+    wait = gpu.engine.begin(batch)
     time.sleep(0.5)
     wait()
     assert card.pace.episodes == before
-    gpu.run(batch)
+    gpu.engine.run(batch)
     assert card.pace.episodes != before
 
 
@@ -861,16 +809,16 @@ def test_runs_that_take_turns_on_a_card_give_the_same_files(
 @pytest.mark.parametrize("harm", ["cut", "emptied", "flipped", "gone"])
 def test_machine_code_that_was_damaged_is_not_run(name: str, harm: str, tmp_path: Path) -> None:
     kept = tmp_path / "kernel.cubin"
-    assert not gpu._is_whole(kept)
-    assert gpu._keep(kept, b"code" * 100) == kept
-    assert gpu._is_whole(kept)
+    assert not machine_code.is_whole(kept)
+    assert machine_code.keep(kept, b"code" * 100) == kept
+    assert machine_code.is_whole(kept)
     path = tmp_path / name
     data = path.read_bytes()
     if harm == "gone":
         path.unlink()
     else:
         path.write_bytes({"cut": data[:-1], "emptied": b"", "flipped": bytes([data[0] ^ 1]) + data[1:]}[harm])
-    assert not gpu._is_whole(kept)
+    assert not machine_code.is_whole(kept)
 
 
 def test_a_full_disk_under_machine_code_keeps_it_for_this_run(
@@ -882,8 +830,8 @@ def test_a_full_disk_under_machine_code_keeps_it_for_this_run(
             raise InputError(f"cannot write {str(path)!r}: No space left on device")
         write_bytes(path, data)
 
-    monkeypatch.setattr("distal.engines.gpu.write_bytes", full)
-    kept = gpu._keep(tmp_path / "kernel.cubin", b"code")
+    monkeypatch.setattr("distal.engines.gpu.machine_code.write_bytes", full)
+    kept = machine_code.keep(tmp_path / "kernel.cubin", b"code")
     assert kept.read_bytes() == b"code"
     assert not kept.is_relative_to(tmp_path)
     assert "No space left on device: the gpu engine is compiled again in every run" in caplog.text

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from distal import Settings
-from distal.engines import gpu
+from distal.engines.gpu.constants import definitions
+from distal.engines.gpu.machine_code import compiled, compiler_options, source
 from distal.model.readings import BINARY, SIGMOID
 
 
@@ -75,8 +76,8 @@ class Compiler:
     ],
 )
 def test_the_kernel_compiles_for_a_card(climbing: bool, settings: Settings, shape: tuple[int, int]) -> None:
-    constants = gpu.definitions(settings, climbing, True, True, *shape, moving=True)
-    code = gpu._compiled(Compiler(), gpu.source(), gpu.compiler_options("90", tuple(constants.items())))
+    constants = definitions(settings, *shape, climbing=climbing, keep_weights=True, keep_ep=True, moving=True)
+    code = compiled(Compiler(), source(), compiler_options("90", tuple(constants.items())))
     assert code.startswith(b"\x7fELF")
 
 
@@ -88,10 +89,10 @@ def test_the_kernel_compiles_for_a_card(climbing: bool, settings: Settings, shap
 def test_twenty_warps_of_the_paper_s_network_fit_on_a_multiprocessor(
     climbing: bool, neurons: str, moving: bool
 ) -> None:
-    constants = gpu.definitions(Settings(neurons=neurons), climbing, False, moving=moving)
+    constants = definitions(Settings(neurons=neurons), 3, 4, climbing=climbing, moving=moving)
     compiler = Compiler()
-    program = compiler.createProgram(gpu.source(), "trials.cu")
-    options = gpu.compiler_options("90", tuple(constants.items()))
+    program = compiler.createProgram(source(), "trials.cu")
+    options = compiler_options("90", tuple(constants.items()))
     compiler.compileProgram(program, (*options, "-DTOGETHER=4", "--ptxas-options=-v"))
     log = compiler.getProgramLog(program)
     compiler.destroyProgram(program)
@@ -103,4 +104,4 @@ def test_twenty_warps_of_the_paper_s_network_fit_on_a_multiprocessor(
 
 def test_what_does_not_compile_is_told() -> None:
     with pytest.raises(RuntimeError, match="cannot be compiled"):
-        gpu._compiled(Compiler(), "int x", ["--gpu-architecture=sm_90"])
+        compiled(Compiler(), "int x", ["--gpu-architecture=sm_90"])

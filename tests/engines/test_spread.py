@@ -30,10 +30,11 @@ import distal
 from distal import HillClimbing, InputError, Settings
 from distal.base import memory
 from distal.cli import main
-from distal.engines import Batch, cpu, spread
-from distal.engines.batch import batch_of
+from distal.engines import Batch, Engine, spread
 from distal.engines.cluster import Cluster
+from distal.engines.cpu import engine as cpu
 from distal.engines.spread import Spread, WorkError, run_block
+from distal.evaluation.trials import batch_of
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
 from tests.mazes import T
@@ -100,7 +101,7 @@ def test_parts_of_a_batch_hold_every_trial_with_its_own_learner(n: int, data: st
 def test_neither_workers_nor_order_nor_repetition_change_a_bit(
     make: Callable[[], Executor], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spread, "FIRST_PACE", 200)  # many small tasks
+    monkeypatch.setattr(Engine, "pace", 200)  # many small tasks
     monkeypatch.setattr(spread, "SHORTEST", 0.001)
     monkeypatch.setattr(spread, "TASK", 0.002)
     batch = some_batch(30, record=(1, 8))
@@ -158,7 +159,7 @@ def test_tasks_become_as_long_as_they_should_be() -> None:
     batch = some_batch(400)
     with ThreadPoolExecutor(2) as pool:
         engine = Spread(pool, "cpu")
-        engine.pace[type(batch.learners[0]), batch.settings] = 1.0  # an episode a second: a trial a task
+        engine.paces[type(batch.learners[0]), batch.settings] = 1.0  # an episode a second: a trial a task
         engine.run(batch, keep_weights=False, workers=2, progress=None)
         slow = engine.tasks
         engine.run(batch, keep_weights=False, workers=2, progress=None)
@@ -539,7 +540,7 @@ def test_a_cluster_is_refused_for_engine_gpu_even_where_there_is_a_card(
         raise AssertionError("a cluster was started")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("distal.engines.gpu._problem", lambda: None)
+    monkeypatch.setattr("distal.engines.gpu.cards.problem", lambda: None)
     monkeypatch.setattr("distal.engines.cluster.Cluster.__init__", begun)
     assert main([*command.split(), "--engine", "gpu", "--cluster", "local:1"]) == 2
     said = capsys.readouterr().err

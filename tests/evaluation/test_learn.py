@@ -65,7 +65,7 @@ def test_trials_are_ordered_trial_major_and_seeded_by_their_own_number_and_goal(
         settings=Settings(steps=8),
         episodes=12,
     )
-    assert reference.run(alone).best[0].tolist() == more.best[2 * 2 + 1].tolist()
+    assert reference.engine.run(alone).best[0].tolist() == more.best[2 * 2 + 1].tolist()
 
 
 def test_results_are_equal_for_one_worker_and_for_two() -> None:
@@ -130,7 +130,7 @@ def test_results_do_not_depend_on_the_order_or_number_of_trials_run_together(
     def run(order: list[int]) -> list[list[int]]:
         zeros = np.zeros(len(order), np.int32)
         batch = Batch((learner,), zeros, goal[order], seed_of[order], MazeTask(maze), settings, 8, resample)
-        best = reference.run(batch).best
+        best = reference.engine.run(batch).best
         assert (np.diff(best) <= 0).all()  # the best curve never rises
         curves: list[list[int]] = best.tolist()
         return curves

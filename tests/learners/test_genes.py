@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from distal import Chance, GeneticAlgorithm, HillClimbing, InputError, Rule, Settings, evolve, find_rule
-from distal.engines import Batch, cpu
-from distal.engines.batch import batch_of
-from distal.engines.numbers import flat
+from distal.engines import Batch
+from distal.engines.compiled import packed_learners
+from distal.engines.cpu import engine as cpu
+from distal.evaluation.trials import batch_of
 from distal.learners import KINDS, Learner
 from distal.learners.genes import Decoded, decoded, genes_of
 from distal.search.genetic import first_population
@@ -36,7 +37,7 @@ def trials(learners: Sequence[Learner]) -> Batch:
 def test_engines_get_from_genes_what_they_get_from_objects(kind: str) -> None:
     genes = drawn(kind)
     assert isinstance(genes, Decoded)
-    of_genes, of_objects = flat(trials(genes)), flat(trials(tuple(genes)))
+    of_genes, of_objects = packed_learners(trials(genes)), packed_learners(trials(tuple(genes)))
     for ours, theirs in zip(map(np.asarray, of_genes), map(np.asarray, of_objects), strict=True):
         assert (ours.dtype, ours.tolist()) == (theirs.dtype, theirs.tolist())
 

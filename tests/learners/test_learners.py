@@ -18,9 +18,12 @@ import distal
 from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
 from distal.base.colours import LIGHT
 from distal.cli import main
-from distal.engines import Batch, cpu, gpu, reference, registry
-from distal.engines.batch import batch_of
+from distal.engines import Batch, reference, registry
+from distal.engines.cpu import engine as cpu
+from distal.engines.gpu import cards
+from distal.engines.gpu import engine as gpu
 from distal.engines.spread import Spread
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner, Memory, Trial
 from distal.model import draws
 from distal.networks import Episode, Network, Weights
@@ -201,7 +204,7 @@ def replace_kind(word: str) -> type[Jumps]:
 @pytest.mark.usefixtures("registered")
 def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_path: Path) -> None:
     batch = trial()
-    assert reference.supports(batch) is None
+    assert reference.engine.supports(batch) is None
     assert cpu.supports(batch) == REFUSAL
     assert gpu.supports(batch) == REFUSAL.replace("cpu", "gpu")
     for run in (engines.Runner("cpu").run, cpu.run, Spread(Idle(), "cpu").run):
@@ -225,7 +228,7 @@ def test_a_fast_engine_refuses_a_learner_it_has_no_code_for_before_any_work(tmp_
 def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
     registry.say_instead.cache_clear()
     run = engines.Runner("auto")
     assert run.engine == "gpu"
@@ -245,9 +248,9 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
 
 
 def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "_problem", lambda: None)  # as if there were a card; nothing is run on it
+    monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
     monkeypatch.setattr(gpu, "supports", lambda batch: "engine gpu has no room; use engine cpu")
-    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, 2))
+    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, episodes=2))
     result = distal.reproduce("quick", engine="auto", maze=T, steps=3)
     assert len(result.evolved["hc"].winners) == 1
 

@@ -12,9 +12,12 @@ import pytest
 
 import distal
 from distal import InputError, Settings
-from distal.engines import Batch, cpu, gpu, reference
-from distal.engines.batch import batch_of
-from distal.engines.numbers import flags
+from distal.engines import Batch, cpu
+from distal.engines.compiled import flags
+from distal.engines.gpu import constants
+from distal.engines.gpu import engine as gpu
+from distal.engines.reference import engine as reference
+from distal.evaluation.trials import batch_of
 from distal.learners.dsp import M_READINGS, NORMALISE_READINGS
 from distal.model.maze import BLOCKED_READINGS
 from distal.model.readings import READINGS, forget_value, register_value, unknown_to, words
@@ -60,13 +63,13 @@ def test_a_new_value_runs_on_the_reference_engine_and_is_refused_by_name_elsewhe
     assert found.hidden is not None
     assert known.hidden is not None
     assert found.hidden.tobytes() == known.hidden.tobytes()
-    for name, engine in {"cpu": cpu, "gpu": gpu}.items():
+    for name, engine in {"cpu": cpu.engine, "gpu": gpu}.items():
         refusal = f"engine {name} has no code for {added} 'new'; use engine reference"
         # Tables say where a blocked move leads, so engines that run tables need no code for it.
         assert engine.supports(batch(**given)) == (None if added == "blocked" else refusal)
     if added != "blocked":
         with pytest.raises(InputError, match=f"engine cpu has no code for {added} 'new'"):
-            cpu.run(batch(**given))
+            cpu.engine.run(batch(**given))
         with pytest.raises(InputError, match=f"engine cpu has no code for {added} 'new'"):
             distal.learn("paper:1", maze=T, engine="cpu", **given)
     with pytest.raises(InputError, match=f"the page has no code for {added} 'new', expected one of"):
@@ -85,12 +88,12 @@ def test_a_value_without_a_function_is_refused_by_the_reference_engine_too() -> 
 
 
 def test_compiled_engines_tell_all_values_that_they_know_apart() -> None:
-    for name, table in {"cpu": cpu.FLAGS, "gpu": gpu.FLAGS}.items():
+    for name, table in {"cpu": cpu.FLAGS, "gpu": constants.FLAGS}.items():
         for reading, row in READINGS.items():
             if name in row.compiled:
                 known = [flags(Settings(**{reading: value}), table) for value in row.known_to(name)]  # type: ignore[arg-type]
                 assert all(one != other for one, other in combinations(known, 2))
-    assert {value for flag, (reading, *values) in gpu.FLAGS.items() for value in values} <= {
+    assert {value for flag, (reading, *values) in constants.FLAGS.items() for value in values} <= {
         value for row in words().values() for value in row
     }
 

@@ -115,7 +115,7 @@ def test_a_second_network_learns_and_its_agent_walks_as_the_trial_did() -> None:
 @pytest.mark.usefixtures("registered")
 def test_compiled_engines_and_the_page_refuse_a_network_by_name(tmp_path: Any) -> None:
     for engine in ("cpu", "gpu"):
-        batch = distal.engines.batch.batch_of(
+        batch = distal.evaluation.trials.batch_of(
             [distal.published_rule(1)], np.zeros(1, np.uint64), trials=1, episodes=2,
             task=distal.task_of(T), settings=Settings(network="feedforward"),
         )  # fmt: skip

@@ -18,7 +18,7 @@ from distal.base.files import to_json
 from distal.base.folders import sealed
 from distal.cli import main
 from distal.engines import Batch, Runner
-from distal.engines.batch import batch_of
+from distal.evaluation.trials import batch_of
 from distal.model.draws import held_out_seed
 from distal.search.config import Config
 from distal.search.contents import finalists_in
@@ -76,7 +76,7 @@ def test_held_out_trials_are_seen_by_no_search(monkeypatch: pytest.MonkeyPatch, 
         [found.learner], np.array([held_out_seed(0)], np.uint64), trials=5, episodes=100,
         task=MazeTask(MAZE), settings=distal.Settings(hidden=2, steps=4),
     )  # fmt: skip
-    best = distal.engines.reference.run(again).best
+    best = distal.engines.load("reference").run(again).best
     assert float(best[:, -1].mean()) == found.held_out.fitness
     assert float((best[:, -1] < 4).mean()) == found.held_out.reached
 
@@ -249,17 +249,6 @@ def test_other_options_and_other_peoples_folders_are_refused(folder: Path, tmp_p
     assert not (tmp_path / "new").exists()
 
 
-def test_a_damaged_record_is_refused(folder: Path, tmp_path: Path) -> None:
-    for name, data in contents(folder).items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    path = tmp_path / "record.json"
-    path.write_text(path.read_text().replace('"selected": ', '"selected": 1'))
-    with pytest.raises(InputError, match=r"record.json' is damaged: its checksum does not match"):
-        champions(**SMALL, out=tmp_path)
-
-
 @pytest.mark.parametrize("prize", PRIZES)
 def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
     for budget in (1e9, 3e10, 1e11, 1e13):
@@ -318,7 +307,7 @@ def test_a_champions_held_out_value_comes_out_again(number: int) -> None:
         [distal.champion_rules()[number - 1]], np.array([held_out_seed(record["seed"])], np.uint64),
         trials=500, episodes=100, task=Config().task, settings=distal.Settings(), record=(100,),
     )  # fmt: skip
-    outcome = distal.engines.cpu.run(batch, keep_ep=judge.needs_ep)
+    outcome = distal.engines.load("cpu").run(batch, keep_ep=judge.needs_ep)
     assert float(judge.scores(batch, outcome).mean()) == pytest.approx(
         record["held_out"]["fitness"], abs=1e-9
     )

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import distal
 from distal import HillClimbing, InputError, Maze, Result, Settings
 from distal.engines import reference
-from distal.engines.batch import batch_of
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner, dsp
 from distal.model import draws
 from distal.model.draws import child_seed
@@ -359,7 +359,7 @@ def test_an_environment_that_breaks_is_one_line_with_the_goal_and_the_seed(how: 
         [rule], np.array([3], np.uint64), trials=1, episodes=2, task=task, settings=Settings(steps=9)
     )
     with pytest.raises(InputError) as refusal:
-        reference.run(batch)
+        reference.engine.run(batch)
     assert str(refusal.value).startswith(f"trial 0 (goal 0, seed {batch.seed[0]}) failed: {problem}")
     assert "\n" not in str(refusal.value)
     with pytest.raises(InputError) as refusal:

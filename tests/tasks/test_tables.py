@@ -16,9 +16,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from distal import Chance, HillClimbing, InputError, Maze, Settings, published_rules
-from distal.engines import Batch, cpu, gpu, reference
-from distal.engines.batch import batch_of
+from distal.engines import Batch, gpu
+from distal.engines.cpu import engine as cpu
 from distal.engines.cpu import kernels
+from distal.engines.reference import engine as reference
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner
 from distal.model.maze import FINALS, MAX_SIDE
 from distal.tasks.mazes import MazeTask, maze_table

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from distal import HillClimbing, InputError, Settings, learners, published_rules
 from distal.engines import reference
-from distal.engines.batch import batch_of
+from distal.evaluation.trials import batch_of
 from distal.tasks.gym import EnvTask
 from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate

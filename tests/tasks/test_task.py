@@ -22,7 +22,6 @@ import pytest
 
 import distal
 from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume, task_of
-from distal.base import memory
 from distal.cli import main
 from distal.engines import Runner, registry
 from distal.search.contents import summary
@@ -249,18 +248,6 @@ def test_fractions_are_kept_whole_in_curves_csv_and_json(tmp_path: Path) -> None
     assert data["task"]["name"] == "Drift"
     assert "maze" not in data
     assert "reached" not in result.summary()
-
-
-def test_fractions_take_twice_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    options: Any = {"trials": 1, "episodes": 20_000, "steps": 1, "hidden": 1, "chance": False}
-    whole, fractions = (
-        sum(memory.evaluation(1, 20_000, curves=count, instead="").parts.values()) for count in (1, 2)
-    )
-    assert fractions - whole == 4 * 20_000
-    monkeypatch.setenv(memory.SETTING, str((whole + fractions) // 2))
-    learn("chance", task=Mill, **options)
-    with pytest.raises(InputError, match="1 trial of 20,000 episodes needs "):
-        learn("chance", task=Drift, **options)
 
 
 # ---------------------------------------------------------------- interrupted and resumed

@@ -30,7 +30,7 @@ from distal.base.checks import InputError, one_of
 from distal.base.files import read_json
 from distal.base.machine import machine
 from distal.engines import Batch
-from distal.engines.batch import batch_of
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner, chance_for
 from distal.learners.shipped import evolved_rules
 from distal.model.maze import DEFAULT_MAZE

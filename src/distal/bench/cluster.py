@@ -11,8 +11,8 @@ import numpy as np
 
 from distal.base.machine import available_cores
 from distal.bench import Row, alternating, generation
-from distal.engines import cpu
 from distal.engines.cluster import Cluster
+from distal.engines.cpu import engine as cpu
 from distal.engines.spread import TASK, Spread
 from distal.studies.experiments import random_learners
 

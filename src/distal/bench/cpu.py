@@ -25,7 +25,9 @@ from distal.bench import (
     times,
     wide_and_narrow,
 )
-from distal.engines import Batch, cpu, reference
+from distal.engines import Batch
+from distal.engines.cpu import engine as cpu
+from distal.engines.reference import engine as reference
 from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.readings import SIGMOID
@@ -203,7 +205,7 @@ def _first_call() -> Iterator[Row]:
 _LONG_TEST = """
 import resource, distal
 from distal.bench import generation
-from distal.engines import cpu
+from distal.engines.cpu import engine as cpu
 from dataclasses import replace
 cpu.run(replace(generation(distal.published_rules()), episodes=10_000))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

@@ -25,7 +25,10 @@ from distal.bench import (
     times,
     wide_and_narrow,
 )
-from distal.engines import Batch, gpu
+from distal.engines import Batch
+from distal.engines.gpu import engine as gpu
+from distal.engines.gpu.constants import definitions
+from distal.engines.gpu.kernel import kernel_for
 from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.readings import BINARY, SIGMOID
@@ -93,7 +96,7 @@ def _generation(name: str, what: str, target: float, batch: Batch, repeats: int)
 def _kernels(batch: Batch) -> Iterator[Row]:
     """Yield what the compiler made of the two kernels."""
     for climbing, name in ((False, "DSP"), (True, "hill climbing")):
-        kernel = gpu._kernel(0, tuple(gpu.definitions(batch.settings, climbing, keep_weights=False).items()))
+        kernel = kernel_for(0, tuple(definitions(batch.settings, 3, 4, climbing=climbing).items()))
         function = kernel.function
         yield Row(
             f"registers_{'hc' if climbing else 'dsp'}",

@@ -35,8 +35,8 @@ COMMANDS = {
     "runs": ("runs", "summarise a folder of runs"),
     "reproduce": ("study", "run the paper's experiments and write a report"),
     "readings": ("study", "measure what every reading of the paper does to the results"),
-    "tasks": ("tasks", "ask in nine tasks whether rules learn there"),
-    "beyond": ("beyond", "ask six questions that the paper leaves open"),
+    "tasks": ("study", "ask in nine tasks whether rules learn there"),
+    "beyond": ("study", "ask six questions that the paper leaves open"),
     "champions": ("study", "search for the best rule that a budget can find"),
     "bench": ("bench", "measure an engine"),
 }

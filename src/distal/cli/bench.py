@@ -13,7 +13,7 @@ from distal.bench import Row
 from distal.cli.options import check_cluster
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import NARROWEST, PlainConsole, console, new_table, print_json
-from distal.engines import gpu
+from distal.engines.gpu import cards
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
     """Measure an engine."""
     args.engine = one_of("engine", args.runner.engine, ("cpu", "gpu"))
     check_cluster(args)
-    card = gpu.describe() if args.engine == "gpu" else None
+    card = cards.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None
     measured = bench.run(args.engine, quick=args.quick, cluster=args.cluster)
     rows = list(_spinning(measured, "measuring"))

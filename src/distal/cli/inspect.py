@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 import numpy as np
 from rich.text import Text
@@ -20,10 +19,9 @@ from distal.evaluation.inspection import (
     CRITERION,
     FINDINGS,
     Inspection,
-    evaluations,
-    inspect,
 )
-from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules, inspect_set
+from distal.evaluation.inspection_plan import InspectionPlan
+from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.shipped import SHIPPED, shipped_names
@@ -62,16 +60,12 @@ def run(args: argparse.Namespace) -> None:
         check_target(args.html, PAGE)
     if args.figures is not None:
         folder("--figures", args.figures)
-    task = options.task(args)
-    number = evaluations(rules[0]) if len(rules) == 1 else 3 * len(rules)
-    total = number * args.episodes * args.trials * len(task.goals)
-    with options.runner_of(args) as runner, progress("inspecting", total) as advance:
-        asked: Any = {
-            "task": task, "episodes": args.episodes, "trials": args.trials, "resample": args.resample,
-            "seed": args.seed, "engine": runner, "progress": advance,
-            **options.settings(args),
-        }  # fmt: skip
-        found = inspect(rules[0], **asked) if len(rules) == 1 else inspect_set(rules, **asked)
+    plan = InspectionPlan.of(
+        rules, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
+        trials=args.trials, resample=args.resample, seed=args.seed,
+    )  # fmt: skip
+    with options.runner_of(args) as runner, progress("inspecting", plan.episodes) as advance:
+        found = plan.run(runner, advance)
     files = []
     if args.html is not None:
         inspection_page.write_page(found, args.html)

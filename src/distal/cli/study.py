@@ -15,13 +15,13 @@ from distal.base.checks import folder
 from distal.cli import options, work
 from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.terminal import console, new_table, print_json
+from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings
 from distal.studies.champions import Champions
 from distal.studies.registry import STUDIES
 from distal.studies.report import Table, Text
 from distal.studies.stages import outline
 from distal.studies.study import Based, Option, Scaled, Study
-from distal.tasks.task import settings_in
 
 _WIDTH = 98  # columns of text
 _NAMES = 27  # columns of the names of rows
@@ -115,7 +115,7 @@ def show(summary: Sequence[Table | Text], page: Path) -> None:
             for line in [block.words] if isinstance(block.words, str) else block.words:
                 out.print(*textwrap.wrap(line, _WIDTH), sep="\n")
             continue
-        out.print(block.title, style="bold")
+        out.print(*textwrap.wrap(block.title, _WIDTH), sep="\n", style="bold")
         table = new_table(*block.headings, wrap=True)
         table.columns[0].max_width = _NAMES
         for section, rows in block.sections:

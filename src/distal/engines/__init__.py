@@ -1,7 +1,8 @@
 """Engines run many independent trials. All take the same arguments and give identical results."""
 
-from distal.engines.batch import MAX_WORKERS, Batch, Engine, Progress, Trials, checked_workers
-from distal.engines.registry import AUTO, DEFAULT, ENGINES, load, machine_of, resolve
+from distal.engines.batch import Batch, Trials
+from distal.engines.engine import MAX_WORKERS, Engine, Progress, checked_workers
+from distal.engines.registry import AUTO, DEFAULT, ENGINES, load, machine_of
 from distal.engines.runner import Runner
 
 __all__ = [
@@ -17,5 +18,4 @@ __all__ = [
     "checked_workers",
     "load",
     "machine_of",
-    "resolve",
 ]

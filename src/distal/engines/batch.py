@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import (
-    MOST,
-    InputError,
-    counted,
-    flag,
-    function,
-    indices,
-    instance,
-    integer,
-    sequence,
-    shown,
-)
+from distal.base.checks import MOST, InputError, indices, instance, integer, sequence, shown
 from distal.base.frozen import Frozen
 from distal.learners import KINDS, Learner, class_names
 from distal.learners.genes import Decoded
-from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
+from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 
-MAX_WORKERS = 1024
-
-Progress = Callable[[int], None]  # told how many more episodes have been run
 EPs: TypeAlias = NDArray[Any]  # int32; float64 where those of a task are no whole numbers
 
 
@@ -157,73 +143,6 @@ class Batch:
         return column
 
 
-def batch_of(
-    learners: Sequence[Learner],
-    seeds: NDArray[np.uint64],
-    *,
-    trials: int,
-    episodes: int,
-    task: Task[Any],
-    settings: Settings,
-    resample: int | None = None,
-    record: tuple[int, ...] | None = None,
-    switch: Switch | None = None,
-) -> Batch:
-    """Return the trials that evaluate several learners, each with its own seed (n).
-
-    Learners follow one another, each with its trials, trial-major. A trial's seed is a
-    function of its learner's seed, its own number and its goal.
-
-    Args:
-        learners: The learners, all of one kind.
-        seeds: The seed of each learner.
-        trials: Trials for each goal of the task.
-        episodes: Episodes in each trial.
-        task: What is to be learned.
-        settings: The network and the readings.
-        resample: Draw fresh weights after this many episodes.
-        record: As in `Batch`.
-        switch: When goals move, and where to.
-
-    Returns:
-        The batch.
-
-    Raises:
-        InputError: If the batch would not be valid.
-    """
-    seeds = indices("seeds", seeds, MAX_SEED, np.uint64)
-    goals, n = len(checked_task(task).goals), len(seeds)
-    if isinstance(learners, Sequence) and len(learners) != n:
-        raise InputError(f"there are {n} seeds for {counted(len(learners), 'learner')}, expected one each")
-    trials = integer("trials", trials, 1, MAX_COUNT)
-    trial, goal = np.divmod(np.arange(trials * goals), goals)
-    parts = np.stack([trial, goal, np.zeros_like(trial)], axis=1)
-    return Batch(
-        learners=learners,
-        learner=np.repeat(np.arange(n, dtype=np.int32), trials * goals),
-        goal=np.tile(goal.astype(np.int32), n),
-        seed=child_seeds(seeds[:, None], parts[None]).ravel(),
-        task=task,
-        settings=settings,
-        episodes=episodes,
-        resample=resample,
-        record=record,
-        switch=switch,
-    )
-
-
-def checked_numbers(
-    episodes: int, trials: int, seed: int, resample: int | None, most_episodes: int = MAX_COUNT
-) -> tuple[int, int, int, int | None]:
-    """Return the numbers that every evaluation has, as plain integers within their bounds."""
-    return (
-        integer("episodes", episodes, 1, most_episodes),
-        integer("trials", trials, 1, MAX_COUNT),
-        integer("seed", seed, 0, MAX_SEED),
-        None if resample is None else integer("resample", resample, 1, MAX_COUNT),
-    )
-
-
 def _some(learners: Sequence[Learner], needed: NDArray[np.int32]) -> Sequence[Learner]:
     """Return the learners with these numbers."""
     return learners.rows(needed) if isinstance(learners, Decoded) else tuple(learners[k] for k in needed)
@@ -265,7 +184,6 @@ class Trials(Frozen):
             there are several, (trials, H, I + 1 + H + O), if they were asked for.
         output: The output weights of the same episode, (trials, O, H + 1).
         cut: How many episodes ran out of steps before the task ended them, where it says so.
-        engine: The engine that ran them, as the runner says.
     """
 
     best: EPs
@@ -273,7 +191,6 @@ class Trials(Frozen):
     hidden: NDArray[np.float32] | None
     output: NDArray[np.float32] | None
     cut: int = 0
-    engine: str = ""
 
 
 def best_so_far(ep: EPs, phase: int) -> EPs:
@@ -294,55 +211,3 @@ def named_in_errors(batch: Batch, trial: int) -> Iterator[None]:
         where = f"goal {batch.task.goals[batch.goal[trial]]}, seed {batch.seed[trial]}"
         kind = InputError if isinstance(error, InputError) else RuntimeError
         raise kind(f"trial {trial} ({where}) failed: {error}") from error
-
-
-class Engine(Protocol):
-    """What every engine module offers."""
-
-    def supports(self, batch: Batch) -> str | None:
-        """Return why the engine cannot run a batch, and what to do; None if it can."""
-
-    def run(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool,
-        keep_ep: bool,
-        workers: int | None,
-        progress: Progress | None,
-    ) -> Trials:
-        """Run all trials of a batch.
-
-        Args:
-            batch: The trials.
-            keep_weights: Whether to return the weights of the first episode that had the best EP.
-            keep_ep: Whether to return the EP of every episode.
-            workers: Threads of the cpu engine, cards of the gpu engine; all of them if None.
-            progress: Called with the number of episodes run since its last call.
-
-        Returns:
-            The best EP so far of every trial, and what was asked for.
-
-        Raises:
-            InputError: If an argument is wrong, or the engine cannot run the batch.
-        """
-
-
-def checked_call(
-    batch: Batch, keep_weights: bool, keep_ep: bool, workers: int | None, progress: Progress | None
-) -> tuple[bool, bool, int | None]:
-    """Check what any engine is asked for; return the two flags and the workers as plain values."""
-    instance("batch", batch, Batch, "a Batch")
-    function("progress", progress)
-    return flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers)
-
-
-def check_supported(reason: str | None) -> None:
-    """Refuse a batch for the reason that an engine's `supports` gives, if it gives one."""
-    if reason is not None:
-        raise InputError(reason)
-
-
-def checked_workers(workers: int | None) -> int | None:
-    """Return the number of workers, or None where the engine may choose."""
-    return None if workers is None else integer("workers", workers, 1, MAX_WORKERS)

@@ -26,7 +26,7 @@ from distal.base import checks, ctrl_c, interrupts, memory
 from distal.base.checks import InputError, counted, integer, text
 from distal.base.files import read_json
 from distal.base.machine import available_cores
-from distal.engines.batch import MAX_WORKERS
+from distal.engines.engine import MAX_WORKERS
 from distal.engines.spread import WorkError
 
 T = TypeVar("T")

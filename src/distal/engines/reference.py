@@ -11,21 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from distal.base.checks import InputError, counted, instance, integer, number
-from distal.engines.batch import (
-    Batch,
-    EPs,
-    Progress,
-    Trials,
-    best_so_far,
-    checked_call,
-    named_in_errors,
-)
+from distal.base.checks import integer, number
+from distal.engines.batch import Batch, EPs, Trials, best_so_far, named_in_errors
+from distal.engines.engine import Engine, Progress, checked_call
 from distal.learners import PlasticNetwork, Trial
 from distal.networks import Episode, Weights, network_for
 from distal.tasks.task import Aim
 
-_MAX_EP = 2**31 - 1  # what the arrays of results hold
+_MAX_EP = 2**31 - 1  # that the arrays of results hold
 
 
 def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
@@ -39,12 +32,12 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
         yield plastic.live(task)
 
 
-def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tuple[EPs, Weights, int]:
+def run_trial(batch: Batch, trial: int, progress: Progress | None) -> tuple[EPs, Weights, int]:
     """Run one trial; return every EP, the first best weights of its last phase, and how many were cut off."""
     ep, cut = np.empty(batch.episodes, _eps(batch)), 0
     best: Episode[Any] | None = None
-    for index, (own, episode) in enumerate(_named_episodes(batch, trial, ep.dtype)):
-        ep[index] = own
+    for index, episode in enumerate(_named_episodes(batch, trial)):
+        ep[index] = episode.ep
         cut += episode.walk.cut
         if best is None or index % batch.phase == 0 or episode.ep < best.ep:
             best = episode
@@ -54,15 +47,15 @@ def run_trial(batch: Batch, trial: int, progress: Progress | None = None) -> tup
     return ep, best.weights, cut
 
 
-def _named_episodes(batch: Batch, trial: int, kind: np.dtype[Any]) -> Iterator[tuple[float, Episode[Any]]]:
-    """Yield EPs and episodes of a trial; what a learner or a task raises says in which trial it was."""
-    count = 0
+def _named_episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
+    """Yield the episodes of a trial; what a learner or a task raises says in which trial it was."""
     with named_in_errors(batch, trial):
         for episode in episodes(batch, trial):
-            count += 1
-            yield _checked_ep(episode.ep, kind), episode
-        if count < batch.episodes:
-            raise InputError(f"its learner ended after {counted(count, 'episode')}, expected no end")
+            if batch.task.whole:
+                integer("the EP of an episode", episode.ep, -_MAX_EP, _MAX_EP)
+            else:
+                number("the EP of an episode", episode.ep)
+            yield episode
 
 
 def _eps(batch: Batch) -> Any:
@@ -70,43 +63,42 @@ def _eps(batch: Batch) -> Any:
     return np.int32 if batch.task.whole else np.float64
 
 
-def _checked_ep(ep: float, kind: np.dtype[Any]) -> float:
-    if kind == np.int32:
-        return integer("the EP of an episode", ep, -_MAX_EP, _MAX_EP)
-    return number("the EP of an episode", ep)
+class Reference(Engine):
+    """Runs every batch, one trial after another, however many workers are offered."""
+
+    name = "reference"
+    in_processes = True
+    pace = 100
+
+    def run(
+        self,
+        batch: Batch,
+        *,
+        keep_weights: bool = False,
+        keep_ep: bool = False,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> Trials:
+        """Run all trials of a batch, as every engine does."""
+        keep_weights, keep_ep, _ = checked_call(batch, keep_weights, keep_ep, workers, progress)
+        best = np.empty((len(batch), len(batch.recorded)), _eps(batch))
+        eps = np.empty((len(batch), batch.episodes), _eps(batch)) if keep_ep else None
+        weights, cut = [], 0
+        for trial in range(len(batch)):
+            ep, of_best, cut_off = run_trial(batch, trial, progress)
+            cut += cut_off
+            best[trial] = best_so_far(ep, batch.phase)[batch.columns >= 0]
+            if eps is not None:
+                eps[trial] = ep
+            if keep_weights:
+                weights.append(of_best)
+        return Trials(
+            best=best,
+            ep=eps,
+            hidden=np.stack([w.hidden for w in weights]) if keep_weights else None,
+            output=np.stack([w.output for w in weights]) if keep_weights else None,
+            cut=cut,
+        )
 
 
-def supports(batch: Batch) -> str | None:
-    """Return None: this engine runs every batch."""
-    instance("batch", batch, Batch, "a Batch")
-    return None
-
-
-def run(
-    batch: Batch,
-    *,
-    keep_weights: bool = False,
-    keep_ep: bool = False,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Trials:
-    """Run all trials of a batch, one after another, however many workers are offered."""
-    keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
-    best = np.empty((len(batch), len(batch.recorded)), _eps(batch))
-    eps = np.empty((len(batch), batch.episodes), _eps(batch)) if keep_ep else None
-    weights, cut = [], 0
-    for trial in range(len(batch)):
-        ep, of_best, cut_off = run_trial(batch, trial, progress)
-        cut += cut_off
-        best[trial] = best_so_far(ep, batch.phase)[batch.columns >= 0]
-        if eps is not None:
-            eps[trial] = ep
-        if keep_weights:
-            weights.append(of_best)
-    return Trials(
-        best=best,
-        ep=eps,
-        hidden=np.stack([w.hidden for w in weights]) if keep_weights else None,
-        output=np.stack([w.output for w in weights]) if keep_weights else None,
-        cut=cut,
-    )
+engine = Reference()

@@ -10,11 +10,10 @@ from typing import Any, cast
 
 from distal.base import memory
 from distal.base.checks import InputError, one_of
-from distal.base.machine import available_cores, machine
-from distal.engines import gpu
-from distal.engines.batch import Engine
+from distal.base.machine import available_cores
+from distal.engines.engine import Engine
 
-ENGINES = ("cpu", "gpu", "reference")
+ENGINES = ("cpu", "gpu", "reference")  # each a module here, with its `engine`
 AUTO = "auto"  # the first of CHOICES that can run here, and can run the batch
 CHOICES = ("gpu", "cpu", "reference")
 DEFAULT = "cpu"
@@ -22,19 +21,18 @@ DEFAULT = "cpu"
 _log = logging.getLogger("distal")
 
 
-def resolve(name: str) -> str:
-    """Return the engine that a name stands for (another one for "auto" alone); refuse one that cannot run."""
-    name = one_of("engine", name, (*ENGINES, AUTO))
-    if name not in ("gpu", AUTO):
-        return name
+def load(name: str) -> Engine:
+    """Return the engine of a name, or another for "auto" alone; refuse one that cannot run here."""
+    chosen = one_of("engine", name, (*ENGINES, AUTO))
+    engine = imported(CHOICES[0] if chosen == AUTO else chosen)
     try:
-        gpu.check()
+        engine.check()
     except InputError as refusal:
-        if name != AUTO:
+        if chosen != AUTO:
             raise
-        say_instead("cpu", str(refusal))
-        return "cpu"
-    return "gpu"
+        say_instead(CHOICES[1], str(refusal))
+        return imported(CHOICES[1])
+    return engine
 
 
 @cache
@@ -43,27 +41,20 @@ def say_instead(engine: str, reason: str) -> None:
     _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
 
 
-def load(name: str) -> Engine:
-    """Import an engine by name."""
-    return imported(resolve(name))
-
-
-def imported(engine: str) -> Engine:
-    """Import the engine that `resolve` returned."""
-    module = f"distal.engines.{engine}"
-    if module == "distal.engines.cpu" and module not in sys.modules:
+def imported(name: str) -> Engine:
+    """Import an engine."""
+    module = f"distal.engines.{name}"
+    if name == "cpu" and module not in sys.modules:  # the compiler of the cpu engine needs room
         memory.check_address_space("engine cpu", memory.LOADING + memory.STACK * available_cores())
     try:
-        return cast(Engine, import_module(module))
+        return cast(Engine, import_module(module).engine)
     except InputError:
         raise
     except Exception as error:  # a package that is missing, broken, or told nonsense by its own settings
         what = str(error).partition("\n")[0] or type(error).__name__
-        raise InputError(f"{engine} is an engine that cannot be loaded: {what}") from error
+        raise InputError(f"{name} is an engine that cannot be loaded: {what}") from error
 
 
 def machine_of(engine: str) -> dict[str, Any]:
     """Describe this machine, and its card if that is what the engine runs on."""
-    if engine != "gpu":
-        return machine()
-    return {**machine(), "card": gpu.describe()["card"]}
+    return imported(engine).machine()

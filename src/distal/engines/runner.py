@@ -6,13 +6,12 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor
 from copy import copy
-from dataclasses import replace
 
 from distal.base.checks import InputError
-from distal.engines import gpu
-from distal.engines.batch import Batch, Engine, Progress, Trials, checked_workers
+from distal.engines.batch import Batch, Trials
+from distal.engines.engine import Engine, Progress, checked_workers
 from distal.engines.processes import process_pool, stop
-from distal.engines.registry import AUTO, CHOICES, DEFAULT, imported, resolve, say_instead
+from distal.engines.registry import AUTO, CHOICES, DEFAULT, load, say_instead
 from distal.engines.spread import Spread
 
 
@@ -37,16 +36,15 @@ class Runner:
     def __init__(
         self, engine: str | None = None, workers: int | None = None, executor: Executor | None = None
     ) -> None:
-        self.engine = resolve(DEFAULT if engine is None else engine)
+        own = load(DEFAULT if engine is None else engine)
+        self.engine = own.name
         self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
         self.workers = checked_workers(workers)
         self.executor = executor
-        if engine == "gpu" and executor is None:
-            gpu.check(self.workers)
-        own = imported(self.engine)
-        self.module: Engine = own if executor is None else Spread(executor, self.engine)
+        self.loaded: Engine = own if executor is None else Spread(executor, own)
+        self.loaded.check(self._workers_of(self))
         self._others: dict[str, Runner] = {}  # what batches went to instead
-        self._pools: list[Spread] = []  # the reference engine's processes, once there are any
+        self._pools: list[Spread] = []  # processes for an engine that needs them, once there are any
 
     @classmethod
     def of(cls, engine: str | Runner | None) -> Runner:
@@ -61,7 +59,7 @@ class Runner:
     def spread_over(self, executor: Executor) -> Runner:
         """Return a runner that lets the workers of an executor use the engine."""
         runner = self._copy()
-        runner.module, runner.executor = Spread(executor, self.engine), executor
+        runner.loaded, runner.executor = Spread(executor, load(self.engine)), executor
         return runner
 
     def falling_back(self) -> Runner:
@@ -79,14 +77,14 @@ class Runner:
 
     def suited(self, batch: Batch) -> Runner:
         """Return the runner for a batch: this one, or for engine auto another; refuse it if none is."""
-        reason = self.module.supports(batch)
+        reason = self.loaded.supports(batch)
         if reason is None:
             return self
         for name in CHOICES[CHOICES.index(self.engine) + 1 :] if self.auto else ():
             if name not in self._others:
                 self._others[name] = Runner(name, self.workers, self.executor)
             other = self._others[name]
-            if other.module.supports(batch) is None:
+            if other.loaded.supports(batch) is None:
                 say_instead(name, reason)
                 return other
         raise InputError(reason)
@@ -114,38 +112,38 @@ class Runner:
             InputError: If an argument is wrong, or the engine cannot run the batch.
         """
         suited = self.suited(batch)
-        trials = suited._module_or_processes(len(batch)).run(
-            batch, keep_weights=keep_weights, keep_ep=keep_ep, workers=self._workers_of(suited),
+        return suited._crew(len(batch)).run(
+            batch,
+            keep_weights=keep_weights,
+            keep_ep=keep_ep,
+            workers=self._workers_of(suited),
             progress=progress,
-        )  # fmt: skip
-        return replace(trials, engine=suited.engine)
+        )
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
         suited = self.suited(batch)
-        if not suited.overlaps:
-            return lambda: self.run(batch, keep_ep=keep_ep)
-        return gpu.begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
+        return suited._crew(len(batch)).begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
 
     @property
     def overlaps(self) -> bool:
         """Whether `begin` starts a batch before it is waited for, so that batches can overlap."""
-        return self.module is gpu and gpu.overlaps(self._workers_of(self))
+        return self.loaded.overlaps(self._workers_of(self))
 
     def _workers_of(self, suited: Runner) -> int | None:
         """Return the workers for an engine; with engine auto they are processors, and no cards."""
-        return None if self.auto and suited.engine == "gpu" else self.workers
+        return self.workers if suited.loaded.on_processors or not self.auto else None
 
-    def _module_or_processes(self, trials: int) -> Engine:
-        """Return the engine, or for the reference engine with several workers their processes.
+    def _crew(self, trials: int) -> Engine:
+        """Return the engine, or processes that use it if it needs them for several workers.
 
         There are no more of them than trials; a later batch may need more.
         """
         count = min(self.workers or 1, trials)
-        if self.engine != "reference" or self.executor is not None or count == 1:
-            return self.module
+        if not self.loaded.in_processes or count == 1:
+            return self.loaded
         if not self._pools or self._pools[-1].workers < count:
             pool = process_pool(count)
             weakref.finalize(self, stop, pool)
-            self._pools.append(Spread(pool, self.engine))
+            self._pools.append(Spread(pool, self.loaded))
         return self._pools[-1]

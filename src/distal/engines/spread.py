@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 
 from distal._version import __version__
 from distal.base.checks import InputError, shown
-from distal.engines.batch import Batch, Progress, Trials, check_supported, checked_call
-from distal.engines.registry import load, resolve
+from distal.engines.batch import Batch, Trials
+from distal.engines.engine import Engine, Progress, checked_call
+from distal.engines.registry import load
 
 TASK = 1.0  # seconds that a task should take: much longer than handing it over
 SHORTEST = 0.1
-FIRST_PACE = 200_000  # episodes of 100 steps a second, while nothing is known of the workers
-_SLOW_PACE = 100  # likewise, of the reference engine: a first task for each worker, not all of it for one
 _AHEAD = 2  # tasks for each worker that are handed over, the one it runs included
 _LAST_SHARE = 2  # a task is at most one part in this many of what a worker still has to do
 _WORKERS = 8  # where an executor does not say how many it has
@@ -59,17 +58,17 @@ def run_block(batch: Batch, engine: str, keep_weights: bool, keep_ep: bool, vers
     return _Block(trials, time.perf_counter() - began)
 
 
-class Spread:
+class Spread(Engine):
     """An engine that lets the workers of an executor run another engine."""
 
-    def __init__(self, executor: Executor, engine: str) -> None:
+    def __init__(self, executor: Executor, engine: str | Engine) -> None:
         for needed in ("submit", "shutdown"):
             if isinstance(executor, type) or not callable(getattr(executor, needed, None)):
                 raise InputError(
                     f"executor is {shown(executor)}, expected one that follows concurrent.futures.Executor"
                 )
-        self.executor, self.engine = executor, resolve(engine)
-        self.pace: dict[tuple[object, ...], float] = {}  # episodes a second of one worker, by kind of work
+        self.executor, self.engine = executor, engine if isinstance(engine, Engine) else load(engine)
+        self.paces: dict[tuple[object, ...], float] = {}  # episodes a second of one worker, by kind of work
         self.tasks, self.computed = 0, 0.0  # so far: how many, and their seconds on the workers
 
     @property
@@ -82,7 +81,7 @@ class Spread:
 
     def supports(self, batch: Batch) -> str | None:
         """Return why the workers' engine cannot run a batch; None if it can."""
-        return load(self.engine).supports(batch)
+        return self.engine.supports(batch)
 
     def run(
         self,
@@ -93,27 +92,17 @@ class Spread:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> Trials:
-        """Run all trials of a batch on the executor's workers.
+        """Run all trials of a batch on the executor's workers, as every engine does.
 
-        Args:
-            batch: The trials.
-            keep_weights: Whether to return the weights of the first episode that had the best EP.
-            keep_ep: Whether to return the EP of every episode.
-            workers: How many workers there are, if the executor does not say.
-            progress: Called with the number of episodes run since its last call.
-
-        Returns:
-            The best EP so far of every trial, and what was asked for.
-
-        Raises:
-            InputError: If an argument is wrong, or the engine cannot run the batch.
-            WorkError: If a task fails, or the executor takes no more work.
+        `workers` says how many there are, if the executor does not. Raises a WorkError if a task
+        fails, or the executor takes no more work.
         """
         keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
-        check_supported(self.supports(batch))
+        refused = self.supports(batch)
+        if refused is not None:
+            raise InputError(refused)
         kind = (batch.kind, batch.settings)
-        first_pace = _SLOW_PACE if self.engine == "reference" else FIRST_PACE
-        pace = self.pace.get(kind, first_pace * 100 / batch.settings.steps)
+        pace = self.paces.get(kind, self.engine.pace * 100 / batch.settings.steps)
         wholes: list[NDArray[Any] | None] = []
         cut = 0
         waiting: dict[Future[_Block], tuple[int, int]] = {}
@@ -140,8 +129,8 @@ class Spread:
                     done = (end - begin) * batch.episodes
                     # The last measurement counts for half: workers differ, and so do trials.
                     measured = done / max(block.seconds, 1e-9)
-                    pace = measured if kind not in self.pace else 0.5 * (pace + measured)
-                    self.pace[kind] = pace
+                    pace = measured if kind not in self.paces else 0.5 * (pace + measured)
+                    self.paces[kind] = pace
                     self.tasks, self.computed = self.tasks + 1, self.computed + block.seconds
                     if progress is not None:
                         progress(done)
@@ -155,7 +144,9 @@ class Spread:
 
     def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[_Block]:
         try:
-            return self.executor.submit(run_block, block, self.engine, keep_weights, keep_ep, __version__)
+            return self.executor.submit(
+                run_block, block, self.engine.name, keep_weights, keep_ep, __version__
+            )
         except RuntimeError as error:  # a pool that is broken or shut down
             raise WorkError(f"the executor takes no more work: {error}") from error
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
-
-from distal.base import memory
 from distal.base.checks import flag, function, instance
 from distal.engines import Progress, Runner
-from distal.engines.batch import batch_of, checked_numbers
-from distal.evaluation.result import Result
+from distal.evaluation.result import Result, result_of
+from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
 from distal.model.settings import SettingsDict
 from distal.networks import network_for
-from distal.tasks.sources import AnyTask, chosen_task
-from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import settings_in
+from distal.tasks.sources import AnyTask
+from distal.tasks.switching import Switch
 
 
 def learn(
@@ -75,45 +70,44 @@ def learn(
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and learner.kind != Chance.kind
     function("progress", progress)
-    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    moving = None if switch is None else switch_of(switch, episodes)
-    chosen = chosen_task(task, maze)
-    in_force = settings_in(chosen, settings, tuple(inspect.signature(learn).parameters))
-    shapes = network_for(in_force, chosen.inputs, chosen.outputs, {}).shapes if keep_weights else ()
-    memory.evaluation(
-        trials * len(chosen.goals),
-        episodes,
-        curves=(1 + keep_ep) * (1 + chance) * (1 if chosen.whole else 2),
-        weights=sum(rows * columns for rows, columns in shapes),
-        instead="ask for fewer trials or episodes" + (", or leave out chance" if chance else ""),
-    ).check()
+    conditions = Conditions.of(
+        settings, learn, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample,
+        seed=seed, switch=switch,
+    )  # fmt: skip
     runner = Runner.of(engine)
+    given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
+    less = " or ".join(f"{name}=False" for name, value in given.items() if value)
+    shapes = network_for(conditions.settings, conditions.task.inputs, conditions.task.outputs, {}).shapes
+    conditions.check_memory(
+        curves=(1 + keep_ep) * (1 + chance),
+        weights=keep_weights * sum(rows * columns for rows, columns in shapes),
+        less=f", pass {less}" if less else "",
+    )
+    result = evaluated(learner, conditions, runner, progress, keep_ep=keep_ep, keep_weights=keep_weights)
+    if not chance:
+        return result
+    return replace(
+        result, chance=evaluated(chance_for(learner), conditions, runner, progress, keep_ep=keep_ep)
+    )
 
-    def evaluate(one: Learner, keep_weights: bool = False) -> Result:
-        batch = batch_of(
-            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=chosen,
-            settings=in_force, resample=resample, switch=moving,
-        )  # fmt: skip
-        outcome = runner.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
-        return Result(
-            best=outcome.best,
-            learner=one,
-            task=chosen,
-            settings=in_force,
-            trials=trials,
-            resample=resample,
-            seed=seed,
-            engine=outcome.engine,
-            workers=runner.workers,
-            ep=outcome.ep,
-            hidden=outcome.hidden,
-            output=outcome.output,
-            cut=outcome.cut,
-            switch=moving,
-        )
 
-    result = evaluate(learner, keep_weights)
-    return replace(result, chance=evaluate(chance_for(learner))) if chance else result
+def evaluated(
+    learner: Learner,
+    conditions: Conditions,
+    runner: Runner,
+    progress: Progress | None,
+    *,
+    keep_ep: bool = False,
+    keep_weights: bool = False,
+) -> Result:
+    """Return the result of a learner in some conditions, without chance; arguments are those of `learn`."""
+    batch = conditions.batch([learner])
+    suited = runner.suited(batch)
+    outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
+    return result_of(
+        conditions, learner, suited, best=outcome.best, ep=outcome.ep, hidden=outcome.hidden,
+        output=outcome.output, cut=outcome.cut,
+    )  # fmt: skip
 
 
 def climb(climber: HillClimbing, **options: Any) -> Result:

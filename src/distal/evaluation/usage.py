@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, finite_numbers, instance, reading
 from distal.base.frozen import Frozen
-from distal.engines.batch import Batch, Progress
+from distal.engines.batch import Batch
+from distal.engines.engine import Progress
 from distal.engines.reference import episodes
 from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
 from distal.networks import Episode, network_for

@@ -23,6 +23,7 @@ from distal.base.checks import (
     unit_interval,
 )
 from distal.evaluation.measures import BEST, Measure
+from distal.evaluation.trials import chosen_task
 from distal.learners import KINDS, Learner
 from distal.learners.genes import decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed
@@ -32,7 +33,6 @@ from distal.search.genetic import GeneticAlgorithm
 from distal.search.genotypes import Genotypes
 from distal.search.registry import ALGORITHMS, algorithm, options_of, wrapped
 from distal.search.search import Algorithm, Search
-from distal.tasks.sources import chosen_task
 from distal.tasks.stored import task_from_fields
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, checked_task

@@ -16,6 +16,7 @@ from distal.base.checks import InputError, flag, folder, function, integer, path
 from distal.base.memory import Estimate
 from distal.engines import Runner
 from distal.evaluation.measures import BEST
+from distal.evaluation.trials import chosen_task, settings_in
 from distal.learners import KINDS, Learner, find_learner
 from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT
@@ -32,10 +33,9 @@ from distal.search.registry import options_of
 from distal.search.results import Evolved
 from distal.search.run_folder import RunFolder
 from distal.search.search import Algorithm
-from distal.tasks.sources import AnyTask, chosen_task
+from distal.tasks.sources import AnyTask
 from distal.tasks.stored import restored as rebuilt
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import settings_in
 
 GENERATIONS = 300  # after the first population, unless something else is said
 # Keywords of version 0.4 that are options of the search now, and what to write in their place.

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.engines import Batch, Runner
-from distal.engines.batch import EPs, batch_of
+from distal.engines.batch import EPs
+from distal.evaluation.trials import batch_of
 from distal.learners import Learner
 from distal.model.draws import child_seeds
 from distal.search import racing

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.engines import Batch
-from distal.engines.batch import batch_of
+from distal.evaluation.trials import batch_of
 from distal.learners import chance_for
 from distal.tasks.switching import Switch
 

@@ -14,8 +14,9 @@ from distal.base import memory
 from distal.base.checks import InputError, counted, function, path, shown
 from distal.base.files import PAGE, check_target, write_text
 from distal.engines import Batch, Progress, Runner, reference
-from distal.engines.batch import batch_of, checked_numbers, named_in_errors
-from distal.engines.numbers import COMPILED_INPUTS, COMPILED_OUTPUTS
+from distal.engines.batch import named_in_errors
+from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
+from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
 from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, find_learner, name_of
 from distal.learners.chance import Chance
@@ -27,9 +28,9 @@ from distal.model.settings import Settings, SettingsDict
 from distal.show.chance import CHANCE_TRIALS, by_chance
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of, table_of
 from distal.show.watched import Watched
-from distal.tasks.sources import AnyTask, chosen_task
+from distal.tasks.sources import AnyTask
 from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task, settings_in
+from distal.tasks.task import Task
 
 _DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page

@@ -25,6 +25,7 @@ from distal.base.checks import InputError, counted, folder, integer, number, one
 from distal.base.folders import Folder
 from distal.engines import Runner
 from distal.engines.batch import EPs
+from distal.evaluation.trials import chosen_task, settings_in
 from distal.learners import Learner, chance_for
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, held_out_seed
 from distal.model.settings import Settings, SettingsDict
@@ -40,8 +41,8 @@ from distal.studies.champion import RECORD, RULE, Champion, ChampionReport, Held
 from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import SECONDS, Event, Stage, Stages
 from distal.studies.study import Option, Study
-from distal.tasks.sources import AnyTask, chosen_task
-from distal.tasks.task import Task, settings_in
+from distal.tasks.sources import AnyTask
+from distal.tasks.task import Task
 
 FINALISTS = 10  # of each run
 BRED_FINALISTS = 64  # of those that were bred together

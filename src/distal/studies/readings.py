@@ -18,6 +18,7 @@ from distal import engines
 from distal._version import __version__
 from distal.base import memory
 from distal.engines import Runner
+from distal.evaluation.trials import checked_maze
 from distal.learners import Learner, chance_for
 from distal.learners.shipped import published_rules
 from distal.model.draws import child_seeds
@@ -43,7 +44,6 @@ from distal.studies.reproduction import TRIALS
 from distal.studies.stages import Event, Stage, Stages
 from distal.studies.study import Based, Scale
 from distal.tasks.mazes import MazeTask
-from distal.tasks.sources import checked_maze
 
 # The last number of the part that seeds of the study come from; the second is the test.
 STUDY = 8

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from distal.base.checks import InputError, flag, function, instance, shown
-from distal.model.maze import Maze, triple_t_maze
+from distal.model.maze import Maze
 from distal.tasks.gym import EnvError, EnvTask, Measure, package_of
 from distal.tasks.mazes import MazeTask
 from distal.tasks.table import Table
@@ -20,22 +20,6 @@ from distal.tasks.task import Task, checked_task
 AnyTask: TypeAlias = Any
 
 AT_ONCE = 2_000  # states that are looked for where nobody asked for a table
-
-
-def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:
-    """Return the task that is meant: that of `task_of`, or the maze, the triple T-maze if there is none."""
-    if task is None:
-        return MazeTask(checked_maze(maze))
-    if maze is not None:
-        raise InputError("task and maze are both given; leave one out")
-    return task_of(task)
-
-
-def checked_maze(maze: Maze | None) -> Maze:
-    """Return the maze, or the triple T-maze for None; refuse anything else."""
-    if maze is None:
-        return triple_t_maze()
-    return instance("maze", maze, Maze, "a Maze, as distal.maze('narrow-t') or Maze.from_file give")
 
 
 def task_of(

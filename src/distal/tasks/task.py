@@ -13,7 +13,7 @@ from distal.base.checks import InputError, counted, integer, sequence, shown
 from distal.base.display import short
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
-from distal.model.settings import MAX_NEURONS, Settings, SettingsDict
+from distal.model.settings import MAX_NEURONS, Settings
 from distal.tasks.encoders import AnyEncoder
 from distal.tasks.picture import Picture
 from distal.tasks.table import Table
@@ -155,14 +155,6 @@ class Task(ABC, Generic[W_co]):
         return f"{kind}({called}{inputs}, {outputs}, {goals})"
 
 
-def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()) -> Settings:
-    """Return the settings in force; the task says how many steps an episode has, unless they do.
-
-    `others` are the caller's own keywords, for the nearest right spelling of an unknown one.
-    """
-    return Settings.of({"steps": task.steps, **given} if task.steps is not None else given, others)
-
-
 def checked_task(task: Task[W]) -> Task[W]:
     """Return the task, if it has all that a task has."""
     given: object = task
@@ -216,15 +208,6 @@ class Aim(Generic[W]):
         if not self.phases or self.every is None:
             return self.goal
         return self.phases[min(episode // self.every, len(self.phases) - 1)]
-
-    def moves_at(self, episode: int) -> bool:
-        """Say whether a new phase begins with this episode."""
-        episode = integer("episode", episode, 0, MAX_COUNT)
-        return (
-            self.every is not None
-            and 0 < episode < len(self.phases) * self.every
-            and episode % self.every == 0
-        )
 
     @property
     def inputs(self) -> int:

@@ -21,20 +21,14 @@ from numpy.typing import NDArray
 from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.machine import available_cores
-from distal.engines.batch import (
-    Batch,
-    Progress,
-    Trials,
-    checked_call,
-    named_in_errors,
-)
+from distal.engines.batch import Batch, Trials, named_in_errors
+from distal.engines.compiled import CompiledEngine, flags, packed_changes, packed_learners
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.cpu.layout import packed
-from distal.engines.numbers import compiled_table, flags, flat, packed_changes, refusal
+from distal.engines.engine import Progress, checked_call
 from distal.engines.threads import run_in_threads
 from distal.networks.recurrent import incoming
-from distal.tasks.table import Table
 
 _log = logging.getLogger("distal")
 
@@ -55,47 +49,6 @@ FLAGS = {
     "by_layer": ("normalise", "layer"),
 }
 _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
-
-
-def supports(batch: Batch) -> str | None:
-    """Return why this engine cannot run a batch; None if it can."""
-    return refusal(batch, _table)
-
-
-def _table(batch: Batch) -> Table:
-    """Return the table of a batch's task; refuse a batch that this engine cannot run."""
-    return compiled_table(batch, "cpu")
-
-
-def run(
-    batch: Batch,
-    *,
-    keep_weights: bool = False,
-    keep_ep: bool = False,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Trials:
-    """Run all trials of a batch in `workers` threads; by default one per available core."""
-    keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
-    job = Job(batch, keep_weights, keep_ep)
-    job.compile()
-    workers = min(workers or available_cores(), len(batch))
-    memory.check_address_space(f"engine cpu with {counted(workers, 'worker')}", memory.STACK * workers)
-    blocks = list(shares(len(batch), workers))
-    counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
-    reported = 0
-
-    def report() -> None:
-        nonlocal reported
-        total = int(counters[:, 0].sum())
-        if progress is not None and total > reported:
-            progress(total - reported)
-        reported = total
-
-    jobs = [partial(job.run_block, *block, counter) for block, counter in zip(blocks, counters, strict=True)]
-    run_in_threads(jobs, workers, watch=report, stop=job.end, poll=_POLL)
-    weights = (job.hidden, job.output) if keep_weights else (None, None)
-    return Trials(job.best, job.ep if keep_ep else None, *weights)
 
 
 def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
@@ -136,11 +89,9 @@ class Job:
 
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
-        hidden = settings.hidden
-        table, learners = _table(batch), flat(batch)
-        self.kernel: Callable[..., None] = (
-            kernels.climbing_trials if learners.climbing else kernels.dsp_trials
-        )
+        hidden, table, learners = settings.hidden, engine.table(batch), packed_learners(batch)
+        climbing, dsp = kernels.climbing_trials, kernels.dsp_trials
+        self.kernel: Callable[..., None] = climbing if learners.climbing else dsp
         self.numbers = learners.numbers
         self.tables = packed_changes(learners.changes).view(np.int32)
         self.task = packed(table)
@@ -193,3 +144,43 @@ class Job:
             batch.learner, batch.goals, batch.seed, self.numbers, self.tables, self.task, self.options,
             self.local.workspace, batch.columns, self.best, self.ep, self.hidden, self.output, self.stop,
         )  # fmt: skip
+
+
+class Cpu(CompiledEngine):
+    """Runs trials in threads; by default one per available core."""
+
+    name = "cpu"
+
+    def run(
+        self,
+        batch: Batch,
+        *,
+        keep_weights: bool = False,
+        keep_ep: bool = False,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> Trials:
+        """Run all trials of a batch, as every engine does."""
+        keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
+        job = Job(batch, keep_weights, keep_ep)
+        job.compile()
+        workers = min(workers or available_cores(), len(batch))
+        memory.check_address_space(f"engine cpu with {counted(workers, 'worker')}", memory.STACK * workers)
+        blocks = list(shares(len(batch), workers))
+        counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
+        reported = 0
+
+        def report() -> None:
+            nonlocal reported
+            total = int(counters[:, 0].sum())
+            if progress is not None and total > reported:
+                progress(total - reported)
+            reported = total
+
+        jobs = [partial(job.run_block, *of, counter) for of, counter in zip(blocks, counters, strict=True)]
+        run_in_threads(jobs, workers, watch=report, stop=job.end, poll=_POLL)
+        weights = (job.hidden, job.output) if keep_weights else (None, None)
+        return Trials(job.best, job.ep if keep_ep else None, *weights)
+
+
+engine = Cpu()

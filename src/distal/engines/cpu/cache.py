@@ -34,7 +34,6 @@ SOURCES = (
     "tasks/table.py",
     "model/draws.py",
     "networks/recurrent.py",
-    "model/maze.py",
 )
 KEPT = 8  # folders of other sources or compilers that stay, the youngest
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba.core import event
 from numpy.typing import NDArray
 
-from distal.engines.batch import Batch, Progress, named_in_errors
+from distal.engines.batch import Batch, named_in_errors
 from distal.engines.cpu import Announcement, Job
 from distal.engines.cpu.kernels import (
     F1,
@@ -30,6 +30,7 @@ from distal.engines.cpu.kernels import (
     threshold,
     update,
 )
+from distal.engines.engine import Progress
 from distal.model.draws import WEIGHTS
 
 INPUTS, RECURRENT, FEEDBACK, OUTPUTS, BIASES = range(5)  # the layers, as they are counted

@@ -16,7 +16,7 @@ the bias, the hidden neurons, the outputs, and the bias of the outputs, which co
 because it is last in their sums. Places without a synapse, and lanes beyond the last
 neuron, hold garbage that is masked where it could matter.
 
-Tables are narrow or wide (see `tables`). A narrow one has three inputs and four
+Tables are narrow or wide (see `layout`). A narrow one has three inputs and four
 actions, the usual case: all sizes are known to the compiler, and a transition is found by
 its state and what is sensed. In a wide one there may be thousands of things to sense:
 what is sensed has a number, and the transitions that begin with it are a chain. Its outputs
@@ -56,9 +56,8 @@ from distal.engines.cpu.lanes import (
     splat_like,
     store,
 )
-from distal.engines.cpu.layout import EVENT_AT, NARROW, NUMBER_AT, STATE_AT, Packed
+from distal.engines.cpu.layout import EVENT_AT, INPUTS, NARROW, NUMBER_AT, OUTPUTS, STATE_AT, Packed
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.model.maze import INPUTS, OUTPUTS
 from distal.networks.recurrent import (
     FARTHEST,
     LN_2_HIGH,

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.engines.numbers import COMPILED_OUTPUTS
-from distal.model.maze import INPUTS, OUTPUTS
+from distal.engines.compiled import COMPILED_OUTPUTS
 from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
+INPUTS, OUTPUTS = 3, 4  # of a narrow table: as many as the paper's agent has
 # Where the parts of a spot begin: see `Packed`.
 EVENT_AT = INPUTS
 STATE_AT = EVENT_AT + EVENT_BITS
@@ -41,7 +41,7 @@ class Packed(NamedTuple):
 
 @lru_cache(maxsize=4)
 def packed(table: Table) -> Packed:
-    """Pack a table of up to 64 inputs and 16 actions (see `numbers.table_of`)."""
+    """Pack a table of up to 64 inputs and 16 actions (see `CompiledEngine.table`)."""
     bits = np.uint64(1) << np.arange(table.inputs, dtype=np.uint64)
     sensed = (table.observations * bits).sum(axis=1, dtype=np.uint64)
     if (table.inputs, table.outputs) == (INPUTS, OUTPUTS):

@@ -1,0 +1,227 @@
+"""The trials that evaluate learners: several for each goal of a task, all independent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.base import memory
+from distal.base.checks import MOST, InputError, counted, indices, instance, integer, sequence
+from distal.engines import Batch
+from distal.learners import Learner
+from distal.learners.genes import Decoded
+from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
+from distal.model.maze import Maze, triple_t_maze
+from distal.model.settings import Settings, SettingsDict
+from distal.tasks.mazes import MazeTask
+from distal.tasks.sources import AnyTask, task_of
+from distal.tasks.switching import Switch, switch_of
+from distal.tasks.task import Task, checked_task
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """The conditions under which learners are evaluated; `of` checks them.
+
+    Attributes:
+        task: What is to be learned.
+        settings: The settings in force.
+        episodes: Episodes in each trial.
+        trials: Trials for each goal.
+        resample: Fresh weights are drawn after this many episodes; None for never.
+        seed: The seed of all random numbers.
+        switch: When goals move, and where to, if they do.
+    """
+
+    task: Task[Any]
+    settings: Settings
+    episodes: int
+    trials: int
+    resample: int | None
+    seed: int
+    switch: Switch | None = None
+
+    @classmethod
+    def of(
+        cls,
+        settings: SettingsDict,
+        door: Callable[..., Any],
+        *,
+        task: AnyTask,
+        maze: Maze | None,
+        episodes: int,
+        trials: int,
+        resample: int | None,
+        seed: int,
+        switch: int | Switch | None = None,
+        fewest: int = 1,
+    ) -> Self:
+        """Check what `learn`, `compare` and `inspect` are given.
+
+        Args:
+            settings: The settings by name.
+            door: The function that is called, for the nearest right spelling of an unknown keyword.
+            task: As in `learn`, like all that follow.
+            maze: Short for a task.
+            episodes: Episodes in each trial.
+            trials: Trials for each goal.
+            resample: Draw fresh weights after this many episodes.
+            seed: The seed.
+            switch: When goals move.
+            fewest: The fewest episodes, and those until fresh weights, that make sense.
+
+        Returns:
+            The conditions.
+
+        Raises:
+            InputError: If something is wrong.
+        """
+        episodes = integer("episodes", episodes, fewest, MAX_COUNT)
+        if resample is not None:
+            integer("resample", resample, fewest, MAX_COUNT)
+        episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
+        moving = switch_of(switch, episodes)
+        chosen = chosen_task(task, maze)
+        in_force = settings_in(chosen, settings, tuple(signature(door).parameters))
+        return cls(chosen, in_force, episodes, trials, resample, seed, moving)
+
+    @property
+    def count(self) -> int:
+        """The number of trials."""
+        return self.trials * len(self.task.goals)
+
+    def batch(
+        self,
+        learners: Sequence[Learner],
+        *,
+        trials: int | None = None,
+        seed: int | None = None,
+        record: tuple[int, ...] | None = None,
+    ) -> Batch:
+        """Return the trials of learners, which all have the same seeds.
+
+        Args:
+            learners: The learners, all of one kind.
+            trials: Another number of trials for each goal.
+            seed: Another seed.
+            record: As in `Batch`.
+
+        Returns:
+            The batch.
+        """
+        seeds = np.full(len(learners), self.seed if seed is None else seed, np.uint64)
+        return batch_of(
+            learners, seeds, trials=self.trials if trials is None else trials, episodes=self.episodes,
+            task=self.task, settings=self.settings, resample=self.resample, record=record, switch=self.switch,
+        )  # fmt: skip
+
+    def check_memory(self, curves: int, weights: int = 0, less: str = "") -> None:
+        """Refuse an evaluation that the machine's free memory does not hold.
+
+        Args:
+            curves: How many curves of each trial are kept.
+            weights: How many weights of each trial are.
+            less: What else would take less, as the end of the refusal.
+        """
+        memory.evaluation(
+            self.count, self.episodes, curves=curves * (1 if self.task.whole else 2), weights=weights,
+            instead=f"ask for fewer trials or episodes{less}",
+        ).check()  # fmt: skip
+
+
+def batch_of(
+    learners: Sequence[Learner],
+    seeds: NDArray[np.uint64],
+    *,
+    trials: int,
+    episodes: int,
+    task: Task[Any],
+    settings: Settings,
+    resample: int | None = None,
+    record: tuple[int, ...] | None = None,
+    switch: Switch | None = None,
+) -> Batch:
+    """Return the trials that evaluate several learners, each with its own seed (n).
+
+    Learners follow one another, each with its trials, trial-major. A trial's seed is a
+    function of its learner's seed, its own number and its goal.
+
+    Args:
+        learners: The learners, all of one kind.
+        seeds: The seed of each learner.
+        trials: Trials for each goal of the task.
+        episodes: Episodes in each trial.
+        task: What is to be learned.
+        settings: The network and the readings.
+        resample: Draw fresh weights after this many episodes.
+        record: As in `Batch`.
+        switch: When goals move, and where to.
+
+    Returns:
+        The batch.
+
+    Raises:
+        InputError: If the batch would not be valid.
+    """
+    seeds = indices("seeds", seeds, MAX_SEED, np.uint64)
+    if not isinstance(learners, Decoded):
+        learners = sequence("learners", learners, "a list of learners", max(MOST, len(seeds)))
+    goals, n = len(checked_task(task).goals), len(learners)
+    if n != len(seeds):
+        raise InputError(f"there are {len(seeds)} seeds for {counted(n, 'learner')}, expected one each")
+    trials = integer("trials", trials, 1, MAX_COUNT)
+    trial, goal = np.divmod(np.arange(trials * goals), goals)
+    parts = np.stack([trial, goal, np.zeros_like(trial)], axis=1)
+    return Batch(
+        learners=learners,
+        learner=np.repeat(np.arange(n, dtype=np.int32), trials * goals),
+        goal=np.tile(goal.astype(np.int32), n),
+        seed=child_seeds(seeds[:, None], parts[None]).ravel(),
+        task=task,
+        settings=settings,
+        episodes=episodes,
+        resample=resample,
+        record=record,
+        switch=switch,
+    )
+
+
+def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:
+    """Return the task that is meant: that of `task_of`, or the maze, the triple T-maze if there is none."""
+    if task is None:
+        return MazeTask(checked_maze(maze))
+    if maze is not None:
+        raise InputError("task and maze are both given; leave one out")
+    return task_of(task)
+
+
+def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()) -> Settings:
+    """Return the settings in force; the task says how many steps an episode has, unless they do.
+
+    `others` are the caller's own keywords, for the nearest right spelling of an unknown one.
+    """
+    return Settings.of({"steps": task.steps, **given} if task.steps is not None else given, others)
+
+
+def checked_maze(maze: Maze | None) -> Maze:
+    """Return the maze, or the triple T-maze for None; refuse anything else."""
+    if maze is None:
+        return triple_t_maze()
+    return instance("maze", maze, Maze, "a Maze, as distal.maze('narrow-t') or Maze.from_file give")
+
+
+def checked_numbers(
+    episodes: int, trials: int, seed: int, resample: int | None, most_episodes: int = MAX_COUNT
+) -> tuple[int, int, int, int | None]:
+    """Return the numbers that every evaluation has, as plain integers within their bounds."""
+    return (
+        integer("episodes", episodes, 1, most_episodes),
+        integer("trials", trials, 1, MAX_COUNT),
+        integer("seed", seed, 0, MAX_SEED),
+        None if resample is None else integer("resample", resample, 1, MAX_COUNT),
+    )
