@@ -115,7 +115,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the cpu engine before the workers start, so that none of them waits or talks about it."""
-    if not hasattr(config, "workerinput") and importlib.util.find_spec("numba") is not None:
+    if config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    if importlib.util.find_spec("numba") is not None:
         from tests.compiling import compile_all
 
         compile_all()

@@ -34,6 +34,7 @@ from tests.base.test_folders import resealed, snapshot
 from tests.command_line import output
 from tests.evolutions import Stop
 from tests.mazes import T
+from tests.refusals import refused
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 
@@ -311,9 +312,9 @@ def test_a_task_made_in_python_has_to_be_given_again(tmp_path: Path) -> None:
 def test_runs_of_another_task_are_not_resumed(other: Any, problem: str, tmp_path: Path) -> None:
     interrupted(tmp_path / "runs", "CartPole-v1")
     before = snapshot(tmp_path)
-    with pytest.raises(InputError) as refused:
-        resume(tmp_path / "runs", task=other() if callable(other) else other)
-    assert str(refused.value) == f"the runs are of another task: {problem}"
+    given = other() if callable(other) else other
+    said = refused(lambda: resume(tmp_path / "runs", task=given))
+    assert said == f"the runs are of another task: {problem}"
     assert snapshot(tmp_path) == before
 
 

@@ -24,7 +24,7 @@ COMMANDS = {
     "env": ("env", "show an environment as a task: its bits, actions and states, and what chance scores"),
     "rules": ("rules", "list the rules that come with the package, or show one"),
     "learn": ("learn", "train fresh networks with a rule, beside chance"),
-    "climb": ("learn", "train fresh networks by hill climbing, beside chance"),
+    "climb": ("climb", "train fresh networks by hill climbing, beside chance"),
     "compare": ("compare", "compare learners in trials with the same seeds, beside chance"),
     "inspect": (
         "inspect",

@@ -12,9 +12,8 @@ from distal.base.checks import counted, folder
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
+from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
-from distal.cli.work import runner_of
 from distal.evaluation.inspection import (
     CHANGES,
     CRITERION,
@@ -49,16 +48,7 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("--html", metavar="FILE", help="write everything to a page")
     command.add_argument("--figures", metavar="DIR", help="write the figures as SVG into a folder")
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
-    command.add_argument(
-        "--trials", type=whole, default=_TRIALS, metavar="N",
-        help=f"trials per goal, per final position of a maze ({_TRIALS})",
-    )  # fmt: skip
-    options.add_seed(command)
-    options.add_resample(command)
-    options.add_task(command)
-    options.add_settings(command, environments=True)
-    options.add_engine(command)
+    options.add_evaluation(command, _TRIALS)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -74,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
         rules, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
         trials=args.trials, resample=args.resample, seed=args.seed,
     )  # fmt: skip
-    with runner_of(args) as runner, progress("inspecting", plan.episodes) as advance:
+    with options.runner_of(args) as runner, progress("inspecting", plan.episodes) as advance:
         found = plan.run(runner, advance)
     files = []
     if args.html is not None:

@@ -53,7 +53,7 @@ def _add(commands: Commands, study: type[Study[Any]]) -> None:
         options.add_settings(command)
     if issubclass(study, Champions):
         options.add_task(command)
-        options.add_settings(command, given_only=True, environments=True)
+        options.add_settings(command, environments=True)
     options.add_engine(command)
 
 
@@ -93,7 +93,7 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
     folder("--out", out)
     with (
         work.resumable(work.AGAIN),
-        work.runner_of(args) as runner,
+        options.runner_of(args, at_once=True) as runner,
         asked.opened(Path(out), args.force) as kept,
     ):
         work.show_plan(list(outline(asked.plan)), asked.seconds(runner), out)

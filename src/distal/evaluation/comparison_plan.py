@@ -15,7 +15,7 @@ from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import differences, in_sequence
 from distal.evaluation.result import result_of
 from distal.evaluation.trials import Conditions
-from distal.learners import Learner, chance_for, checked_learner, name_of
+from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
@@ -77,7 +77,7 @@ class ComparisonPlan:
         given = sequence("learners", learners, "a list of learners")
         if not 2 <= len(given) <= MOST_LEARNERS:
             raise InputError(f"learners has {len(given)} entries, expected 2 to {MOST_LEARNERS} to compare")
-        chosen = [checked_learner(one) for one in given]
+        chosen = [find_learner(one) for one in given]
         conditions = Conditions.of(settings, compare, **asked)
         until_decided = flag("until_decided", until_decided)
         first, most = _limits(conditions, until_decided, most_trials)

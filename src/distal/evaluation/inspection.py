@@ -30,7 +30,7 @@ from distal.base.significance import SIGNIFICANT, mean_interval, paired, standar
 from distal.evaluation import row_figures
 from distal.evaluation.result import Result
 from distal.evaluation.usage import LAYERS, Usage
-from distal.learners import checked_learner, name_of
+from distal.learners import find_learner, name_of
 from distal.learners.dsp import NUMBERS, ROWS, Rule
 
 if TYPE_CHECKING:
@@ -380,7 +380,7 @@ def _read_smallest(given: Mapping[str, Any]) -> Smallest:
 
 def checked_rule(given: object) -> Rule:
     """Return a rule, or the one that a name stands for; other learners have no rows and are refused."""
-    learner = checked_learner(given)
+    learner = find_learner(given)
     if not isinstance(learner, Rule):
         raise InputError(
             f"{name_of(learner)!r} is no rule, and has no rows to inspect; give one such as evolved:1"

@@ -10,7 +10,7 @@ from distal.base.checks import flag, function, instance
 from distal.engines import Progress, Runner
 from distal.evaluation.result import Result, result_of
 from distal.evaluation.trials import Conditions
-from distal.learners import Learner, chance_for, checked_learner
+from distal.learners import Learner, chance_for, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
@@ -66,7 +66,7 @@ def learn(
     Raises:
         InputError: If an argument is wrong, or the curves would not fit in memory.
     """
-    learner = checked_learner(learner)
+    learner = find_learner(learner)
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and learner.kind != Chance.kind
     function("progress", progress)

@@ -26,7 +26,7 @@ from distal.evaluation.inspection import CHANGES, checked_rule, listed
 from distal.evaluation.result import Result
 from distal.evaluation.usage import Usage
 from distal.learners.dsp import Rule
-from distal.learners.shipped import SHIPPED, is_there
+from distal.learners.shipped import SHIPPED, is_there, shipped_rules
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -216,7 +216,7 @@ def find_rules(given: object) -> tuple[Rule, ...]:
     """
     if isinstance(given, str | Path):
         if str(given) in SHIPPED:
-            return SHIPPED[str(given)]()
+            return shipped_rules(str(given))
         if is_there(given) and Path(given).is_dir():
             return _in_folder(Path(given))
     if isinstance(given, str | Path | Rule):
