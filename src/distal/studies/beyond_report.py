@@ -146,7 +146,7 @@ def verdicts(outcome: Outcome, scale: Scale) -> Table:
     for pair, one in outcome.comparisons.items():
         found.setdefault(sort(pair), Counter())[one.better] += 1
     cells = [[*words, *(str(count[better]) for better in VERDICTS)] for words, count in found.items()]
-    columns = ("these", "against", "measured by", *VERDICTS.values())
+    columns = ("learners", "against", "measured by", *VERDICTS.values())
     return Table("", question.title, "", columns, cells)
 
 

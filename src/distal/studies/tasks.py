@@ -298,8 +298,21 @@ class TasksReport(Report[TaskStudy]):
         return self.outcome.to_dict()
 
     def summary(self) -> Sequence[Table | Text]:
-        """Return how the rules evolved for each task do."""
-        return [self._verdicts()]
+        """Return what is shown of the rule evolved for each task, after every number of episodes."""
+        rows = []
+        for outcome in self.outcome.outcomes:
+            for rule, versus in zip(outcome.tested[RULE].marks, outcome.versus, strict=True):
+                best = (minus(f"{value.value:.2f}") for value in (rule.best, rule.chance))
+                gaps = verdict(rule.gap), verdict(versus)
+                rows.append([outcome.world.title, f"{rule.episodes:,}", *best, *gaps, percent(rule.retained)])
+        table = Table(
+            "", "The rule evolved for each task",
+            f"Mean best EP after some episodes. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against "
+            "chance and against hill climbing evolved for the task. Kept: the share of the episodes after the first success that "
+            "succeed again.",
+            ("task", "after", "rule", "chance", "against chance", "against climbing", "kept"), rows,
+        )  # fmt: skip
+        return [table]
 
     def blocks(self) -> Sequence[Block]:
         """Return the whole page."""
@@ -320,8 +333,8 @@ class TasksReport(Report[TaskStudy]):
                 "row is better than the learner of another, the scales alone do more than that learner does."
             ),
             Text(
-                "Every number is a mean *best* EP so far, and lower is better. Chance falls too, because the best of many tries "
-                "is kept: a learner that is not below chance shows nothing. *Kept* is the share of the episodes after a "
+                "Every number is a mean best EP so far, and lower is better. Chance falls too, because the best of many tries "
+                "is kept: a learner that is not below chance shows nothing. Kept is the share of the episodes after a "
                 "trial’s first success that succeed again."
             ),
             Text(
@@ -336,7 +349,7 @@ class TasksReport(Report[TaskStudy]):
                 f"{SIGNIFICANT} if nothing learned."
             ),
             Heading("In short"),
-            self._verdicts(),
+            *self.summary(),
             Figure(
                 "tasks", "Mean best EP so far, a panel for each task",
                 "Lower is better; bands are 95 % intervals (1.96 standard errors). Grey: chance in the same trials, with the scales "
@@ -359,22 +372,6 @@ class TasksReport(Report[TaskStudy]):
                 "uses. `tasks.json`, beside this page, holds all numbers and the evolved rules."
             ),
         ]  # fmt: skip
-
-    def _verdicts(self) -> Table:
-        """Return what is shown of the rule evolved for each task, after every number of episodes."""
-        rows = []
-        for outcome in self.outcome.outcomes:
-            for rule, versus in zip(outcome.tested[RULE].marks, outcome.versus, strict=True):
-                best = (minus(f"{value.value:.2f}") for value in (rule.best, rule.chance))
-                gaps = verdict(rule.gap), verdict(versus)
-                rows.append([outcome.world.title, f"{rule.episodes:,}", *best, *gaps, percent(rule.retained)])
-        return Table(
-            "", "The rule evolved for each task",
-            f"Mean best EP after some episodes. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against "
-            "chance and against hill climbing evolved for the task. Kept: the share of the episodes after the first success that "
-            "succeed again.",
-            ("task", "after", "rule", "chance", "against chance", "against climbing", "kept"), rows,
-        )  # fmt: skip
 
 
 def _task(outcome: Outcome) -> Table:
