@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,16 +11,7 @@ from distal.base.colours import LIGHT
 from distal.engines.batch import best_so_far
 from distal.show import watch
 from distal.show.watched import Watched
-from tests.show.pages import (
-    RING,
-    SMALL,
-    Opened,
-    drawn,
-    of_colour,
-)
-
-if TYPE_CHECKING:
-    pass
+from tests.show.pages import RING, SMALL, Opened, drawn, of_colour
 
 
 def test_the_ep_stands_beside_the_best_so_far_in_the_figures(opened: Opened, compared: Watched) -> None:

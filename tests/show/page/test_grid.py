@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -28,9 +27,6 @@ from tests.show.pages import (
     ring,
     state,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_the_goal_that_is_drawn_is_that_of_the_episode(opened: Opened, moving: Watched) -> None:

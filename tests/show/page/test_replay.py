@@ -26,11 +26,7 @@ from distal.show.trial_page import page_data
 from distal.show.watched import Watched
 from distal.tasks.switching import Switch
 from tests.mazes import T
-from tests.show.pages import (
-    CHANCE,
-    CLIMBER,
-    RING,
-)
+from tests.show.pages import CHANCE, CLIMBER, RING
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
