@@ -120,12 +120,6 @@ def test_a_caption_says_what_is_shown_and_how_it_ended() -> None:
         assert scene.caption(2) == ("best of 3 episodes", f"{ending}: EP -4")
 
 
-def test_a_key_names_the_colours_that_are_there() -> None:
-    for symbol, roles in ((".", ["start", "goal"]), ("H", ["start", "goal", "pit"])):
-        walked = GridWalk(Picture([f"{symbol}.G"], cells=[1, 2]), (0, 1), 1, True)
-        assert Scene(1, walked, "hc").roles == roles
-
-
 def colour(frame: Any, y: float, x: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in frame[int(y), int(x)])
 
