@@ -126,10 +126,7 @@ def _elsewhere(data: Data) -> Drawing:
         rows = data["elsewhere"][name]
         for k, (other, colour) in enumerate((("chance", "dsp"), ("climber", "hc"))):
             gaps = [row[f"minus_{other}"] for row in rows]
-            ends = [
-                [one["value"] - one["low"] for one in gaps],
-                [one["high"] - one["value"] for one in gaps],
-            ]
+            ends = [[one["value"] - one["low"] for one in gaps], [one["high"] - one["value"] for one in gaps]]
             axes.errorbar(
                 [one["value"] for one in gaps], np.arange(len(rows)) + 0.16 * (2 * k - 1), xerr=ends, fmt="o",
                 markersize=3.2, linewidth=1.1, color=LIGHT[colour],

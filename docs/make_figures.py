@@ -90,11 +90,7 @@ class Drawing:
         dx, dy = (x1 - x0) / length, (y1 - y0) / length
         self.line([*points[:-1], (x1 - 6 * dx, y1 - 6 * dy)], f"s-{colour}", width)
         base, side = (x1 - 9 * dx, y1 - 9 * dy), (4.5 * -dy, 4.5 * dx)
-        corners = [
-            (x1, y1),
-            (base[0] + side[0], base[1] + side[1]),
-            (base[0] - side[0], base[1] - side[1]),
-        ]
+        corners = [(x1, y1), (base[0] + side[0], base[1] + side[1]), (base[0] - side[0], base[1] - side[1])]
         path = " ".join(f"{x:.4g},{y:.4g}" for x, y in corners)
         self.parts.append(f'<polygon points="{path}" class="{colour}"/>')
 
@@ -410,11 +406,7 @@ def warp() -> Drawing:
     """Draw how a trial lies in a warp of the gpu engine."""
     d = Drawing(720, 448, "One warp of 32 lanes runs one trial: lanes are neurons, registers are weights")
     left, cell, top = 150, 17, 60
-    groups = (
-        (0, 20, "20 hidden neurons", "dsp"),
-        (20, 24, "4 outputs", "soft"),
-        (24, 32, "idle", "line"),
-    )
+    groups = ((0, 20, "20 hidden neurons", "dsp"), (20, 24, "4 outputs", "soft"), (24, 32, "idle", "line"))
     for first, last, name, colour in groups:
         d.text(left + cell * (first + last) / 2, top - 26, name, "small soft")
         for lane in range(first, last):

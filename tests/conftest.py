@@ -102,8 +102,7 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave figures of reports empty, where the claim is not about them; each takes half a second."""
-    for module in ("report", "task_report", "beyond_report"):
-        monkeypatch.setattr(f"distal.studies.{module}.render", lambda _: ("<svg>\n</svg>", b"\x89PNG"))
+    monkeypatch.setattr("distal.studies.report.render", lambda _: ("<svg>\n</svg>", b"\x89PNG"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -116,7 +115,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the cpu engine before the workers start, so that none of them waits or talks about it."""
-    if not hasattr(config, "workerinput") and importlib.util.find_spec("numba") is not None:
+    if config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    if importlib.util.find_spec("numba") is not None:
         from tests.compiling import compile_all
 
         compile_all()

@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+from distal.studies.task_study import TaskStudy
 
 import distal
 from distal import (
@@ -75,7 +76,6 @@ from distal.studies.champion import HeldOut
 from distal.studies.reading_outcome import ReadingStudy
 from distal.studies.reproduction import Reproduction
 from distal.studies.study import Scale
-from distal.studies.task_study import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
@@ -456,7 +456,7 @@ def reproduction() -> Reproduction:
     """Return a reproduction of nothing: one rule, one climber, two trials, three episodes."""
     tests = ("dsp", "hc", "dsp_resampled", "hc_resampled", "chance", "chance_hc")
     return Reproduction(
-        Scale("quick", 1, 0, 3), 0, "evolved", "remeasured", SHORT, SMALL, "cpu", {}, {}, {},
+        Scale("quick", 1, 0, episodes=3), 0, "evolved", "remeasured", SHORT, SMALL, "cpu", {}, {}, {},
         {"dsp": (RULE,), "hc": (CLIMBER,)}, {test: np.ones((1, 2, 3), np.int32) for test in tests},
         {}, {}, {}, Appendix((3,), *(np.ones((15, 2, 1), np.int32),) * 3, narrow=None),
     )  # fmt: skip
@@ -791,7 +791,6 @@ UNIT, OTHERS = row(0.5, share), row((), either)
 ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
 RULE_NUMBERS: Rows = {"eta": UNIT, "theta": UNIT, **ALPHAS}
 CLIMBER_FILE = CLIMBER.named("a climber").to_dict()
-NAMED: Rows = {"climber": row(CLIMBER, one(HillClimbing)), "by_chance": row(RANDOM, one(Chance))}
 MANY_RULES = {
     "learners": row((RULE, RULE), never),
     "learner": row(np.array([0, 1], np.int32), some(np.ndarray)),
@@ -818,7 +817,7 @@ def learning() -> list[Door]:
             "most_trials": row(100, none_or(whole(50, 2**32 - 1, quick=1000))),
         }),
         Door("distal.Comparison.plot", method(comparison, "plot"), AX),
-        Door("distal.climb", distal.climb, {"climber": NAMED["climber"], **NUMBERS}),
+        Door("distal.climb", distal.climb, {"climber": row(CLIMBER, one(HillClimbing)), **NUMBERS}),
         Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
         Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
         Door("distal.Result.from_dict", Result.from_dict, {"data": (lambda: result().to_dict(True), never)}),
@@ -906,7 +905,7 @@ def learning() -> list[Door]:
         }),
         Door("distal.tasks.gym.EnvWalk.act", method(lambda: EnvWalk(task(), 3), "act"), {"action": HEADED}),
         *(
-            Door("distal.find_learner", distal.find_learner, {"name": row(name, never), **NAMED})
+            Door("distal.find_learner", distal.find_learner, {"learner": row(name, LEARNER[1])})
             for name in ("hc", "climber.json")
         ),
         Door("distal.find_rule", distal.find_rule, {"name": row("rule.json", never), "others": OTHERS}),
@@ -1271,12 +1270,9 @@ def machinery() -> list[Door]:
                 }),
             )
         ),
-        *(
-            Door(f"distal.tasks.task.Aim.{name}", getattr(Aim(TASK, 0, (0, 1), 2), name), {
-                "episode": row(3, whole(0, 2**32 - 1)),
-            })
-            for name in ("goal_in", "moves_at")
-        ),
+        Door("distal.tasks.task.Aim.goal_in", Aim(TASK, 0, (0, 1), 2).goal_in, {
+            "episode": row(3, whole(0, 2**32 - 1)),
+        }),
         Door("distal.networks.run_episode", run_episode, {
             "network": (lambda: agent().network, never), "weights": (lambda: agent().weights, never),
             "task": row(Aim(TASK, 1), never), "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
@@ -1290,7 +1286,7 @@ def machinery() -> list[Door]:
         }),
         Door("distal.networks.network_for", networks.network_for, {
             "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
-            "numbers": row({"alpha_h": 0.5}, never),
+            "numbers": row({"alpha_h": 0.5}, some(dict)),
         }),
         Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),

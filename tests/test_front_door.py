@@ -71,4 +71,4 @@ def helps(parser: argparse.ArgumentParser) -> dict[str, str | None]:
 def test_the_line_about_a_command_is_the_one_that_its_module_gives() -> None:
     assert helps(make_parser()) == {name: about for name, (_, about) in COMMANDS.items()}
     for chosen in COMMANDS:
-        assert list(helps(make_parser(chosen))) == list(COMMANDS)
+        assert set(helps(make_parser(chosen))) == set(COMMANDS)

@@ -48,7 +48,7 @@ LATE = {
     ("cli", "distal.base.checks"): "likewise",
     ("cli", "distal.cli.terminal"): "imports rich; likewise",
     ("cli.parser", "distal.cli.terminal"): "likewise",
-    ("cli.work", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
+    ("cli.options", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
     ("cli.inspect", "distal.show.inspection_page"): "imports the figures; no other command needs them",
     ("cli.watch", "distal.show.film"): "imports Pillow",
     ("cli.watch", "distal.show.scenes"): "imports Pillow",

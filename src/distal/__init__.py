@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from distal.evaluation.comparison_plan import compare as compare
     from distal.evaluation.difference import PairedDifference as PairedDifference
     from distal.evaluation.inspection import Inspection as Inspection
-    from distal.evaluation.inspection import inspect as inspect
+    from distal.evaluation.inspection_plan import inspect as inspect
+    from distal.evaluation.inspection_plan import inspect_set as inspect_set
     from distal.evaluation.learn import climb as climb
     from distal.evaluation.learn import learn as learn
     from distal.evaluation.result import Difference as Difference
     from distal.evaluation.result import Result as Result
     from distal.evaluation.rule_set import RuleSet as RuleSet
-    from distal.evaluation.rule_set import inspect_set as inspect_set
     from distal.learners import PlasticNetwork as PlasticNetwork
     from distal.learners import find_learner as find_learner
     from distal.learners.chance import Chance as Chance
@@ -62,17 +62,17 @@ if TYPE_CHECKING:
     from distal.search.racing import Race as Race
     from distal.search.restarts import Restarts as Restarts
     from distal.search.results import Evolved as Evolved
-    from distal.studies.beyond_study import BeyondStudy as BeyondStudy
-    from distal.studies.beyond_study import study_beyond as study_beyond
+    from distal.studies.beyond import study_beyond as study_beyond
+    from distal.studies.beyond_outcome import BeyondStudy as BeyondStudy
     from distal.studies.champion import Champion as Champion
     from distal.studies.champions import champions as champions
     from distal.studies.experiments import reproduce as reproduce
     from distal.studies.reading_outcome import ReadingStudy as ReadingStudy
     from distal.studies.readings import study_readings as study_readings
+    from distal.studies.registry import write_report as write_report
     from distal.studies.reproduction import Reproduction as Reproduction
-    from distal.studies.task_study import TaskStudy as TaskStudy
-    from distal.studies.task_study import study_tasks as study_tasks
-    from distal.studies.writing import write_report as write_report
+    from distal.studies.tasks import TaskStudy as TaskStudy
+    from distal.studies.tasks import study_tasks as study_tasks
     from distal.tasks.checking import check_task as check_task
     from distal.tasks.gym import EnvTask as EnvTask
     from distal.tasks.sources import task_of as task_of
@@ -92,10 +92,11 @@ _HOMES = {
     "evaluation.comparison": "Comparison",
     "evaluation.comparison_plan": "compare",
     "evaluation.difference": "PairedDifference",
-    "evaluation.inspection": "Inspection inspect",
+    "evaluation.inspection": "Inspection",
+    "evaluation.inspection_plan": "inspect inspect_set",
     "evaluation.learn": "climb learn",
     "evaluation.result": "Difference Result",
-    "evaluation.rule_set": "RuleSet inspect_set",
+    "evaluation.rule_set": "RuleSet",
     "learners": "PlasticNetwork find_learner",
     "learners.chance": "Chance",
     "learners.checking": "check_learner",
@@ -111,15 +112,16 @@ _HOMES = {
     "search.racing": "Race",
     "search.restarts": "Restarts",
     "search.results": "Evolved",
-    "studies.beyond_study": "BeyondStudy study_beyond",
+    "studies.beyond": "study_beyond",
+    "studies.beyond_outcome": "BeyondStudy",
     "studies.champion": "Champion",
     "studies.champions": "champions",
     "studies.experiments": "reproduce",
     "studies.reading_outcome": "ReadingStudy",
     "studies.readings": "study_readings",
     "studies.reproduction": "Reproduction",
-    "studies.task_study": "TaskStudy study_tasks",
-    "studies.writing": "write_report",
+    "studies.tasks": "TaskStudy study_tasks",
+    "studies.registry": "write_report",
     "tasks.checking": "check_task",
     "tasks.gym": "EnvTask",
     "tasks.sources": "task_of",

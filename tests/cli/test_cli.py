@@ -110,7 +110,7 @@ def test_a_command_chooses_its_engine_once_and_has_one_runner(
     for module in ("registry", "runner", "spread"):
         monkeypatch.setattr(sys.modules[f"distal.engines.{module}"], "load", chosen)
     monkeypatch.setattr(Runner, "__init__", counted)
-    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, 3))
+    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, episodes=3))
     monkeypatch.setattr(ReproductionReport, "write", Mock(side_effect=InputError("all is run")))
     monkeypatch.chdir(tmp_path)
     engine = ["--engine", "cpu"] if command[0] != "watch" else []

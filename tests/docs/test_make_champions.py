@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError
 from distal.model.draws import child_seed
 
 ROOT = Path(__file__).parents[2]
@@ -88,11 +87,6 @@ def test_a_quick_run_writes_tables_and_numbers_which_are_those_of_learn(
     assert sigmoid["minus_chance"]["value"] == pytest.approx(there.fitness - there.chance.fitness)
     page = (tmp_path / "champions-tables.md").read_text(encoding="utf-8")
     assert all(f"### Rows of {rule.name}" in page for rule in distal.champion_rules())
-
-
-def test_a_quick_run_does_not_replace_the_kept_numbers(making: ModuleType) -> None:
-    with pytest.raises(InputError, match="--quick is for another folder"):
-        making.main(["--quick"])
 
 
 def test_what_is_inside_is_what_inspect_finds(numbers: ModuleType) -> None:

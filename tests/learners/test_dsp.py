@@ -166,19 +166,6 @@ def test_resampling_draws_fresh_weights_and_forgets_the_previous_ep() -> None:
     assert forgotten  # at least once the previous EP, had it been kept, would have said −1
 
 
-@pytest.mark.parametrize(
-    "reading",
-    [{"m_ties": "punish"}, {"trace_pre": "previous"}, {"normalise": "layer"}, {"normalise": "none"}],
-)
-def test_readings_of_the_update_leave_the_first_episode_alone_and_change_later_ones(
-    reading: dict[str, Any],
-) -> None:
-    rule = published_rule(2)
-    default, other = run(rule, 30), run(rule, 30, **reading)
-    assert default[0].walk.cells == other[0].walk.cells
-    assert any((a.weights.hidden != b.weights.hidden).any() for a, b in zip(default, other, strict=True))
-
-
 @given(rules, seeds, settings_of(max_steps=20), mazes(), st.sampled_from(["neuron", "layer"]))
 @hypothesis_settings(max_examples=50)
 def test_norms_are_one_after_an_update(

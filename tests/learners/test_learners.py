@@ -250,7 +250,7 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
 def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
     monkeypatch.setattr(gpu, "supports", lambda batch: "engine gpu has no room; use engine cpu")
-    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, 2))
+    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, episodes=2))
     result = distal.reproduce("quick", engine="auto", maze=T, steps=3)
     assert len(result.evolved["hc"].winners) == 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,7 @@ from distal.model import draws
 from distal.model.maze import LEFT, STOP, STRAIGHT, Maze
 from distal.model.settings import Settings
 from distal.networks import Recurrent, Weights, run_episode
-from distal.tasks.mazes import MazeTask, episodic_performance
+from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
 from tests.mazes import T
 from tests.reflex import reflex, walk
@@ -58,20 +57,6 @@ def test_an_agent_that_stops_has_ep_n_steps_plus_its_distance() -> None:
 def test_the_goal_may_be_reached_in_the_very_last_step() -> None:
     assert walk(reflex(), T, goal=0, steps=3).ep == 3
     assert walk(reflex(), T, goal=0, steps=2).ep == 2 + 1
-
-
-@pytest.mark.parametrize(
-    ("steps", "reached", "distance", "pits", "ep"),
-    [
-        (1, True, 0, 0, 1),
-        (100, True, 0, 0, 100),
-        (40, True, 0, 2, 50),
-        (100, False, 39, 0, 139),
-        (100, False, 0, 3, 115),
-    ],
-)
-def test_ep_in_all_cases(steps: int, reached: bool, distance: int, pits: int, ep: int) -> None:
-    assert episodic_performance(steps, reached, distance, pits, n_steps=100) == ep
 
 
 def test_the_record_holds_the_activations_of_every_step() -> None:

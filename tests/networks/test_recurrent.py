@@ -103,16 +103,6 @@ def test_sums_go_in_ascending_order_with_32_bit_rounding_at_each_step() -> None:
     assert ordered_sum(row[:, ::-1]).tolist() == [2**24 + 8]  # 9, then 9 + 2^24 to even
 
 
-def test_an_empty_past_contributes_nothing() -> None:
-    weights = Recurrent().fresh_weights(seed=0, episode=0)
-    one, other = (
-        network.propagate(weights, network.start(), bits(1, 0, 1, 1))
-        for network in (Recurrent(alpha_h=0, alpha_o=0), Recurrent(alpha_h=1, alpha_o=1))
-    )
-    assert one.hidden.tolist() == other.hidden.tolist()
-    assert one.outputs.tolist() == other.outputs.tolist()
-
-
 def test_continuous_neurons_pass_on_the_logistic_function_of_their_sum() -> None:
     # One hidden neuron, from the bias alone: its sum is ln 3, so it passes on 3/4; the outputs see
     # 3/4 of their weights. With the sum −ln 3 it passes on 1/4 and does not count as active.

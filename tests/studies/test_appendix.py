@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import distal
-from distal import InputError, Settings, write_report
+from distal import InputError, Settings
 from distal.base import significance
 from distal.base.colours import LIGHT
 from distal.base.folders import Manifest, read_manifest
@@ -30,13 +31,10 @@ from distal.studies.report import Table
 from distal.studies.reproduction import Reproduction
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event
-from distal.studies.study import Scale
 from tests.mazes import T
 
 pytestmark = pytest.mark.usefixtures("rough")
 
-TINY = Scale("quick", runs=2, generations=1, episodes=120)
-SMALL: dict[str, Any] = {"maze": T, "steps": 25, "hidden": 5, "seed": 3}
 NEW = ("appendix_dsp", "appendix_dsp_resampled", "appendix_chance", "appendix_narrow")
 
 
@@ -125,16 +123,6 @@ def test_the_lowest_with_resampling_is_found_at_every_mark() -> None:
 # ------------------------------------------------------------------ in a reproduction
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
-    folder = tmp_path_factory.mktemp("appendix") / "out"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(Experiments.SCALES, "quick", TINY)
-        result = reproduce("quick", out=folder, **SMALL)
-    write_report(result, folder)
-    return result, folder
-
-
 def of_appendix(lines: list[Line]) -> list[Line]:
     return [line for line in lines if line.section.startswith("The appendix")]
 
@@ -148,11 +136,9 @@ def at_paper_scale(result: Reproduction, found: Appendix) -> Reproduction:
     return replace(result, scale=Experiments.SCALES["paper"], curves=longer, appendix=found)
 
 
-def test_fifteen_of_the_45_judged_numbers_are_those_of_the_appendix(
-    small: tuple[Reproduction, Path],
-) -> None:
+def test_fifteen_of_the_45_judged_numbers_are_those_of_the_appendix(tiny: tuple[Reproduction, Path]) -> None:
     shifts = {1: 30, 2: -30, 5: 4}
-    lines = compare(at_paper_scale(small[0], made_up(shifts)))
+    lines = compare(at_paper_scale(tiny[0], made_up(shifts)))
     assert agreement(lines).split(" numbers")[0].endswith(" of 45")
     first, *_ = rest = of_appendix(lines)
     assert first.section == "The appendix: the fifteen published rules after 10,000 episodes"
@@ -169,8 +155,8 @@ def test_fifteen_of_the_45_judged_numbers_are_those_of_the_appendix(
     assert shown["resampled, the lowest of the fifteen at 10,000"].paper == 39.32
 
 
-def test_fewer_episodes_than_the_papers_are_shown_and_not_judged(small: tuple[Reproduction, Path]) -> None:
-    result, folder = small
+def test_fewer_episodes_than_the_papers_are_shown_and_not_judged(tiny: tuple[Reproduction, Path]) -> None:
+    result, folder = tiny
     lines = of_appendix(compare(result))
     assert lines[0].section.endswith("after 10,000 episodes (here 120, not judged)")
     assert {line.verdict for line in lines} == {""}
@@ -181,35 +167,34 @@ def test_fewer_episodes_than_the_papers_are_shown_and_not_judged(small: tuple[Re
     assert (data["judged"], data["agree"]) == (False, None)
 
 
-def test_the_trials_are_those_of_each_rule_alone(small: tuple[Reproduction, Path]) -> None:
-    result = small[0]
-    assert result.appendix.marks == (100, 120)
-    rule = published_rules()[6]
+def test_the_trials_are_those_of_each_rule_alone(tiny: tuple[Reproduction, Path]) -> None:
+    found, rule = tiny[0].appendix, published_rules()[6]
+    assert found.marks == (100, 120)
     plain, resampled = (int(seed) for seed in draws.child_seeds(3, [[6, number, 7] for number in (8, 9)]))
-    given: Any = {"trials": 5, "episodes": 120, "steps": 25, "hidden": 5}
+    given: Any = {"trials": 5, "episodes": 120}
     expected = {
-        "plain": distal.learn(rule, seed=plain, maze=T, **given),
-        "resampled": distal.learn(rule, seed=resampled, maze=T, resample=100, **given),
-        "chance": distal.learn(chance_for(rule), seed=plain, maze=T, **given),
+        "plain": distal.learn(rule, seed=plain, **given),
+        "resampled": distal.learn(rule, seed=resampled, resample=100, **given),
+        "chance": distal.learn(chance_for(rule), seed=plain, **given),
         "narrow": distal.learn(rule, seed=plain, maze=maze("narrow-t"), **given),
     }
     for name, learned in expected.items():
-        assert (getattr(result.appendix, name)[6] == learned.best[:, [99, 119]]).all()
+        assert (getattr(found, name)[6] == learned.best[:, [99, 119]]).all()
 
 
+@pytest.mark.usefixtures("at_tiny_scale")
 def test_published_rules_are_not_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(Experiments.SCALES, "quick", TINY)
     monkeypatch.setattr(experiments, "_MANY", 1)
-    result = reproduce("quick", rules="published", **SMALL)
+    result = reproduce("quick", rules="published", maze=T, steps=25, hidden=5)
     assert {name for name in result.seconds if name.startswith("appendix")} == {"appendix_narrow"}
     for name, test in (("plain", "dsp"), ("resampled", "dsp_resampled"), ("chance", "chance")):
         assert (getattr(result.appendix, name) == result.curves[test][:, :, [99, 119]]).all()
 
 
-def test_the_narrow_maze_is_not_shown_beside_itself(small: tuple[Reproduction, Path]) -> None:
+def test_the_narrow_maze_is_not_shown_beside_itself(tiny: tuple[Reproduction, Path]) -> None:
     stages = {stage.name for stage in Experiments(settings=Settings(), maze=maze("narrow-t")).plan}
     assert stages & set(NEW) == set(NEW[:3])
-    result = replace(small[0], appendix=replace(small[0].appendix, narrow=None))
+    result = replace(tiny[0], appendix=replace(tiny[0].appendix, narrow=None))
     assert result.appendix.to_dict()["narrow_t"] is None
     (table,) = [
         block
@@ -223,11 +208,12 @@ def test_the_narrow_maze_is_not_shown_beside_itself(small: tuple[Reproduction, P
 # ------------------------------------------------------------------ folders
 
 
+@pytest.mark.usefixtures("at_tiny_scale")
 def test_a_folder_of_an_earlier_version_gets_what_it_lacks(
-    small: tuple[Reproduction, Path], monkeypatch: pytest.MonkeyPatch
+    tiny: tuple[Reproduction, Path], tmp_path: Path
 ) -> None:
-    result, folder = small
-    monkeypatch.setitem(Experiments.SCALES, "quick", TINY)
+    folder = tmp_path / "copy"
+    shutil.copytree(tiny[1], folder)
     manifest = read_manifest(folder)
     assert manifest is not None
     for path in folder.rglob("*appendix*"):
@@ -241,37 +227,30 @@ def test_a_folder_of_an_earlier_version_gets_what_it_lacks(
         if event.done == 0 and not event.stage.runs:
             run.append(event.stage.name)
 
-    again = reproduce("quick", out=folder, progress=told, **SMALL)
+    again = reproduce("quick", seed=3, out=folder, progress=told)
     assert run == list(NEW)
-    assert again.maze == T
-    assert (again.appendix.plain == result.appendix.plain).all()
+    assert (again.appendix.plain == tiny[0].appendix.plain).all()
     assert {path: path.read_bytes() for path in kept} == kept
-    write_report(again, folder)
-    assert (folder / "figures" / "appendix.svg").is_file()
 
 
-def test_a_folder_with_another_maze_is_refused_by_the_name_of_its_maze(
-    small: tuple[Reproduction, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = small[1]
-    monkeypatch.setitem(Experiments.SCALES, "quick", TINY)
-    claim = json.loads((folder / "reproduction.json").read_text())
-    before = (folder / "reproduction.json").read_text()
-    (folder / "reproduction.json").write_text(json.dumps({**claim, "maze": list(maze("narrow-t").picture)}))
-    with pytest.raises(InputError, match=r"with other options \(maze narrow-t\); name another with --out"):
-        reproduce("quick", out=folder, **{**SMALL, "maze": None})
-    (folder / "reproduction.json").write_text(before)
-    with pytest.raises(InputError, match=r"with other options \(maze\); name another"):
-        reproduce("quick", out=folder, **{**SMALL, "maze": None})
+@pytest.mark.usefixtures("at_tiny_scale")
+def test_a_folder_with_another_maze_is_refused_by_the_name_of_its_maze(tmp_path: Path) -> None:
+    asked = Experiments(settings=Settings(), maze=maze("narrow-t"))
+    for described, words in ((asked, "maze narrow-t"), (replace(asked, maze=T), "maze")):
+        out = tmp_path / words
+        with described.opened(out):
+            pass
+        with pytest.raises(InputError, match=rf"with other options \({words}\); name another with --out"):
+            reproduce("quick", out=out)
 
 
 # ------------------------------------------------------------------ the report
 
 
-def test_the_figure_is_the_first_and_shows_both_mazes_and_chance(small: tuple[Reproduction, Path]) -> None:
-    assert figures.all_figures(small[0])[0].name == "appendix"
+def test_the_figure_is_the_first_and_shows_both_mazes_and_chance(tiny: tuple[Reproduction, Path]) -> None:
+    assert figures.all_figures(tiny[0])[0].name == "appendix"
     found = made_up({1: 30})
-    figure = figures.appendix(at_paper_scale(small[0], found))
+    figure = figures.appendix(at_paper_scale(tiny[0], found))
     (axes,) = figure.axes
     assert axes.get_xlim() == axes.get_ylim()
     assert axes.get_xlabel() == "fitness after 10,000 episodes: the paper"
@@ -288,8 +267,8 @@ def test_the_figure_is_the_first_and_shows_both_mazes_and_chance(small: tuple[Re
     assert texts[1] == f"narrow-t: {found.in_narrow}"
 
 
-def test_table_and_json_hold_the_fifteen(small: tuple[Reproduction, Path]) -> None:
-    result, folder = small
+def test_table_and_json_hold_the_fifteen(tiny: tuple[Reproduction, Path]) -> None:
+    result, folder = tiny
     rows = list(csv.DictReader((folder / "tables" / "appendix.csv").read_text().splitlines()))
     data = json.loads((folder / "results.json").read_text())["appendix"]
     assert len(rows) == len(data["rules"]) == 15

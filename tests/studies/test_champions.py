@@ -249,17 +249,6 @@ def test_other_options_and_other_peoples_folders_are_refused(folder: Path, tmp_p
     assert not (tmp_path / "new").exists()
 
 
-def test_a_damaged_record_is_refused(folder: Path, tmp_path: Path) -> None:
-    for name, data in contents(folder).items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    path = tmp_path / "record.json"
-    path.write_text(path.read_text().replace('"selected": ', '"selected": 1'))
-    with pytest.raises(InputError, match=r"record.json' is damaged: its checksum does not match"):
-        champions(**SMALL, out=tmp_path)
-
-
 @pytest.mark.parametrize("prize", PRIZES)
 def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
     for budget in (1e9, 3e10, 1e11, 1e13):

@@ -60,20 +60,3 @@ def test_the_published_rules_can_be_tested_instead(
         assert row["beats chance"] in ("yes", "no")
     assert "evolve DSP rules" not in captured.err
     assert not (tmp_path / "out" / "evolve-dsp").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--scale", "papper"], "scale is 'papper', expected one of quick, paper; did you mean 'paper'?"),
-        (["--rules", "publshed"], "did you mean 'published'?"),
-        (["--seed", "-1"], "seed is -1"),
-    ],
-)
-def test_bad_options_are_refused(
-    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    out = tmp_path / "new"
-    assert main(["reproduce", *arguments, "--out", str(out)]) == 2
-    assert problem in capsys.readouterr().err
-    assert not out.exists()

@@ -14,7 +14,7 @@ import pytest
 
 import distal
 from distal import Maze, ReadingStudy, Settings, write_report
-from distal.base.colours import DARK, LIGHT
+from distal.base.colours import LIGHT
 from distal.cli.study import show
 from distal.studies import reading_figures, reading_report
 from distal.studies.reading_figures import all_figures
@@ -109,11 +109,7 @@ def test_the_papers_numbers_stand_beside_those_of_its_maze_and_network(kept: Rea
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        {"maze": Maze.from_text(PICTURE)},
-        {"settings": Settings(steps=20)},
-        {"settings": Settings(hidden=6)},
-    ],
+    [{"maze": Maze.from_text(PICTURE)}, {"settings": Settings(steps=20)}, {"settings": Settings(hidden=6)}],
     ids=["maze", "steps", "hidden"],
 )
 def test_another_maze_or_network_is_not_the_papers(kept: ReadingStudy, changed: dict[str, Any]) -> None:
@@ -160,16 +156,6 @@ def test_tables_of_a_full_study_fit_the_terminal(
 ) -> None:
     show(ReadingReport(kept).summary(), Path("page"))
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
-
-
-def test_both_evolutions_have_one_axis_and_the_paper_a_colour_of_its_own(kept: ReadingStudy) -> None:
-    left, right = reading_figures.evolution(kept).axes
-    assert left.get_xlim() == right.get_xlim()
-    for axes in (left, right):
-        lines = [line for line in axes.lines if str(line.get_label()).startswith("the paper")]
-        assert [line.get_color() for line in lines] == [LIGHT["paper"]] * 2
-    for colours in (LIGHT, DARK):
-        assert list(colours.values()).count(colours["paper"]) == 1
 
 
 def test_bars_without_a_small_p_are_hatched_outlines(kept: ReadingStudy) -> None:

@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -91,16 +90,6 @@ def test_the_page_is_whole_valid_and_needs_no_network(tiny: tuple[Reproduction, 
     assert "elites = remeasured" in text
     missing = {name for name in ReproductionReport.files() if name not in ("report.html", *page.links)}
     assert missing == {"evolved_rules.json"}
-
-
-def test_every_figure_is_there_as_svg_with_text_and_as_png(tiny: tuple[Reproduction, Path]) -> None:
-    folder = tiny[1] / "figures"
-    for figure in all_figures(tiny[0]):
-        tree = ET.parse(folder / f"{figure.name}.svg")  # noqa: S314 - our own file
-        assert tree.getroot().tag.endswith("svg")
-        texts = [element for element in tree.iter() if element.tag.endswith("text")]
-        assert texts, figure.name
-        assert (folder / f"{figure.name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_histograms_put_values_beyond_the_axis_into_the_last_bin_and_say_so(

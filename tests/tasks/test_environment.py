@@ -15,6 +15,7 @@ from distal import InputError, Maze, maze, triple_t_maze
 from distal.base.colours import LIGHT
 from distal.model.maze import LEFT, MAZES, STOP, STRAIGHT
 from tests.mazes import T
+from tests.refusals import refused
 from tests.strategies import mazes
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -126,9 +127,7 @@ def test_text_shows_the_agent_and_pixels_show_goal_and_pit() -> None:
     ],
 )
 def test_bad_arguments_are_refused_by_name(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        make(**options)
-    assert str(refusal.value) == message
+    assert refused(lambda: make(**options)) == message
 
 
 def test_bad_options_actions_and_mazes_are_refused() -> None:

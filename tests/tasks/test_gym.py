@@ -23,6 +23,7 @@ from distal.model.draws import child_seed
 from distal.networks import Recurrent, RecurrentWeights
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask
+from tests.refusals import refused
 from tests.strategies import climbers, mazes, rules, settings_of
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -163,9 +164,9 @@ FAILED = f"trial 0 (goal 0, seed {child_seed(0, 0, 0, 0)}) failed: "
     ],
 )
 def test_bad_arguments_are_refused_by_name(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        learned(**{"env": Cue, "learner": "paper:1", "episodes": 2, "trials": 1, **arguments})
-    assert str(refusal.value).startswith(message)
+    assert refused(
+        lambda: learned(**{"env": Cue, "learner": "paper:1", "episodes": 2, "trials": 1, **arguments})
+    ).startswith(message)
 
 
 def test_actions_that_are_no_choice_and_too_many_neurons_are_refused_with_what_to_do() -> None:
@@ -358,13 +359,10 @@ def test_an_environment_that_breaks_is_one_line_with_the_goal_and_the_seed(how: 
     batch = batch_of(
         [rule], np.array([3], np.uint64), trials=1, episodes=2, task=task, settings=Settings(steps=9)
     )
-    with pytest.raises(InputError) as refusal:
-        reference.engine.run(batch)
-    assert str(refusal.value).startswith(f"trial 0 (goal 0, seed {batch.seed[0]}) failed: {problem}")
-    assert "\n" not in str(refusal.value)
-    with pytest.raises(InputError) as refusal:
-        learned(Breaking(how), rule, trials=1, episodes=2)
-    assert str(refusal.value).startswith(FAILED + problem)
+    assert refused(lambda: reference.engine.run(batch)).startswith(
+        f"trial 0 (goal 0, seed {batch.seed[0]}) failed: {problem}"
+    )
+    assert refused(lambda: learned(Breaking(how), rule, trials=1, episodes=2)).startswith(FAILED + problem)
 
 
 class Heedless(Cue):
@@ -438,6 +436,4 @@ def test_a_package_that_gymnasium_misses_is_named_with_what_gymnasium_says() -> 
     ],
 )
 def test_what_makes_no_task_is_refused(given: dict[str, Any], problem: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        EnvTask(**{"env": Cue, **given})
-    assert str(refusal.value).startswith(problem)
+    assert refused(lambda: EnvTask(**{"env": Cue, **given})).startswith(problem)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distal import InputError, Settings
+from distal import Settings
 from distal.tasks.picture import Picture, Spot
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
+from tests.refusals import refused
 from tests.tasks.test_tabulation import Errand, dear_lake, gymnasium, lake, newest
 
 LAKE = ("....", ".H.H", "...H", "H..G")  # as its documentation draws it
@@ -169,9 +170,7 @@ def test_a_table_that_is_made_by_hand_can_have_a_picture_and_names() -> None:
     ],
 )
 def test_a_picture_that_is_none_is_refused_in_one_line(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        Picture(**{"rows": ["..", ".G"], "cells": [0, 1], **change})
-    assert str(refusal.value).startswith(message)
+    assert refused(lambda: Picture(**{"rows": ["..", ".G"], "cells": [0, 1], **change})).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -185,6 +184,4 @@ def test_a_picture_that_is_none_is_refused_in_one_line(change: dict[str, Any], m
 )
 def test_a_picture_and_names_fit_their_table(options: dict[str, Any], message: str) -> None:
     table = Table.of([[0], [1]], [[0, 1], [0, 1]], [[1, 1], [1, 2]], [0, 1])
-    with pytest.raises(InputError) as refusal:
-        partial(TableTask, table)(**options)
-    assert str(refusal.value).startswith(message)
+    assert refused(lambda: partial(TableTask, table)(**options)).startswith(message)

@@ -29,6 +29,7 @@ from distal.tasks.table import MAX_COST, Table
 from distal.tasks.table_task import TableTask
 from distal.tasks.task import Task, Walk
 from tests.conftest import assert_equal_trials
+from tests.refusals import refused
 from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of, tables
 
 # Two rooms and a shop. Action 1 goes to the other room, action 2 buys (4) in room 0 and is
@@ -172,9 +173,7 @@ def test_costs_and_ends_that_make_no_table_are_refused(change: dict[str, Any], p
         "costs": np.zeros((70, 1), int),
         "ends": np.zeros(70, int),
     }
-    with pytest.raises(InputError) as refusal:
-        Table.of(**{**right, **change})
-    assert str(refusal.value).startswith(problem)
+    assert refused(lambda: Table.of(**{**right, **change})).startswith(problem)
 
 
 # ---------------------------------------------------------------- what a task of a table says, and its file
@@ -256,10 +255,7 @@ def test_a_file_that_holds_no_table_is_refused_in_one_line(
     change: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:
     path = damaged(tmp_path, **change)
-    with pytest.raises(InputError) as refusal:
-        TableTask.load(path)
-    assert str(refusal.value).startswith(f"cannot read table {str(path)!r}: {problem}")
-    assert "\n" not in str(refusal.value)
+    assert refused(lambda: TableTask.load(path)).startswith(f"cannot read table {str(path)!r}: {problem}")
 
 
 def test_a_file_that_is_cut_short_garbled_or_a_bomb_is_refused(
@@ -415,9 +411,7 @@ def test_kernels_know_nothing_of_mazes(source: Path) -> None:
     ],
 )
 def test_a_table_that_is_none_cannot_be_made(change: dict[str, Any], problem: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        Table(**{**ROOMS, **change})
-    assert str(refusal.value).startswith(problem)
+    assert refused(lambda: Table(**{**ROOMS, **change})).startswith(problem)
 
 
 def test_a_table_cannot_be_changed() -> None:

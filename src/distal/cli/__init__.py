@@ -24,7 +24,7 @@ COMMANDS = {
     "env": ("env", "show an environment as a task: its bits, actions and states, and what chance scores"),
     "rules": ("rules", "list the rules that come with the package, or show one"),
     "learn": ("learn", "train fresh networks with a rule, beside chance"),
-    "climb": ("learn", "train fresh networks by hill climbing, beside chance"),
+    "climb": ("climb", "train fresh networks by hill climbing, beside chance"),
     "compare": ("compare", "compare learners in trials with the same seeds, beside chance"),
     "inspect": (
         "inspect",
@@ -35,8 +35,8 @@ COMMANDS = {
     "runs": ("runs", "summarise a folder of runs"),
     "reproduce": ("study", "run the paper's experiments and write a report"),
     "readings": ("study", "measure what every reading of the paper does to the results"),
-    "tasks": ("tasks", "ask in nine tasks whether rules learn there"),
-    "beyond": ("beyond", "ask six questions that the paper leaves open"),
+    "tasks": ("study", "ask in nine tasks whether rules learn there"),
+    "beyond": ("study", "ask six questions that the paper leaves open"),
     "champions": ("study", "search for the best rule that a budget can find"),
     "bench": ("bench", "measure an engine"),
 }

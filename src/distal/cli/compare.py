@@ -14,7 +14,6 @@ from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, writ
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
-from distal.cli.work import runner_of
 from distal.evaluation.comparison import Comparison, written
 from distal.evaluation.comparison_plan import FEWEST_PAIRS, MOST_TRIALS, ComparisonPlan
 from distal.studies.figures import blank, own_style, render, standalone
@@ -33,16 +32,6 @@ def add(commands: Commands) -> None:
         "compare learners in trials with the same seeds, beside chance",
         "Train fresh networks with two or more learners, all in trials with the same seeds, and show how "
         "each does, beside chance, and how each pair differs.",
-    )
-    command.add_argument("learners", nargs="+", metavar="LEARNER", help=options.learner_help())
-    options.add_numbers(command)
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
-    command.add_argument(
-        "--trials",
-        type=whole,
-        default=5,
-        metavar="N",
-        help="trials per goal, per final position of a maze (5); with --until-decided, least between looks",
     )
     command.add_argument(
         "--until-decided",
@@ -64,11 +53,8 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "--figure", metavar="FILE", help="draw the curves with 95 %% bands: FILE.png or FILE.svg"
     )
-    options.add_seed(command)
-    options.add_resample(command)
-    options.add_task(command)
-    options.add_settings(command, environments=True)
-    options.add_engine(command)
+    options.add_evaluation(command, about="; with --until-decided, least between looks")
+    options.add_learner(command, "learners", nargs="+", metavar="LEARNER")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -89,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
         trials=args.trials, until_decided=args.until_decided, most_trials=args.most_trials,
         resample=args.resample, seed=args.seed,
     )  # fmt: skip
-    with runner_of(args) as runner, progress("comparing", plan.most_episodes) as advance:
+    with options.runner_of(args) as runner, progress("comparing", plan.most_episodes) as advance:
         comparison = plan.run(runner, advance)
     data = {"version": __version__, **comparison.to_dict()} if args.json or args.out is not None else {}
     if args.out is not None:

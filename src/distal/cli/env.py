@@ -6,17 +6,14 @@ import argparse
 from typing import Any, cast
 
 from distal._version import __version__
-from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.files import NPZ, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
-from distal.cli.work import runner_of
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
-from distal.evaluation.trials import checked_numbers
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import SettingsDict
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvTask
 from distal.tasks.table_task import TableTask
@@ -46,10 +43,8 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Show an environment as a task."""
-    checked_numbers(args.episodes, args.trials, args.seed, None)
     given = {name: getattr(args, name) for name in ("hidden", "steps")}
     settings = cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
-    Settings.of(settings)
     if args.save is not None:
         check_target(args.save, NPZ)
         if not args.save.endswith(".npz"):
@@ -58,12 +53,8 @@ def run(args: argparse.Namespace) -> None:
     if args.save is not None and not isinstance(task, TableTask):
         raise InputError(f"--save needs a table: {task.no_table or 'this is none'}")
     trials = args.trials * len(task.goals)
-    memory.evaluation(
-        trials, args.episodes, curves=4 * (1 if task.whole else 2),
-        instead="ask for fewer trials or episodes",
-    ).check()  # fmt: skip
     total = args.episodes * trials
-    with runner_of(args) as runner, progress("chance", total) as advance:
+    with options.runner_of(args) as runner, progress("chance", total) as advance:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
             progress=advance, keep_ep=True, **settings,

@@ -18,7 +18,7 @@ from distal.cli import options
 from distal.cli.parser import Commands, add_command, number, whole
 from distal.cli.runs import SINCE, search_used, winners_table
 from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
-from distal.cli.work import on_workers, resumable, runner_of
+from distal.cli.work import on_workers, resumable
 from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS, find_learner
 from distal.model.settings import Settings, SettingsDict
@@ -95,7 +95,7 @@ def add(commands: Commands) -> None:
     )
     options.add_switch(command)
     options.add_task(command)
-    options.add_settings(command, given_only=True, environments=True)
+    options.add_settings(command, environments=True)
     options.add_engine(command)
 
 
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> None:
     hint = f"continue with: distal evolve --resume {shlex.quote(f'./{out}' if out.startswith('-') else out)}"
     with (
         resumable(hint, Path(out) / "config.json"),
-        runner_of(args) as runner,
+        options.runner_of(args, at_once=True) as runner,
         _progress(runner.executor) as progress,
     ):
         if config is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 import numpy as np
 from rich.text import Text
@@ -13,18 +12,16 @@ from distal.base.checks import counted, folder
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
+from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
-from distal.cli.work import runner_of
 from distal.evaluation.inspection import (
     CHANGES,
     CRITERION,
     FINDINGS,
     Inspection,
-    evaluations,
-    inspect,
 )
-from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules, inspect_set
+from distal.evaluation.inspection_plan import InspectionPlan
+from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.shipped import SHIPPED, shipped_names
@@ -51,16 +48,7 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("--html", metavar="FILE", help="write everything to a page")
     command.add_argument("--figures", metavar="DIR", help="write the figures as SVG into a folder")
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
-    command.add_argument(
-        "--trials", type=whole, default=_TRIALS, metavar="N",
-        help=f"trials per goal, per final position of a maze ({_TRIALS})",
-    )  # fmt: skip
-    options.add_seed(command)
-    options.add_resample(command)
-    options.add_task(command)
-    options.add_settings(command, environments=True)
-    options.add_engine(command)
+    options.add_evaluation(command, _TRIALS)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -72,16 +60,12 @@ def run(args: argparse.Namespace) -> None:
         check_target(args.html, PAGE)
     if args.figures is not None:
         folder("--figures", args.figures)
-    task = options.task(args)
-    number = evaluations(rules[0]) if len(rules) == 1 else 3 * len(rules)
-    total = number * args.episodes * args.trials * len(task.goals)
-    with runner_of(args) as runner, progress("inspecting", total) as advance:
-        asked: Any = {
-            "task": task, "episodes": args.episodes, "trials": args.trials, "resample": args.resample,
-            "seed": args.seed, "engine": runner, "progress": advance,
-            **options.settings(args),
-        }  # fmt: skip
-        found = inspect(rules[0], **asked) if len(rules) == 1 else inspect_set(rules, **asked)
+    plan = InspectionPlan.of(
+        rules, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
+        trials=args.trials, resample=args.resample, seed=args.seed,
+    )  # fmt: skip
+    with options.runner_of(args) as runner, progress("inspecting", plan.episodes) as advance:
+        found = plan.run(runner, advance)
     files = []
     if args.html is not None:
         inspection_page.write_page(found, args.html)

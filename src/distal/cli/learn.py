@@ -1,4 +1,4 @@
-"""`distal learn` and `distal climb`: train fresh networks, beside chance."""
+"""`distal learn`: train fresh networks with a rule or another learner, beside chance."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.files import check_target, write_pieces
 from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command, number, whole
+from distal.cli.parser import Commands, Parser, add_command
 from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
-from distal.cli.work import runner_of
 from distal.evaluation.behaviour import KEPT, Behaviour
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Difference, Result
-from distal.evaluation.trials import checked_numbers, settings_in
-from distal.learners import DEFAULT_CLIMBER, Learner, name_of
+from distal.learners import Learner, name_of
 from distal.learners.chance import Chance
-from distal.learners.hill_climbing import HillClimbing
 from distal.model.readings import BINARY, READINGS, RECURRENT
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
@@ -33,7 +30,7 @@ _PHASES = 12  # phases that are shown: the first, and the last
 
 
 def add(commands: Commands) -> None:
-    """Add both commands."""
+    """Add the command."""
     command = add_command(
         commands,
         "learn",
@@ -42,98 +39,46 @@ def add(commands: Commands) -> None:
         "Train fresh networks with a rule and show how well they do, beside chance: random weights in every "
         "episode, in trials with the same seeds.",
     )
-    command.add_argument("rule", metavar="RULE", help=options.learner_help())
-    options.add_numbers(command)
-    _add_evaluation(command)
-
-    text = "train fresh networks by hill climbing, beside chance"
-    climbing = add_command(commands, "climb", run_climb, text)
-    for name, scaled in (("sigma", "noise"), ("alpha_h", "recurrent sums"), ("alpha_o", "feedback sums")):
-        climbing.add_argument(
-            f"--{name.replace('_', '-')}",
-            type=number,
-            metavar="X",
-            help=f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)",
-        )
-    climbing.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="these three from a file that distal evolve --learner hc wrote",
-    )
-    _add_evaluation(climbing, "; m-ties, trace-pre and normalise do not apply here")
+    add_evaluation(command)
+    options.add_learner(command)
 
 
-def _add_evaluation(command: Parser, remark: str = "") -> None:
+def add_evaluation(command: Parser, remark: str = "") -> None:
+    """Add what `evaluate` reads, for this command and `distal climb`."""
     command.add_argument("--no-chance", action="store_true", help="skip chance; halves the time")
     command.add_argument(
         "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
     )
     command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
-    command.add_argument(
-        "--trials",
-        type=whole,
-        default=5,
-        metavar="N",
-        help="trials per goal, per final position of a maze (5)",
-    )
-    options.add_seed(command)
-    options.add_resample(command)
-    options.add_switch(command)
-    options.add_task(command)
-    options.add_settings(command, remark=remark, environments=True)
-    options.add_engine(command)
+    options.add_evaluation(command, remark=remark, switch=True)
 
 
 def run(args: argparse.Namespace) -> None:
     """Train with a rule or another learner."""
     (learner,) = options.learners(args, args.rule)
-    _evaluate(learner, args, "learning")
+    evaluate(learner, args, "learning")
 
 
-def run_climb(args: argparse.Namespace) -> None:
-    """Train by hill climbing."""
-    given = {name: getattr(args, name) for name in ("sigma", "alpha_h", "alpha_o")}
-    if args.file is not None:
-        if any(value is not None for value in given.values()):
-            raise InputError(
-                "--sigma, --alpha-h and --alpha-o come from the file; leave them out, or the file"
-            )
-        climber = HillClimbing.load(args.file)
-    elif all(value is None for value in given.values()):
-        climber = DEFAULT_CLIMBER
-    else:
-        for name, value in given.items():
-            if value is None:
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(
-                    f"{option} is missing: give --sigma, --alpha-h and --alpha-o, a climber file, or none"
-                )
-        climber = HillClimbing(**given)
-    _evaluate(climber, args, "climbing")
-
-
-def _evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
-    """Run a learner and show its result."""
+def evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
+    """Train with a learner and show its result."""
     if args.curves and not args.json:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
         check_target(args.csv, rb"trial,(goal|final_position),")
-    checked_numbers(args.episodes, args.trials, args.seed, args.resample)
-    settings = options.settings(args)
-    task = options.task(args)
+    settings, task = options.settings(args), options.task(args)
     switch = options.switch(args, task)
-    steps = settings_in(task, settings).steps
     beside = not args.no_chance and learner.kind != Chance.kind
-    total = args.episodes * args.trials * len(task.goals) * (1 + beside)
-    less = [*(["add --no-chance"] if beside else []), *(["leave out --curves"] if args.curves else [])]
-    memory.evaluation(
-        args.trials * len(task.goals), args.episodes, curves=2 * (1 + beside) * (1 if task.whole else 2),
-        listed=args.curves * (memory.LISTED if steps <= 100 else memory.LISTED_LARGE),
-        instead=", ".join(["ask for fewer trials or episodes", *less]),
-    ).check()  # fmt: skip
-    with runner_of(args) as runner, progress(label, total) as advance:
+    trials = args.trials * len(task.goals)
+    if args.curves:
+        memory.evaluation(
+            trials, args.episodes, curves=2 * (1 + beside) * (1 if task.whole else 2),
+            listed=memory.LISTED if (args.steps or task.steps or 0) <= 100 else memory.LISTED_LARGE,
+            instead="ask for fewer trials or episodes, or leave out --curves",
+        ).check()  # fmt: skip
+    with (
+        options.runner_of(args) as runner,
+        progress(label, args.episodes * trials * (1 + beside)) as advance,
+    ):
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, progress=advance, keep_ep=True, chance=beside,

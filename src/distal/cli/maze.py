@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Draw a maze."""
-    built = options.levels_maze(args, args.heading)
+    built = options.levels_maze(args)
     if built is not None and args.name is not None:
         raise InputError(f"--levels and the maze {args.name!r} are both given; leave one out")
     if args.list:

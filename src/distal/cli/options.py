@@ -1,22 +1,31 @@
-"""Options that several commands share, and the values that they stand for."""
+"""Options that several commands share, and the values that they stand for.
+
+In the order of a command: first its options are added, the rules' names last; then the values are
+read, the learner first, how to run it last.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
-from distal.base.checks import InputError, shown, suggestion
+from distal.base.checks import InputError, counted, shown, suggestion
 from distal.cli.parser import Parser, number, whole
-from distal.cli.terminal import progress
+from distal.cli.terminal import progress, tell
+from distal.engines import Runner
 from distal.learners import DEFAULTS, Learner, find_learner
 from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
-from distal.model.readings import BINARY, NEURONS, READINGS, RECURRENT, default
+from distal.model.readings import NEURONS, READINGS
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import NETWORKS
 from distal.search.genetic import ELITES, GeneticAlgorithm
@@ -25,10 +34,26 @@ from distal.tasks.sources import task_of
 from distal.tasks.switching import NEW, SCHEDULES, Switch
 from distal.tasks.task import Task
 
+if TYPE_CHECKING:
+    from distal.engines.cluster import Cluster
 
-def learner_help() -> str:
-    """Return the names that a learner can have."""
-    return f"{shipped_names()}, {', '.join(DEFAULTS)}, or the file of a learner"
+T = TypeVar("T")
+
+
+def add_evaluation(
+    command: Parser, trials: int = 5, about: str = "", remark: str = "", switch: bool = False
+) -> None:
+    """Add what every evaluation has: how long, what for, in which task and network, and how it is run."""
+    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
+    text = f"trials per goal, per final position of a maze ({trials}){about}"
+    command.add_argument("--trials", type=whole, default=trials, metavar="N", help=text)
+    add_seed(command)
+    add_resample(command)
+    if switch:
+        add_switch(command)
+    add_task(command)
+    add_settings(command, remark, environments=True)
+    add_engine(command)
 
 
 def add_seed(command: Parser) -> None:
@@ -36,11 +61,9 @@ def add_seed(command: Parser) -> None:
     command.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
 
 
-def add_heading(command: Parser, default: str | None = "north") -> None:
+def add_heading(command: Parser) -> None:
     """Add the heading at the start."""
-    command.add_argument(
-        "--heading", default=default, metavar="H", help=f"start heading: {', '.join(HEADINGS)} (north)"
-    )
+    command.add_argument("--heading", metavar="H", help=f"start heading: {', '.join(HEADINGS)} (north)")
 
 
 def add_resample(command: Parser) -> None:
@@ -50,34 +73,22 @@ def add_resample(command: Parser) -> None:
     )
 
 
-def add_settings(
-    command: Parser, given_only: bool = False, remark: str = "", environments: bool = False
-) -> None:
-    """Add network, maze and readings; with `given_only` an option that is left out is None."""
-    defaults = Settings()
-
-    def unless_given(value: Any) -> Any:
-        return None if given_only else value
-
-    for name, text in (("hidden", "hidden neurons"), ("steps", "steps per episode")):
-        value = getattr(defaults, name)
-        own = ", or what the environment allows" if name == "steps" and environments else ""
-        command.add_argument(f"--{name}", type=whole, metavar="N", help=f"{text} ({value}{own})")
-    neurons = explained(NEURONS, BINARY)
-    command.add_argument("--neurons", default=unless_given(BINARY), metavar="WORD", help=neurons)
-    network = explained({word: kind.label for word, kind in NETWORKS.items()}, RECURRENT)
-    command.add_argument("--network", default=unless_given(RECURRENT), metavar="WORD", help=network)
+def add_settings(command: Parser, remark: str = "", environments: bool = False) -> None:
+    """Add network, maze and readings."""
+    own = ", or what the environment allows" if environments else ""
+    command.add_argument("--hidden", type=whole, metavar="N", help=f"hidden neurons ({Settings.hidden})")
+    command.add_argument(
+        "--steps", type=whole, metavar="N", help=f"steps per episode ({Settings.steps}{own})"
+    )
+    command.add_argument("--neurons", metavar="WORD", help=explained(NEURONS, Settings.neurons))
+    networks = {word: kind.label for word, kind in NETWORKS.items()}
+    command.add_argument("--network", metavar="WORD", help=explained(networks, Settings.network))
     command.add_argument("--maze", metavar="MAZE", help=maze_help())
-    add_heading(command, None if environments else unless_given("north"))
+    add_heading(command)
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
     for name, values in READINGS.items():
-        readings.add_argument(
-            f"--{name.replace('_', '-')}",
-            dest=name,
-            default=unless_given(default(name)),
-            metavar="WORD",
-            help=explained(values, default(name)),
-        )
+        text = explained(values, getattr(Settings, name))
+        readings.add_argument(f"--{name.replace('_', '-')}", metavar="WORD", help=text)
 
 
 def add_task(command: Parser) -> None:
@@ -107,20 +118,15 @@ def add_switch(command: Parser) -> None:
     )
 
 
-def switch(args: argparse.Namespace, task: Task[Any]) -> Switch | None:
-    """Return when goals move and where to, if they do; listed goals go by the names that the task has."""
-    if args.switch is None:
-        if args.switch_to is not None:
-            raise InputError("--switch-to says where goals move; say when with --switch E, or leave it out")
-        return None
-    if args.switch_to is None or args.switch_to in SCHEDULES:
-        return Switch(args.switch, args.switch_to or NEW)
-    names = [name.strip() for name in args.switch_to.split(",")]
-    for name in names:
-        if name not in task.goals:
-            expected = f"{', '.join(SCHEDULES)}, or goals of the task ({', '.join(task.goals)})"
-            raise InputError(f"--switch-to names {name!r}, expected {expected}")
-    return Switch(args.switch, tuple(list(task.goals).index(name) for name in names))
+def _argument(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE; the value is JSON (true, 0.5, [1, 2]), or else the text itself."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{shown(text)} should be NAME=VALUE, as is_slippery=false")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def add_environment(group: argparse._ArgumentGroup) -> None:
@@ -140,65 +146,6 @@ def add_environment(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--starts", type=whole, metavar="N", help="N goals, which begin where reset(seed=0), … leads (one)"
     )
-
-
-def _argument(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE; the value is JSON (true, 0.5, [1, 2]), or else the text itself."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"{shown(text)} should be NAME=VALUE, as is_slippery=false")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
-
-
-def task(args: argparse.Namespace) -> Task[Any]:
-    """Return the environment that was asked for as a task, or the maze."""
-    if args.env is None:
-        for option in ("env_arg", "encode", "starts"):
-            if getattr(args, option) is not None:
-                name = option.replace("_", "-")
-                raise InputError(f"--{name} is for an environment; name one with --env ID, or leave it out")
-        heading = "north" if args.heading is None else args.heading
-        built = levels_maze(args, heading)
-        if built is None:
-            return MazeTask(maze(args.maze, heading))
-        if args.maze is not None:
-            raise InputError("--maze and --levels are both given; leave one out")
-        return MazeTask.scaled(built)
-    for name in ("maze", "levels", "width"):
-        if getattr(args, name) is not None:
-            raise InputError(f"--{name} and --env are both given; leave one out")
-    if args.heading is not None:
-        raise InputError("--heading is for a maze; leave it out")
-    return environment(args.env, args)
-
-
-def environment(name: str, args: argparse.Namespace) -> Task[Any]:
-    """Return an environment as a task."""
-    with progress("exploring", None, "states") as advance:
-        return task_of(
-            name,
-            args=dict(args.env_arg or ()) or None,
-            encode=args.encode,
-            starts=args.starts,
-            progress=advance,
-        )
-
-
-def add_numbers(command: Parser) -> None:
-    """Add the numbers of the learners that need no file."""
-    for name, words in _owners().items():
-        text = " or ".join(f"{word} ({DEFAULTS[word].numbers[name]:g})" for word in words)
-        option = f"--{name.replace('_', '-')}"
-        command.add_argument(option, type=number, metavar="X", help=f"of the learner {text}, 0 to 1")
-
-
-def _owners() -> dict[str, list[str]]:
-    """Return the numbers of the learners that a word stands for, and whose they are."""
-    names = dict.fromkeys(name for learner in DEFAULTS.values() for name in learner.names)
-    return {name: [word for word, one in DEFAULTS.items() if name in one.names] for name in names}
 
 
 def add_elites(command: Parser, value: str | None) -> None:
@@ -257,37 +204,27 @@ def maze_help() -> str:
     return f"a maze by name ({', '.join(MAZES)}), or a file with its text picture ({DEFAULT_MAZE})"
 
 
-def maze(name: str | None, heading: str) -> Maze:
-    """Return the maze of a name or in a file; the default for None."""
-    if name is None or name in MAZES:
-        return Maze(mazes.maze(name or DEFAULT_MAZE).picture, heading)
-    if _is_word(name):
-        raise InputError(
-            f"no maze and no file is called {shown(name)}, expected a file or one of {', '.join(MAZES)}"
-            f"{suggestion(name, MAZES)}"
-        )
-    return Maze.from_file(name, heading)
+def learner_help() -> str:
+    """Return the names that a learner can have."""
+    return f"{shipped_names()}, {', '.join(DEFAULTS)}, or the file of a learner"
 
 
-def _is_word(name: str) -> bool:
-    """Return whether a name can only have been meant as one of ours: it is no path, and no file has it."""
-    return name.replace("-", "").isalnum() and not os.path.lexists(name)
+def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
+    """Add the name of a learner, and the numbers of those that need no file."""
+    command.add_argument(name, help=learner_help(), **{"metavar": "RULE", **options})
+    for number_, words in _owners().items():
+        text = " or ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
+        option = f"--{number_.replace('_', '-')}"
+        command.add_argument(option, type=number, metavar="X", help=f"of the learner {text}, 0 to 1")
 
 
-def levels_maze(args: argparse.Namespace, heading: str) -> Maze | None:
-    """Return the T-maze that --levels and --width ask for; None if they do not."""
-    if args.levels is None:
-        if args.width is not None:
-            raise InputError("--width is for a T-maze of some levels; give --levels N too, or leave it out")
-        return None
-    built = t_maze(args.levels) if args.width is None else t_maze(args.levels, args.width)
-    return Maze(built.picture, heading)
+def _owners() -> dict[str, list[str]]:
+    """Return the numbers of the learners that a word stands for, and whose they are."""
+    names = dict.fromkeys(name for learner in DEFAULTS.values() for name in learner.names)
+    return {name: [word for word, one in DEFAULTS.items() if name in one.names] for name in names}
 
 
-def settings(args: argparse.Namespace) -> SettingsDict:
-    """Return network, steps and readings as they were given."""
-    given = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
-    return cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
+# ---------------------------------------------------------------- what they stand for
 
 
 def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
@@ -300,8 +237,148 @@ def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
             raise InputError(
                 f"{option} is for {' and '.join(owners[name])} alone; other learners have their own"
             )
-    words: dict[str, Learner] = {}
-    for word, learner in DEFAULTS.items():
-        own = {name: value for name, value in given.items() if name in learner.names}
-        words[word] = learner.from_dict({**learner.to_dict(), **own})
-    return [words[name] if name in words else find_learner(name) for name in names if name is not None]
+    found = []
+    for word in names:
+        if word is not None:
+            learner = find_learner(word)
+            own = {name: given[name] for name in learner.names if name in given and word in owners[name]}
+            found.append(replace(cast(Any, learner), **own) if own else learner)
+    return found
+
+
+def settings(args: argparse.Namespace) -> SettingsDict:
+    """Return network, steps and readings as they were given."""
+    given = {name: getattr(args, name) for name in SettingsDict.__annotations__}
+    return cast(SettingsDict, {name: value for name, value in given.items() if value is not None})
+
+
+def task(args: argparse.Namespace) -> Task[Any]:
+    """Return the environment that was asked for as a task, or the maze."""
+    if args.env is None:
+        for option in ("env_arg", "encode", "starts"):
+            if getattr(args, option) is not None:
+                name = option.replace("_", "-")
+                raise InputError(f"--{name} is for an environment; name one with --env ID, or leave it out")
+        built = levels_maze(args)
+        if built is None:
+            return MazeTask(maze(args.maze, args.heading))
+        if args.maze is not None:
+            raise InputError("--maze and --levels are both given; leave one out")
+        return MazeTask.scaled(built)
+    for name in ("maze", "levels", "width"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name} and --env are both given; leave one out")
+    if args.heading is not None:
+        raise InputError("--heading is for a maze; leave it out")
+    return environment(args.env, args)
+
+
+def environment(name: str, args: argparse.Namespace) -> Task[Any]:
+    """Return an environment as a task."""
+    with progress("exploring", None, "states") as advance:
+        return task_of(
+            name,
+            args=dict(args.env_arg or ()) or None,
+            encode=args.encode,
+            starts=args.starts,
+            progress=advance,
+        )
+
+
+def maze(name: str | None, heading: str | None) -> Maze:
+    """Return the maze of a name or in a file; the default for None, and north for no heading."""
+    if name is None or name in MAZES:
+        return _turned(mazes.maze(name or DEFAULT_MAZE), heading)
+    if _is_word(name):
+        raise InputError(
+            f"no maze and no file is called {shown(name)}, expected a file or one of {', '.join(MAZES)}"
+            f"{suggestion(name, MAZES)}"
+        )
+    return _turned(Maze.from_file(name), heading)
+
+
+def _is_word(name: str) -> bool:
+    """Return whether a name can only have been meant as one of ours: it is no path, and no file has it."""
+    return name.replace("-", "").isalnum() and not os.path.lexists(name)
+
+
+def _turned(built: Maze, heading: str | None) -> Maze:
+    return built if heading is None else Maze(built.picture, heading)
+
+
+def levels_maze(args: argparse.Namespace) -> Maze | None:
+    """Return the T-maze that --levels and --width ask for; None if they do not."""
+    if args.levels is None:
+        if args.width is not None:
+            raise InputError("--width is for a T-maze of some levels; give --levels N too, or leave it out")
+        return None
+    built = t_maze(args.levels) if args.width is None else t_maze(args.levels, args.width)
+    return _turned(built, args.heading)
+
+
+def switch(args: argparse.Namespace, task: Task[Any]) -> Switch | None:
+    """Return when goals move and where to, if they do; listed goals go by the names that the task has."""
+    if args.switch is None:
+        if args.switch_to is not None:
+            raise InputError("--switch-to says where goals move; say when with --switch E, or leave it out")
+        return None
+    if args.switch_to is None or args.switch_to in SCHEDULES:
+        return Switch(args.switch, args.switch_to or NEW)
+    names = [name.strip() for name in args.switch_to.split(",")]
+    for name in names:
+        if name not in task.goals:
+            expected = f"{', '.join(SCHEDULES)}, or goals of the task ({', '.join(task.goals)})"
+            raise InputError(f"--switch-to names {name!r}, expected {expected}")
+    return Switch(args.switch, tuple(list(task.goals).index(name) for name in names))
+
+
+class _Cluster(Executor):
+    """The cluster that was asked for: begun with its first task, when everything else has been checked."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    @cached_property
+    def begun(self) -> Cluster:
+        from distal.engines.cluster import Cluster  # noqa: PLC0415 - imports Dask, an extra
+
+        cluster = Cluster(self.address)
+        dashboard = "" if cluster.dashboard is None else f", dashboard {cluster.dashboard}"
+        tell(f"cluster {cluster.address}: {counted(cluster.workers, 'worker')}{dashboard}")
+        return cluster
+
+    @property
+    def workers(self) -> int:
+        return self.begun.workers
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        return self.begun.submit(fn, *args, **kwargs)
+
+    def check(self, lost: bool = False) -> None:
+        self.begun.check(lost)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if "begun" in vars(self):
+            self.begun.shutdown(wait, cancel_futures=cancel_futures)
+
+
+@contextmanager
+def runner_of(args: argparse.Namespace, *, at_once: bool = False) -> Iterator[Runner]:
+    """Yield what runs the trials, on the cluster that was asked for, if one was; close that afterwards.
+
+    `at_once` begins the cluster now, before a folder is written.
+    """
+    check_cluster(args)
+    if args.cluster is None:
+        yield args.runner
+        return
+    with _Cluster(args.cluster) as cluster:
+        if at_once:
+            cluster.begun  # noqa: B018
+        yield args.runner.spread_over(cluster)
+
+
+def check_cluster(args: argparse.Namespace) -> None:
+    """Refuse a cluster for the engine that no worker runs."""
+    if args.cluster is not None and args.runner.engine == "gpu":
+        raise InputError("--cluster spreads work over processors; leave out --engine gpu")

@@ -25,7 +25,7 @@ from distal.learners.shipped import (
     published_rules,
     shipped_names,
 )
-from distal.studies.wording import p_value
+from distal.studies.report import p_value
 
 _SHIPPED = ((published_rules, published_fitness), (evolved_rules, evolved_fitness))
 
@@ -143,7 +143,7 @@ def _show_record(record: dict[str, Any]) -> None:
         "selected": f"{record['selected']:.2f}, the value that made it the champion, so it is optimistic",
         "held out": f"{_interval(held)} on {counted(held['trials'], 'trial')} that no search had seen, 95 %",
         "chance": f"{held['chance']:.2f} ± {held['chance_standard_error']:.2f} on the same trials, "
-        f"{p_value(held['p'], word=True)}, better in {held['superiority']:.0%} of them",
+        f"p {p_value(held['p'], '= ')}, better in {held['superiority']:.0%} of them",
         "reached": f"{held['reached']:.1%} ({held['reached_low']:.1%} to {held['reached_high']:.1%}), "
         f"chance {held['chance_reached']:.1%}",
     }

@@ -53,7 +53,7 @@ def _add(commands: Commands, study: type[Study[Any]]) -> None:
         options.add_settings(command)
     if issubclass(study, Champions):
         options.add_task(command)
-        options.add_settings(command, given_only=True, environments=True)
+        options.add_settings(command, environments=True)
     options.add_engine(command)
 
 
@@ -93,7 +93,7 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
     folder("--out", out)
     with (
         work.resumable(work.AGAIN),
-        work.runner_of(args) as runner,
+        options.runner_of(args, at_once=True) as runner,
         asked.opened(Path(out), args.force) as kept,
     ):
         work.show_plan(list(outline(asked.plan)), asked.seconds(runner), out)
@@ -115,7 +115,7 @@ def show(summary: Sequence[Table | Text], page: Path) -> None:
             for line in [block.words] if isinstance(block.words, str) else block.words:
                 out.print(*textwrap.wrap(line, _WIDTH), sep="\n")
             continue
-        out.print(block.title, style="bold")
+        out.print(*textwrap.wrap(block.title, _WIDTH), sep="\n", style="bold")
         table = new_table(*block.headings, wrap=True)
         table.columns[0].max_width = _NAMES
         for section, rows in block.sections:

@@ -34,7 +34,6 @@ def add(commands: Commands) -> None:
         "Write a page that replays a trial of learning, step by step: one HTML file that needs no "
         "network. The trial is the first one that distal learn runs towards the goal with this seed.",
     )
-    command.add_argument("rule", metavar="RULE", help=options.learner_help())
     command.add_argument(
         "--against", metavar="LEARNER", help="the same trial of another learner beside it; named as RULE"
     )
@@ -57,9 +56,9 @@ def add(commands: Commands) -> None:
     options.add_seed(command)
     options.add_resample(command)
     options.add_switch(command)
-    options.add_numbers(command)
     options.add_task(command)
     options.add_settings(command, environments=True)
+    options.add_learner(command)
 
 
 def _counts(text: str) -> tuple[int, ...]:

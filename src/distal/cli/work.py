@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from distal.base.checks import InputError, counted
+from distal.base.checks import counted
 from distal.cli.terminal import PlainConsole, new_table, tell
-from distal.engines import Runner
 from distal.engines.spread import WorkError
 from distal.studies.stages import Event, Stage
 
-if TYPE_CHECKING:
-    from distal.engines.cluster import Cluster
-
 AGAIN = "run the same command again to continue"
-
-
-def check_cluster(args: argparse.Namespace) -> None:
-    """Refuse a cluster for the engine that no worker runs."""
-    if args.cluster is not None and args.runner.engine == "gpu":
-        raise InputError("--cluster spreads work over processors; leave out --engine gpu")
-
-
-@contextmanager
-def runner_of(args: argparse.Namespace) -> Iterator[Runner]:
-    """Yield what runs the trials, on the cluster that was asked for, if one was; close that afterwards."""
-    check_cluster(args)
-    if args.cluster is None:
-        yield args.runner
-        return
-    from distal.engines.cluster import Cluster  # noqa: PLC0415 - imports Dask, an extra
-
-    with Cluster(args.cluster) as cluster:
-        _show_cluster(cluster)
-        yield args.runner.spread_over(cluster)
-
-
-def _show_cluster(cluster: Cluster) -> None:
-    """Print which cluster does the work, on stderr."""
-    dashboard = "" if cluster.dashboard is None else f", dashboard {cluster.dashboard}"
-    tell(f"cluster {cluster.address}: {counted(cluster.workers, 'worker')}{dashboard}")
 
 
 def on_workers(cluster: Executor | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,20 +9,18 @@ from typing import Any, Self, Unpack
 
 import numpy as np
 
-from distal.base import memory
 from distal.base.checks import InputError, flag, function, integer, sequence
-from distal.engines import Batch, Progress, Runner, Trials
+from distal.engines import Progress, Runner, Trials
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
-from distal.evaluation.difference import Finals, differences, in_sequence
-from distal.evaluation.result import Result
-from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
-from distal.learners import Learner, chance_for, checked_learner, name_of
+from distal.evaluation.difference import differences, in_sequence
+from distal.evaluation.result import result_of
+from distal.evaluation.trials import Conditions
+from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import SettingsDict
 from distal.tasks.sources import AnyTask
-from distal.tasks.task import Task
 
 MOST_TRIALS = 1000  # for each goal, where trials are added and no limit is given
 # Pairs before the first look. A confidence sequence rests on the central limit theorem; in
@@ -38,57 +35,38 @@ class ComparisonPlan:
     Attributes:
         learners: The learners.
         chances: Chance for each of them, without a second one that is equal; none if chance is a learner.
-        task: What is to be learned.
-        settings: The settings in force.
-        episodes: Episodes in each trial.
-        resample: Fresh weights are drawn after this many episodes.
-        seed: The seed of all random numbers.
+        conditions: The conditions; their trials are how many are added before each further look, if
+            that is more than a tenth.
         first: After how many trials for each goal the differences are looked at first.
         most: After how many at the latest.
-        step: How many are added before each further look, if that is more than a tenth.
         until_decided: Whether trials are added until all differences are decided.
     """
 
     learners: Sequence[Learner]
     chances: Sequence[Chance]
-    task: Task[Any]
-    settings: Settings
-    episodes: int
-    resample: int | None
-    seed: int
+    conditions: Conditions
     first: int
     most: int
-    step: int
     until_decided: bool
 
     @classmethod
     def of(
         cls,
         learners: object,
-        options: SettingsDict,
+        settings: SettingsDict,
         *,
-        task: AnyTask,
-        maze: Maze | None,
-        episodes: int,
-        trials: int,
         until_decided: bool,
         most_trials: int | None,
-        resample: int | None,
-        seed: int,
+        **asked: Any,
     ) -> Self:
         """Check what `compare` is given.
 
         Args:
             learners: As in `compare`, like all that follow.
-            options: The settings by name.
-            task: What is to be learned.
-            maze: Short for `task=maze`.
-            episodes: Episodes in each trial.
-            trials: Trials for each goal.
+            settings: The settings by name.
             until_decided: Whether to add trials until all differences are decided.
             most_trials: The limit then.
-            resample: Draw fresh weights after this many episodes.
-            seed: The seed.
+            **asked: What `Conditions.of` takes.
 
         Returns:
             The plan.
@@ -96,29 +74,29 @@ class ComparisonPlan:
         Raises:
             InputError: If an argument is wrong, or the curves would not fit in memory.
         """
-        chosen = _checked_learners(learners)
-        Settings.of(options, tuple(inspect.signature(compare).parameters))
-        episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-        world = chosen_task(task, maze)
+        given = sequence("learners", learners, "a list of learners")
+        if not 2 <= len(given) <= MOST_LEARNERS:
+            raise InputError(f"learners has {len(given)} entries, expected 2 to {MOST_LEARNERS} to compare")
+        chosen = [find_learner(one) for one in given]
+        conditions = Conditions.of(settings, compare, **asked)
         until_decided = flag("until_decided", until_decided)
-        first, most = _limits(trials, len(world.goals), until_decided, most_trials)
+        first, most = _limits(conditions, until_decided, most_trials)
         beside = [] if any(isinstance(one, Chance) for one in chosen) else [chance_for(one) for one in chosen]
-        plan = cls(
-            chosen, list(dict.fromkeys(beside)), world, settings_in(world, options), episodes, resample, seed,
-            first, most, trials, until_decided,
-        )  # fmt: skip
-        plan._check_memory()
+        plan = cls(chosen, list(dict.fromkeys(beside)), conditions, first, most, until_decided)
+        # One curve is there twice, while its parts are joined.
+        replace(conditions, trials=most).check_memory(curves=len(plan.all_learners) + 1)
         return plan
 
     @property
-    def measured(self) -> list[Learner]:
+    def all_learners(self) -> list[Learner]:
         """The learners, and chance beside them."""
         return [*self.learners, *self.chances]
 
     @property
     def most_episodes(self) -> int:
         """The episodes of all trials, if none is left out."""
-        return self.most * len(self.task.goals) * self.episodes * len(self.measured)
+        count = replace(self.conditions, trials=self.most).count
+        return count * self.conditions.episodes * len(self.all_learners)
 
     def run(self, runner: Runner, progress: Progress | None = None) -> Comparison:
         """Run the trials, and compare the learners.
@@ -130,52 +108,32 @@ class ComparisonPlan:
         Returns:
             The learners side by side, and each pair of them.
         """
-        blocks: list[list[Trials]] = [[] for _ in self.measured]
+        goals, conditions = len(self.conditions.task.goals), self.conditions
+        blocks: list[list[Trials]] = [[] for _ in self.all_learners]
         done = 0
-        for look in _looks(self.first, self.most, self.step):
-            more = self._trials(done, look)
-            for one, kept in zip(self.measured, blocks, strict=True):
-                kept.append(runner.run(_of(more, one), progress=progress))
+        for look in _looks(self.first, self.most, conditions.trials):
+            more = conditions.batch(self.learners[:1], trials=look).part(done * goals, look * goals)
+            for one, kept in zip(self.all_learners, blocks, strict=True):
+                kept.append(runner.run(replace(more, learners=(one,)), progress=progress))
             done = look
-            finals = [_finals(kept) for kept in blocks[: len(self.learners)]]
+            finals = [
+                np.concatenate([block.best[:, -1] for block in kept]).astype(np.float64)
+                for kept in blocks[: len(self.learners)]
+            ]
             if self.until_decided and all(low > 0 or high < 0 for low, high in in_sequence(finals)):
                 break
-
-        def result(one: Learner, kept: list[Trials]) -> Result:
-            suited = runner.suited(_of(more, one))
-            return Result(
-                best=np.concatenate([block.best for block in kept]), learner=one, task=self.task,
-                settings=self.settings, trials=done, resample=self.resample, seed=self.seed,
-                engine=suited.engine, workers=suited.workers, cut=sum(block.cut for block in kept),
-            )  # fmt: skip
-
-        evaluated = [result(one, kept) for one, kept in zip(self.measured, blocks, strict=True)]
-        chances = dict(zip(self.chances, evaluated[len(self.learners) :], strict=True))
-        results = [
-            replace(one, chance=chances.get(chance_for(one.learner)))
-            for one in evaluated[: len(self.learners)]
-        ]
+        results = []
+        for one, kept in zip(self.all_learners, blocks, strict=True):
+            suited = runner.suited(replace(more, learners=(one,)))
+            best = np.concatenate([block.best for block in kept])
+            cut = sum(block.cut for block in kept)
+            results.append(result_of(replace(conditions, trials=done), one, suited, best=best, cut=cut))
+        own, chances = results[: len(self.learners)], results[len(self.learners) :]
+        by_chance = dict(zip(self.chances, chances, strict=True))
+        beside = [replace(one, chance=by_chance.get(chance_for(one.learner))) for one in own]
         names = _named(self.learners)
         pairs = differences(names, finals, fixed=not self.until_decided)
-        return Comparison(names, tuple(results), tuple(pairs), self.most if self.until_decided else None)
-
-    def _trials(self, done: int, look: int) -> Batch:
-        """Return the trials from a number for each goal to another one."""
-        goals = len(self.task.goals)
-        return batch_of(
-            self.learners[:1], np.array([self.seed], np.uint64), trials=look, episodes=self.episodes,
-            task=self.task, settings=self.settings, resample=self.resample,
-        ).part(done * goals, look * goals)  # fmt: skip
-
-    def _check_memory(self) -> None:
-        """Refuse a comparison that the machine's free memory does not hold."""
-        memory.evaluation(
-            self.most * len(self.task.goals),
-            self.episodes,
-            # one of them twice, while its parts are joined
-            curves=(len(self.measured) + 1) * (1 if self.task.whole else 2),
-            instead="ask for fewer trials or episodes",
-        ).check()
+        return Comparison(names, tuple(beside), tuple(pairs), self.most if self.until_decided else None)
 
 
 def compare(
@@ -227,21 +185,14 @@ def compare(
     return plan.run(Runner.of(engine), progress)
 
 
-def _checked_learners(given: object) -> list[Learner]:
-    """Return the learners, or those that names stand for, if there are enough to compare."""
-    chosen = sequence("learners", given, "a list of learners")
-    if not 2 <= len(chosen) <= MOST_LEARNERS:
-        raise InputError(f"learners has {len(chosen)} entries, expected 2 to {MOST_LEARNERS} to compare")
-    return [checked_learner(one) for one in chosen]
-
-
-def _limits(trials: int, goals: int, until_decided: bool, most_trials: int | None) -> tuple[int, int]:
+def _limits(conditions: Conditions, until_decided: bool, most_trials: int | None) -> tuple[int, int]:
     """Return after how many trials for each goal the differences are looked at first, and at the latest."""
+    trials = conditions.trials
     if not until_decided:
         if most_trials is not None:
             raise InputError("most_trials is the limit of until_decided; leave it out, or set both")
         return trials, trials
-    first = max(trials, -(-FEWEST_PAIRS // goals))
+    first = max(trials, -(-FEWEST_PAIRS // len(conditions.task.goals)))
     limit = max(first, MOST_TRIALS) if most_trials is None else most_trials
     return first, integer("most_trials", limit, first, MAX_COUNT)
 
@@ -264,12 +215,3 @@ def _named(learners: Sequence[Learner]) -> tuple[str, ...]:
         free = (one for one in numbered if one not in own and one not in names)
         names.append(name if own.count(name) == 1 else next(free))
     return tuple(names)
-
-
-def _of(batch: Batch, learner: Learner) -> Batch:
-    """Return the same trials of another learner."""
-    return replace(batch, learners=(learner,))
-
-
-def _finals(blocks: list[Trials]) -> Finals:
-    return np.concatenate([block.best[:, -1] for block in blocks]).astype(np.float64)

@@ -1,21 +1,14 @@
-"""Look into a rule: which rows it uses, which it needs, and how much of it could go.
-
-Every question is one about fitness. The rule and each change of it run the same trials, so
-every difference is paired. `inspect` asks them all and returns an `Inspection`.
-"""
+"""What a rule does: which rows it uses, which it needs, and how much of it could go."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from inspect import signature
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal import engines
 from distal.base.checks import (
     InputError,
     ascending,
@@ -33,32 +26,23 @@ from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new, signed
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
-from distal.base.significance import SIGNIFICANT, holm, mean_interval, paired, standard_error
-from distal.engines import Progress, Runner
+from distal.base.significance import SIGNIFICANT, mean_interval, paired, standard_error
 from distal.evaluation import row_figures
-from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
-from distal.evaluation.trials import batch_of, chosen_task
-from distal.evaluation.usage import LAYERS, Usage, count_usage
-from distal.learners import Learner, chance_for, checked_learner, name_of
+from distal.evaluation.usage import LAYERS, Usage
+from distal.learners import find_learner, name_of
 from distal.learners.dsp import NUMBERS, ROWS, Rule
-from distal.model.draws import MAX_COUNT, child_seed
-from distal.model.maze import Maze
-from distal.model.settings import Settings, SettingsDict
-from distal.tasks.sources import AnyTask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
 CHANGES = (-1, 0, 1)
-_SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of one
+SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of one
     "swapped": lambda row: row ^ 1,
     "always +1": lambda row: row | 1,
     "always -1": lambda row: row & ~1,
 }
-_FRESH = 1  # the part of the seed's work that measures the smallest rule; trials are parts of number 0
-_AT_ONCE = 2**18  # trials in a batch
 CRITERION = (
     "rows are set to 0 one after another, the least harmful first; a row stays 0 if the mean paired "
     "difference, the smaller rule minus the whole, is then at most one standard error"
@@ -313,14 +297,14 @@ class Inspection(Frozen):
                 for one in given["knockouts"]
             )  # fmt: skip
             rule = checked_rule(result.learner)
-            if sorted((one.row, one.change) for one in knockouts) != _other_changes(rule):
+            if sorted((one.row, one.change) for one in knockouts) != other_changes(rule):
                 raise InputError("knockouts does not have the two other changes of each row")
             return cls(
                 rule,
                 result,
                 Usage.from_dict(given["usage"]),
                 knockouts,
-                {name: Effect._read(given["signal"][name]) for name in _SIGNALS},
+                {name: Effect._read(given["signal"][name]) for name in SIGNALS},
                 {
                     name: {
                         unit_interval("value", one["value"]): Effect._read(one)
@@ -378,7 +362,7 @@ def _knockout_row(one: Knockout) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _other_changes(rule: Rule) -> list[tuple[int, int]]:
+def other_changes(rule: Rule) -> list[tuple[int, int]]:
     """Return each row with each change that it does not have."""
     return [(row, change) for row in range(ROWS) for change in CHANGES if change != rule.delta_w[row]]
 
@@ -394,6 +378,16 @@ def _read_smallest(given: Mapping[str, Any]) -> Smallest:
     )
 
 
+def checked_rule(given: object) -> Rule:
+    """Return a rule, or the one that a name stands for; other learners have no rows and are refused."""
+    learner = find_learner(given)
+    if not isinstance(learner, Rule):
+        raise InputError(
+            f"{name_of(learner)!r} is no rule, and has no rows to inspect; give one such as evolved:1"
+        )
+    return learner
+
+
 def listed(some: Iterable[object]) -> str:
     """Write row numbers and the like, or that there are none."""
     return ", ".join(map(str, some)) or "none"
@@ -402,183 +396,3 @@ def listed(some: Iterable[object]) -> str:
 def spoken(effect: Effect) -> str:
     """Write an effect: the difference and its interval."""
     return f"{effect.difference:+.2f} ({effect.low:+.2f} to {effect.high:+.2f})"
-
-
-def _with_changes(rule: Rule, changes: Iterable[int]) -> Rule:
-    """Return a rule with other changes."""
-    return replace(rule, delta_w=list(changes))
-
-
-def with_row(rule: Rule, row: int, change: int) -> Rule:
-    """Return a rule with another change in one row."""
-    return _with_changes(rule, (change if k == row else d for k, d in enumerate(rule.delta_w)))
-
-
-def points(value: float) -> list[float]:
-    """Return the values that are tried around one, which is among them: from 0 to 1, dense near it."""
-    around = [factor * value for factor in (0.25, 0.5, 1, 2, 4)] if value else [0.25, 0.5, 0.75]
-    return sorted({0.0, *(one for one in around if one < 1), value, 1.0})
-
-
-def evaluations(rule: Rule) -> int:
-    """Return how many evaluations the inspection of a rule takes, for a display of progress."""
-    numbers = sum(len(points(getattr(rule, name))) for name in NUMBERS)
-    shrinking = sum(change != 0 for change in rule.delta_w)
-    own, fresh, usage = 2, 3, 1
-    return own + usage + 2 * ROWS + len(_SIGNALS) + numbers + shrinking + fresh
-
-
-def checked_rule(given: object) -> Rule:
-    """Return a rule, or the one that a name stands for; other learners have no rows and are refused."""
-    learner = checked_learner(given)
-    if not isinstance(learner, Rule):
-        raise InputError(
-            f"{name_of(learner)!r} is no rule, and has no rows to inspect; give one such as evolved:1"
-        )
-    return learner
-
-
-def check_updates(episodes: int, resample: int | None) -> None:
-    """Refuse trials in which no rule is ever applied."""
-    integer("episodes", episodes, 2, MAX_COUNT)
-    if resample is not None:
-        integer("resample", resample, 2, MAX_COUNT)
-
-
-def inspect(
-    rule: Rule | str | Path,
-    *,
-    task: AnyTask = None,
-    episodes: int = 100,
-    trials: int = 50,
-    resample: int | None = None,
-    seed: int = 0,
-    maze: Maze | None = None,
-    engine: str | Runner | None = None,
-    progress: Progress | None = None,
-    **settings: Unpack[SettingsDict],
-) -> Inspection:
-    """Look into a rule: what it uses, what it needs, and how much of it could go.
-
-    It takes about 130 evaluations, all in the same trials. In a maze or another table that is
-    a few seconds; elsewhere ask for few trials.
-
-    Args:
-        rule: A Rule, or a name: "paper:1" … "paper:15", "evolved:1" … "evolved:15",
-            "champion:1" and so on, or the path of a rule's file.
-        task: What is to be learned, as in `learn`; the triple T-maze if left out.
-        episodes: Episodes in each trial, two or more.
-        trials: Trials for each goal; two in all, or more.
-        resample: Draw fresh weights after this many episodes, two or more.
-        seed: The seed of all random numbers.
-        maze: Short for `task=maze`.
-        engine: As in `learn`.
-        progress: Called with the number of episodes run since its last call.
-        **settings: As in `Settings`.
-
-    Returns:
-        What was found.
-
-    Raises:
-        InputError: If an argument is wrong, or the learner is no rule.
-    """
-    rule = checked_rule(rule)
-    Settings.of(settings, tuple(signature(inspect).parameters))
-    check_updates(episodes, resample)
-    chosen = chosen_task(task, maze)
-    if integer("trials", trials, 1, MAX_COUNT) * len(chosen.goals) < 2:
-        raise InputError("trials is 1 in a task of one goal, expected 2 or more: differences need pairs")
-    runner = Runner.of(engine)
-    result = learn(
-        rule, task=chosen, episodes=episodes, trials=trials, resample=resample, seed=seed, engine=runner,
-        progress=progress, **settings,
-    )  # fmt: skip
-    trying = _Trying(result, runner, progress)
-    usage = count_usage(trying.batch([rule], result.seed, record=None), result.engine, progress)
-    knockouts = _knockouts(trying)
-    named = {
-        name: _with_changes(rule, (rule.delta_w[of(k)] for k in range(ROWS))) for name, of in _SIGNALS.items()
-    }
-    return Inspection(
-        rule=rule,
-        result=result,
-        usage=usage,
-        knockouts=knockouts,
-        signal=dict(zip(named, trying.effects(list(named.values())), strict=True)),
-        sensitivity={name: _along(trying, name) for name in NUMBERS},
-        smallest=_smallest(trying, knockouts),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Trying:
-    """The trials in which changes of a rule are tried: those of its own evaluation."""
-
-    result: Result
-    runner: Runner
-    progress: Progress | None
-
-    @property
-    def rule(self) -> Rule:
-        return instance("rule", self.result.learner, Rule, "a Rule")
-
-    def batch(self, learners: Sequence[Learner], seed: int, record: tuple[int, ...] | None) -> engines.Batch:
-        result = self.result
-        return batch_of(
-            learners, np.full(len(learners), seed, np.uint64), trials=result.trials, episodes=result.episodes,
-            task=result.task, settings=result.settings, resample=result.resample, record=record,
-        )  # fmt: skip
-
-    def finals(self, learners: Sequence[Learner], seed: int) -> NDArray[Any]:
-        """Return the best EP of every trial, (learners, trials), in batches of some size."""
-        trials = len(self.result.best)
-        some = max(1, _AT_ONCE // trials)
-        parts = [learners[first : first + some] for first in range(0, len(learners), some)]
-        best = []
-        for part in parts:
-            batch = self.batch(part, seed, (self.result.episodes,))
-            best.append(self.runner.run(batch, progress=self.progress).best[:, -1])
-        return np.concatenate(best).reshape(len(learners), trials)
-
-    def effects(self, rules: Sequence[Rule]) -> list[Effect]:
-        """Return what rules do in place of the rule itself."""
-        return [Effect.of(one, self.result.final) for one in self.finals(rules, self.result.seed)]
-
-
-def _knockouts(trying: _Trying) -> tuple[Knockout, ...]:
-    """Give every row its two other changes."""
-    own = trying.rule.delta_w
-    asked = [(row, change) for row in range(ROWS) for change in CHANGES if change != own[row]]
-    effects = trying.effects([with_row(trying.rule, row, change) for row, change in asked])
-    corrected = holm([effect.p for effect in effects])
-    return tuple(
-        Knockout(row, change, effect, p)
-        for (row, change), effect, p in zip(asked, effects, corrected, strict=True)
-    )
-
-
-def _along(trying: _Trying, name: str) -> dict[float, Effect]:
-    """Give one of the rule's numbers other values."""
-    values = points(getattr(trying.rule, name))
-    changed: list[Any] = [{name: value} for value in values]
-    effects = trying.effects([replace(trying.rule, **change) for change in changed])
-    return dict(zip(values, effects, strict=True))
-
-
-def _smallest(trying: _Trying, knockouts: Sequence[Knockout]) -> Smallest:
-    """Set rows to 0 one after another (see `CRITERION`), and measure what is left in fresh trials."""
-    zeroed = [one for one in knockouts if one.change == 0]
-    removed: list[int] = []
-    rule, effect = trying.rule, Effect.of(trying.result.final, trying.result.final)
-    for one in sorted(zeroed, key=lambda one: (one.effect.difference, one.row)):
-        smaller = with_row(rule, one.row, 0)
-        (found,) = trying.effects([smaller])
-        if found.difference <= found.standard_error:
-            rule, effect = smaller, found
-            removed.append(one.row)
-    whole = trying.rule
-    seed = child_seed(trying.result.seed, 0, 0, _FRESH)
-    small, own = trying.finals([rule, whole], seed)
-    (chance,) = trying.finals([chance_for(whole)], seed)
-    name = f"{whole.name}, {ROWS - rule.delta_w.count(0)} rows" if whole.name else ""
-    return Smallest(rule.named(name), tuple(removed), effect, Effect.of(small, own), float(chance.mean()))

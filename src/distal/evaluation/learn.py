@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-import numpy as np
-
-from distal.base import memory
-from distal.base.checks import (
-    flag,
-    function,
-    instance,
-)
+from distal.base.checks import flag, function, instance
 from distal.engines import Progress, Runner
-from distal.learners import (
-    Learner,
-    chance_for,
-    checked_learner,
-)
+from distal.evaluation.result import Result, result_of
+from distal.evaluation.trials import Conditions
+from distal.learners import Learner, chance_for, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import SettingsDict
 from distal.networks import network_for
 from distal.tasks.sources import AnyTask
-from distal.tasks.switching import Switch, switch_of
-from distal.tasks.task import Task
-
-if TYPE_CHECKING:
-    pass
-
-from distal.evaluation.result import Result
-from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
+from distal.tasks.switching import Switch
 
 
 def learn(
@@ -83,44 +66,48 @@ def learn(
     Raises:
         InputError: If an argument is wrong, or the curves would not fit in memory.
     """
-    learner = checked_learner(learner)
-    Settings.of(settings, tuple(inspect.signature(learn).parameters))
+    learner = find_learner(learner)
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and learner.kind != Chance.kind
     function("progress", progress)
-    episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-    moving = switch_of(switch, episodes)
-    chosen = chosen_task(task, maze)
-    in_force = settings_in(chosen, settings)
-    run = Runner.of(engine)
-    _check_memory(trials, episodes, chosen, in_force, keep_ep, keep_weights, chance)
+    conditions = Conditions.of(
+        settings, learn, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample,
+        seed=seed, switch=switch,
+    )  # fmt: skip
+    runner = Runner.of(engine)
+    given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
+    less = " or ".join(f"{name}=False" for name, value in given.items() if value)
+    shapes = network_for(conditions.settings, conditions.task.inputs, conditions.task.outputs, {}).shapes
+    conditions.check_memory(
+        curves=(1 + keep_ep) * (1 + chance),
+        weights=keep_weights * sum(rows * columns for rows, columns in shapes),
+        less=f", pass {less}" if less else "",
+    )
+    result = evaluated(learner, conditions, runner, progress, keep_ep=keep_ep, keep_weights=keep_weights)
+    if not chance:
+        return result
+    return replace(
+        result, chance=evaluated(chance_for(learner), conditions, runner, progress, keep_ep=keep_ep)
+    )
 
-    def evaluate(one: Learner, keep_weights: bool = False) -> Result:
-        batch = batch_of(
-            [one], np.array([seed], np.uint64), trials=trials, episodes=episodes, task=chosen,
-            settings=in_force, resample=resample, switch=moving,
-        )  # fmt: skip
-        suited = run.suited(batch)
-        outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
-        return Result(
-            best=outcome.best,
-            learner=one,
-            task=chosen,
-            settings=in_force,
-            trials=trials,
-            resample=resample,
-            seed=seed,
-            engine=suited.engine,
-            workers=suited.workers,
-            ep=outcome.ep,
-            hidden=outcome.hidden,
-            output=outcome.output,
-            cut=outcome.cut,
-            switch=moving,
-        )
 
-    result = evaluate(learner, keep_weights)
-    return replace(result, chance=evaluate(chance_for(learner))) if chance else result
+def evaluated(
+    learner: Learner,
+    conditions: Conditions,
+    runner: Runner,
+    progress: Progress | None,
+    *,
+    keep_ep: bool = False,
+    keep_weights: bool = False,
+) -> Result:
+    """Return the result of a learner in some conditions, without chance; arguments are those of `learn`."""
+    batch = conditions.batch([learner])
+    suited = runner.suited(batch)
+    outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
+    return result_of(
+        conditions, learner, suited, best=outcome.best, ep=outcome.ep, hidden=outcome.hidden,
+        output=outcome.output, cut=outcome.cut,
+    )  # fmt: skip
 
 
 def climb(climber: HillClimbing, **options: Any) -> Result:
@@ -128,25 +115,3 @@ def climb(climber: HillClimbing, **options: Any) -> Result:
     return learn(
         instance("climber", climber, HillClimbing, "HillClimbing(sigma, alpha_h, alpha_o)"), **options
     )
-
-
-def _check_memory(
-    trials: int,
-    episodes: int,
-    task: Task[Any],
-    settings: Settings,
-    keep_ep: bool,
-    keep_weights: bool,
-    chance: bool,
-) -> None:
-    """Refuse an evaluation that the machine's free memory does not hold."""
-    given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
-    less = " or ".join(f"{name}=False" for name, value in given.items() if value)
-    shapes = network_for(settings, task.inputs, task.outputs, {}).shapes
-    memory.evaluation(
-        trials * len(task.goals),
-        episodes,
-        curves=(1 + keep_ep) * (1 + chance) * (1 if task.whole else 2),
-        weights=keep_weights * sum(rows * columns for rows, columns in shapes),
-        instead="ask for fewer trials or episodes" + (f", pass {less}" if less else ""),
-    ).check()

@@ -28,10 +28,12 @@ from distal.base.files import to_csv
 from distal.base.frames import frame
 from distal.base.frozen import Frozen, read_only
 from distal.base.significance import SIGNIFICANT, paired, standard_error
-from distal.engines import Batch
+from distal.engines import Runner
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.agents import MAX_NAME, Agent
+from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
+from distal.evaluation.trials import Conditions, checked_numbers
 from distal.learners import (
     KINDS,
     Learner,
@@ -50,9 +52,6 @@ from distal.tasks.task import Task
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
-
-from distal.evaluation.behaviour import Behaviour
-from distal.evaluation.trials import batch_of, checked_numbers
 
 
 @dataclass(frozen=True)
@@ -191,20 +190,19 @@ class Result(Frozen):
     @cached_property
     def goals(self) -> NDArray[np.int32]:
         """The goal of each trial in each phase, by number, (trials, phases); one phase, if goals stay."""
-        return cast(NDArray[np.int32], read_only(self._batch.goals))
+        return cast(NDArray[np.int32], read_only(self.conditions.batch([self.learner]).goals))
 
     @cached_property
     def seeds(self) -> NDArray[np.uint64]:
         """The seed of each trial, (trials): all of its random numbers follow from it."""
-        return cast(NDArray[np.uint64], read_only(self._batch.seed))
+        return cast(NDArray[np.uint64], read_only(self.conditions.batch([self.learner]).seed))
 
     @property
-    def _batch(self) -> Batch:
-        """The trials as they were run."""
-        return batch_of(
-            [self.learner], np.array([self.seed], np.uint64), trials=self.trials, episodes=self.episodes,
-            task=self.task, settings=self.settings, switch=self.switch,
-        )  # fmt: skip
+    def conditions(self) -> Conditions:
+        """The conditions of the evaluation."""
+        return Conditions(
+            self.task, self.settings, self.episodes, self.trials, self.resample, self.seed, self.switch
+        )
 
     @property
     def phases(self) -> Phases | None:
@@ -441,6 +439,15 @@ class Result(Frozen):
             whole = counted(len(self.best) * self.episodes, "episode")
             lines.append(f"{self.cut:,} of {whole} cut off after {counted(self.settings.steps, 'step')}")
         return "\n".join(lines)
+
+
+def result_of(conditions: Conditions, learner: Learner, runner: Runner, **outcome: Any) -> Result:
+    """Return the result of a learner's trials under some conditions, from what their runner returned."""
+    return Result(
+        learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
+        resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
+        engine=runner.engine, workers=runner.workers, **outcome,
+    )  # fmt: skip
 
 
 def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[Any]]:

@@ -10,29 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, one_of, sequence, shown
+from distal.base.checks import InputError, one_of, sequence
 from distal.base.display import html_table, or_dash
 from distal.base.drawing import axes_or_new
 from distal.base.folders import inside
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
-from distal.engines import Progress, Runner
 from distal.evaluation import row_figures
-from distal.evaluation.inspection import CHANGES, check_updates, checked_rule, listed
-from distal.evaluation.learn import learn
+from distal.evaluation.inspection import CHANGES, checked_rule, listed
 from distal.evaluation.result import Result
-from distal.evaluation.trials import batch_of, chosen_task
-from distal.evaluation.usage import Usage, count_usage
+from distal.evaluation.usage import Usage
 from distal.learners.dsp import Rule
-from distal.learners.shipped import SHIPPED, is_there
-from distal.model.maze import Maze
-from distal.model.settings import SettingsDict
-from distal.tasks.sources import AnyTask
+from distal.learners.shipped import SHIPPED, is_there, shipped_rules
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -222,7 +216,7 @@ def find_rules(given: object) -> tuple[Rule, ...]:
     """
     if isinstance(given, str | Path):
         if str(given) in SHIPPED:
-            return SHIPPED[str(given)]()
+            return shipped_rules(str(given))
         if is_there(given) and Path(given).is_dir():
             return _in_folder(Path(given))
     if isinstance(given, str | Path | Rule):
@@ -245,68 +239,6 @@ def _in_folder(folder: Path) -> tuple[Rule, ...]:
     if not files:
         raise InputError(f"{str(folder)!r} holds no rules: neither winners/ of distal evolve nor rule files")
     return tuple(checked_rule(file) for file in files)
-
-
-def inspect_set(
-    rules: object,
-    *,
-    task: AnyTask = None,
-    episodes: int = 100,
-    trials: int = 50,
-    resample: int | None = None,
-    seed: int = 0,
-    maze: Maze | None = None,
-    engine: str | Runner | None = None,
-    progress: Progress | None = None,
-    **settings: Unpack[SettingsDict],
-) -> RuleSet:
-    """Look for what several rules have in common.
-
-    Args:
-        rules: Two rules or more: "paper", "evolved", "champion", a folder that `evolve` wrote, or a
-            list of rules, names and files.
-        task: What is to be learned, as in `learn`; the triple T-maze if left out.
-        episodes: Episodes in each trial, two or more.
-        trials: Trials for each goal.
-        resample: Draw fresh weights after this many episodes, two or more.
-        seed: The seed of all random numbers.
-        maze: Short for `task=maze`.
-        engine: As in `learn`.
-        progress: Called with the number of episodes run since its last call.
-        **settings: As in `Settings`.
-
-    Returns:
-        What was found.
-
-    Raises:
-        InputError: If an argument is wrong, or there are fewer than two rules.
-    """
-    found = find_rules(rules)
-    if len(found) < 2:
-        raise InputError(f"rules is {shown(rules)}, expected two rules or more; inspect takes one")
-    check_updates(episodes, resample)
-    chosen = chosen_task(task, maze)
-    runner = Runner.of(engine)
-    results, usages = [], []
-    for rule in found:
-        result = learn(
-            rule, task=chosen, episodes=episodes, trials=trials, resample=resample, seed=seed, engine=runner,
-            progress=progress, **settings,
-        )  # fmt: skip
-        batch = batch_of(
-            [rule], np.array([result.seed], np.uint64), trials=result.trials, episodes=result.episodes,
-            task=chosen, settings=result.settings, resample=result.resample,
-        )  # fmt: skip
-        results.append(result)
-        usages.append(count_usage(batch, result.engine, progress))
-    table = np.array([rule.delta_w for rule in found])
-    use = np.array([usage.rows for usage in usages])
-    mean, agreement = consensus(table, use)
-    apart = distances(table, use)
-    clusters, order = clustered(apart)
-    return RuleSet(
-        found, tuple(results), tuple(usages), use.mean(axis=0), mean, agreement, apart, clusters, order
-    )
 
 
 def consensus(

@@ -2,36 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import (
-    MOST,
-    InputError,
-    counted,
-    indices,
-    instance,
-    integer,
-    sequence,
-)
+from distal.base import memory
+from distal.base.checks import MOST, InputError, counted, indices, instance, integer, sequence
 from distal.engines import Batch
-from distal.learners import (
-    Learner,
-)
+from distal.learners import Learner
 from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.settings import Settings, SettingsDict
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, task_of
-from distal.tasks.switching import Switch
+from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, checked_task
 
-if TYPE_CHECKING:
-    pass
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """The conditions under which learners are evaluated; `of` checks them.
+
+    Attributes:
+        task: What is to be learned.
+        settings: The settings in force.
+        episodes: Episodes in each trial.
+        trials: Trials for each goal.
+        resample: Fresh weights are drawn after this many episodes; None for never.
+        seed: The seed of all random numbers.
+        switch: When goals move, and where to, if they do.
+    """
+
+    task: Task[Any]
+    settings: Settings
+    episodes: int
+    trials: int
+    resample: int | None
+    seed: int
+    switch: Switch | None = None
+
+    @classmethod
+    def of(
+        cls,
+        settings: SettingsDict,
+        door: Callable[..., Any],
+        *,
+        task: AnyTask,
+        maze: Maze | None,
+        episodes: int,
+        trials: int,
+        resample: int | None,
+        seed: int,
+        switch: int | Switch | None = None,
+        fewest: int = 1,
+    ) -> Self:
+        """Check what `learn`, `compare` and `inspect` are given.
+
+        Args:
+            settings: The settings by name.
+            door: The function that is called, for the nearest right spelling of an unknown keyword.
+            task: As in `learn`, like all that follow.
+            maze: Short for a task.
+            episodes: Episodes in each trial.
+            trials: Trials for each goal.
+            resample: Draw fresh weights after this many episodes.
+            seed: The seed.
+            switch: When goals move.
+            fewest: The fewest episodes, and those until fresh weights, that make sense.
+
+        Returns:
+            The conditions.
+
+        Raises:
+            InputError: If something is wrong.
+        """
+        episodes = integer("episodes", episodes, fewest, MAX_COUNT)
+        if resample is not None:
+            integer("resample", resample, fewest, MAX_COUNT)
+        episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
+        moving = switch_of(switch, episodes)
+        chosen = chosen_task(task, maze)
+        in_force = settings_in(chosen, settings, tuple(signature(door).parameters))
+        return cls(chosen, in_force, episodes, trials, resample, seed, moving)
+
+    @property
+    def count(self) -> int:
+        """The number of trials."""
+        return self.trials * len(self.task.goals)
+
+    def batch(
+        self,
+        learners: Sequence[Learner],
+        *,
+        trials: int | None = None,
+        seed: int | None = None,
+        record: tuple[int, ...] | None = None,
+    ) -> Batch:
+        """Return the trials of learners, which all have the same seeds.
+
+        Args:
+            learners: The learners, all of one kind.
+            trials: Another number of trials for each goal.
+            seed: Another seed.
+            record: As in `Batch`.
+
+        Returns:
+            The batch.
+        """
+        seeds = np.full(len(learners), self.seed if seed is None else seed, np.uint64)
+        return batch_of(
+            learners, seeds, trials=self.trials if trials is None else trials, episodes=self.episodes,
+            task=self.task, settings=self.settings, resample=self.resample, record=record, switch=self.switch,
+        )  # fmt: skip
+
+    def check_memory(self, curves: int, weights: int = 0, less: str = "") -> None:
+        """Refuse an evaluation that the machine's free memory does not hold.
+
+        Args:
+            curves: How many curves of each trial are kept.
+            weights: How many weights of each trial are.
+            less: What else would take less, as the end of the refusal.
+        """
+        memory.evaluation(
+            self.count, self.episodes, curves=curves * (1 if self.task.whole else 2), weights=weights,
+            instead=f"ask for fewer trials or episodes{less}",
+        ).check()  # fmt: skip
 
 
 def batch_of(

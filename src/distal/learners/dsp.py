@@ -35,6 +35,105 @@ _PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, 
 _CHANGES = frozenset((-1, 0, 1))
 
 
+M_READINGS = {"reward": 1, "punish": -1}  # m, where an EP equals the one before
+
+
+def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
+    """Return m: +1 if the episode was no worse than the one before, else −1.
+
+    Args:
+        ep: The EP of the episode.
+        previous: The EP of the one before. None for the first episode after fresh weights,
+            which counts as +1.
+        ties: The reading "m_ties": with "punish" an equal EP gives −1.
+
+    Returns:
+        −1 or 1.
+
+    Raises:
+        InputError: If there is no such reading.
+    """
+    tied = of_reading("m_ties", M_READINGS, ties)
+    if previous is None or ep < previous:
+        return 1
+    return tied if ep == previous else -1
+
+
+def selected_rows(
+    network: Network, episode: Episode[Any], theta: np.float32, m: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the row of the rule that every synapse selects.
+
+    Entries of the matrices that are no synapses have a row too, but nothing to apply it to.
+
+    Args:
+        network: The network.
+        episode: The episode.
+        theta: The rule's threshold.
+        m: The modulatory signal, −1 or 1.
+
+    Returns:
+        The rows of hidden and of output synapses, in the shapes of their weights.
+
+    Raises:
+        InputError: If there is no code for the reading "trace_pre".
+    """
+    sources = network.sources(episode, network.settings.trace_pre)
+    into_hidden, into_output = (
+        traces.frequencies(traces.counts(pre, post), episode.steps)
+        for pre, post in zip(sources, (episode.hidden, episode.outputs), strict=True)
+    )
+    return traces.rows(into_hidden, theta, m), traces.rows(into_output, theta, m)
+
+
+def changed(
+    network: Network, weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray[np.int32]]
+) -> Weights:
+    """Return w' = w + η Δw for every synapse, Δw being what the rule says for its row."""
+    delta_w = np.array(rule.delta_w, np.float32)
+    eta = np.float32(rule.eta)
+    exists = network.synapses()
+    return network.weights(
+        hidden=weights.hidden + np.where(exists[0], eta * delta_w[rows[0]], np.float32(0)),
+        output=weights.output + np.where(exists[1], eta * delta_w[rows[1]], np.float32(0)),
+    )
+
+
+def normalised(network: Network, weights: Weights) -> Weights:
+    """Divide each neuron's incoming weights by their Euclidean norm, as the reading "normalise" says."""
+    return of_reading("normalise", NORMALISE_READINGS, network.settings.normalise)(network, weights)
+
+
+def _by_neuron(network: Network, weights: Weights) -> Weights:
+    """Give all incoming weights of a neuron one norm."""
+    return network.weights(_unit_rows(weights.hidden), _unit_rows(weights.output))
+
+
+def _by_layer(network: Network, weights: Weights) -> Weights:
+    """Give the weights from each layer a norm of their own."""
+    layers = np.split(weights.hidden, network.blocks, axis=1)
+    return network.weights(np.hstack([_unit_rows(layer) for layer in layers]), _unit_rows(weights.output))
+
+
+NORMALISE_READINGS: dict[str, Callable[[Network, Weights], Weights]] = {
+    "neuron": _by_neuron,
+    "layer": _by_layer,
+    "none": lambda network, weights: weights,
+}
+
+
+def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Divide each row by its norm; a row of norm 0 stays as it is."""
+    norm = np.sqrt(ordered_sum(matrix * matrix))
+    divisor: NDArray[np.float32] = np.where(norm == 0, np.float32(1), norm)
+    return matrix / divisor[:, None]
+
+
+def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
+    """Return rules as an array of `_PACKED`."""
+    return np.frombuffer(b"".join([rule.packed for rule in rules]), _PACKED)
+
+
 @dataclass(frozen=True)
 class Rule(Learner):
     """A delayed synaptic plasticity rule.
@@ -141,106 +240,3 @@ class Rule(Learner):
         rows = selected_rows(network, episode, np.float32(self.theta), m)
         weights = normalised(network, changed(network, episode.weights, self, rows))
         return Memory(weights, {"ep": episode.ep})
-
-
-def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
-    """Return rules as an array of `_PACKED`."""
-    return np.frombuffer(b"".join([rule.packed for rule in rules]), _PACKED)
-
-
-M_READINGS = {"reward": 1, "punish": -1}  # m, where an EP equals the one before
-
-
-def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
-    """Return m: +1 if the episode was no worse than the one before, else −1.
-
-    Args:
-        ep: The EP of the episode.
-        previous: The EP of the one before. None for the first episode after fresh weights,
-            which counts as +1.
-        ties: The reading "m_ties": with "punish" an equal EP gives −1.
-
-    Returns:
-        −1 or 1.
-
-    Raises:
-        InputError: If there is no such reading.
-    """
-    tied = of_reading("m_ties", M_READINGS, ties)
-    if previous is None or ep < previous:
-        return 1
-    return tied if ep == previous else -1
-
-
-def selected_rows(
-    network: Network, episode: Episode[Any], theta: np.float32, m: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the row of the rule that every synapse selects.
-
-    Entries of the matrices that are no synapses have a row too, but nothing to apply it to.
-
-    Args:
-        network: The network.
-        episode: The episode.
-        theta: The rule's threshold.
-        m: The modulatory signal, −1 or 1.
-
-    Returns:
-        The rows of hidden and of output synapses, in the shapes of their weights.
-
-    Raises:
-        InputError: If there is no code for the reading "trace_pre".
-    """
-    sources = network.sources(episode, network.settings.trace_pre)
-    into_hidden, into_output = (
-        traces.frequencies(traces.counts(pre, post), episode.steps)
-        for pre, post in zip(sources, (episode.hidden, episode.outputs), strict=True)
-    )
-    return traces.rows(into_hidden, theta, m), traces.rows(into_output, theta, m)
-
-
-def changed(
-    network: Network, weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray[np.int32]]
-) -> Weights:
-    """Return w' = w + η Δw for every synapse, Δw being what the rule says for its row."""
-    delta_w = np.array(rule.delta_w, np.float32)
-    eta = np.float32(rule.eta)
-    exists = network.synapses()
-    return network.weights(
-        hidden=weights.hidden + np.where(exists[0], eta * delta_w[rows[0]], np.float32(0)),
-        output=weights.output + np.where(exists[1], eta * delta_w[rows[1]], np.float32(0)),
-    )
-
-
-def normalised(network: Network, weights: Weights) -> Weights:
-    """Divide each neuron's incoming weights by their Euclidean norm, as the reading "normalise" says."""
-    return of_reading("normalise", NORMALISE_READINGS, network.settings.normalise)(network, weights)
-
-
-def _by_neuron(network: Network, weights: Weights) -> Weights:
-    """Give all incoming weights of a neuron one norm."""
-    return network.weights(_unit_rows(weights.hidden), _unit_rows(weights.output))
-
-
-def _by_layer(network: Network, weights: Weights) -> Weights:
-    """Give the weights from each layer a norm of their own."""
-    layers = np.split(weights.hidden, network.blocks, axis=1)
-    return network.weights(np.hstack([_unit_rows(layer) for layer in layers]), _unit_rows(weights.output))
-
-
-def _unchanged(network: Network, weights: Weights) -> Weights:
-    return weights
-
-
-NORMALISE_READINGS: dict[str, Callable[[Network, Weights], Weights]] = {
-    "neuron": _by_neuron,
-    "layer": _by_layer,
-    "none": _unchanged,
-}
-
-
-def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Divide each row by its norm; a row of norm 0 stays as it is."""
-    norm = np.sqrt(ordered_sum(matrix * matrix))
-    divisor: NDArray[np.float32] = np.where(norm == 0, np.float32(1), norm)
-    return matrix / divisor[:, None]

@@ -19,6 +19,12 @@ from distal.networks.network import Network, Weights
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
 
 
+def perturbed(network: Network, best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
+    """Return best + σ N(0, 1), with a deviate of its own for every synapse in every episode."""
+    noise = network.perturbation(seed, episode)
+    return network.weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)
+
+
 @dataclass(frozen=True)
 class HillClimbing(Learner):
     """The parameters of hill climbing.
@@ -57,9 +63,3 @@ class HillClimbing(Learner):
             return Memory(best)
         tried = perturbed(network, best, np.float32(self.sigma), trial.seed, following)
         return Memory(tried, {"best": best, "ep": ep})
-
-
-def perturbed(network: Network, best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
-    """Return best + σ N(0, 1), with a deviate of its own for every synapse in every episode."""
-    noise = network.perturbation(seed, episode)
-    return network.weights(best.hidden + sigma * noise.hidden, best.output + sigma * noise.output)

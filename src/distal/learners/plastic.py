@@ -21,7 +21,7 @@ from distal.base import checks
 from distal.base.checks import InputError, array, fields, instance, integer, number, shown
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.learners.learner import Kept, Learner, Memory, Trial
-from distal.learners.registry import checked_learner, from_embedded, name_of
+from distal.learners.registry import find_learner, from_embedded, name_of
 from distal.model.draws import MAX_COUNT
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import Acting, Episode, Network, Weights, network_for
@@ -77,7 +77,7 @@ class PlasticNetwork:
         settings: Settings | None = None,
         **options: Any,
     ) -> None:
-        one = checked_learner(learner)
+        one = find_learner(learner)
         if settings is not None and options:
             raise InputError(
                 f"settings is given with {', '.join(options)}; give the settings or the keywords"
@@ -312,7 +312,7 @@ def episodes(
         InputError: If an argument is wrong.
     """
     one, aim = (
-        checked_learner(learner),
+        find_learner(learner),
         instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)"),
     )
     network = network_for(

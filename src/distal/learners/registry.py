@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 from distal.base.checks import InputError, instance, one_of, shown
 from distal.base.files import read_json
@@ -67,35 +67,30 @@ register(Chance, DEFAULT_CHANCE)
 _OURS = tuple(KINDS.values())
 
 
-def find_learner(
-    name: str | Path, climber: HillClimbing = DEFAULT_CLIMBER, by_chance: Chance = DEFAULT_CHANCE
-) -> Learner:
-    """Return what a name stands for.
+def find_learner(learner: Learner | str | Path) -> Learner:
+    """Return the learner that is meant.
 
     Args:
-        name: A rule's name ("paper:1", "evolved:1", "champion:1"), the file of a learner, or the
-            word for a kind that has a default ("hc", "chance").
-        climber: What "hc" stands for.
-        by_chance: What "chance" stands for.
+        learner: A learner of a registered kind, a rule's name ("paper:1", "evolved:1",
+            "champion:1"), the file of a learner, or the word for a kind that has a default ("hc",
+            "chance").
 
     Returns:
         The learner.
 
     Raises:
-        InputError: If there is no such rule, word or file, or the file is damaged.
+        InputError: If it is nothing of the kind, or the file is damaged.
     """
-    words: dict[str, Learner] = {
-        **DEFAULTS,
-        "hc": instance("climber", climber, HillClimbing, "a HillClimbing"),
-        "chance": instance("by_chance", by_chance, Chance, "a Chance"),
-    }
-    if not isinstance(name, str | Path):
-        raise InputError(f"learner is {shown(name)}, expected a name, or a file")
-    if str(name) in words:
-        return words[str(name)]
-    if is_there(name) and Path(name).is_file():
-        return load_learner(name)
-    return find_rule(name, tuple(words))
+    if isinstance(learner, str | Path):
+        if str(learner) in DEFAULTS:
+            return DEFAULTS[str(learner)]
+        if is_there(learner) and Path(learner).is_file():
+            return load_learner(learner)
+        return find_rule(learner, tuple(DEFAULTS))
+    if type(learner) in KINDS.values():  # what inherits from one of them is of another kind
+        return learner
+    words = (*class_names(), shipped_names(), *DEFAULTS)
+    raise InputError(f"learner is {shown(learner)}, expected a {', '.join(words)} or a file")
 
 
 def load_learner(path: str | Path) -> Learner:
@@ -118,24 +113,9 @@ def _kind_of_file(data: object) -> type[Learner]:
     raise InputError(f"format is {shown(form)}, expected one of {known}")
 
 
-def _is_learner(given: object) -> TypeGuard[Learner]:
-    """Say whether something is a learner of a registered kind; one that inherits from it is another kind."""
-    return type(given) in KINDS.values()
-
-
 def class_names() -> list[str]:
     """Return the classes of all kinds, by name, for refusals."""
     return [kind.__name__ for kind in KINDS.values()]
-
-
-def checked_learner(given: object) -> Learner:
-    """Return a learner, or the one that a name stands for; refuse what is neither."""
-    if isinstance(given, str | Path):
-        return find_learner(given)
-    if _is_learner(given):
-        return given
-    words = (*class_names(), shipped_names(), *DEFAULTS)
-    raise InputError(f"learner is {shown(given)}, expected a {', '.join(words)} or a file")
 
 
 def name_of(learner: Learner) -> str:

@@ -7,7 +7,7 @@ found, and what it did on held-out trials, which no search had seen.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
 from importlib import resources
@@ -33,38 +33,38 @@ __all__ = [
     "published_rule",
     "published_rules",
     "shipped_names",
+    "shipped_rules",
 ]
 
 
 def published_rule(number: int) -> Rule:
     """Return one of the paper's fifteen evolved rules, 1 … 15, the best first."""
-    rules = published_rules()
-    return rules[integer("rule number", number, 1, len(rules)) - 1]
+    return _rule("paper", integer("rule number", number, 1, len(_entries("paper"))))
 
 
 def published_rules() -> tuple[Rule, ...]:
     """Return the paper's fifteen evolved rules."""
-    return _rules("paper", _published())
+    return shipped_rules("paper")
 
 
 def published_fitness(number: int) -> float:
     """Return the fitness after 10,000 episodes that the paper reports for its rule."""
-    return float(_published()[number - 1]["fitness_10000_episodes"])
+    return float(_entries("paper")[number - 1]["fitness_10000_episodes"])
 
 
 def evolved_rules() -> tuple[Rule, ...]:
     """Return the rules that our own reproduction of the paper evolved, the best first."""
-    return _rules("evolved", _evolved())
+    return shipped_rules("evolved")
 
 
 def evolved_fitness(number: int) -> float:
     """Return the fitness after 10,000 episodes that our reproduction measured for an evolved rule."""
-    return float(_evolved()[number - 1]["fitness_10000_episodes"])
+    return float(_entries("evolved")[number - 1]["fitness_10000_episodes"])
 
 
 def evolved_beside_chance(number: int) -> tuple[float, float, float]:
     """Return a rule's fitness after 100 episodes, on fresh trials, and chance after 100 and 10,000."""
-    entry = _evolved()[number - 1]
+    entry = _entries("evolved")[number - 1]
     names = ("fitness_100_episodes_remeasured", "chance_100_episodes", "chance_10000_episodes")
     at_100, chance_at_100, chance_at_10000 = (float(entry[name]) for name in names)
     return at_100, chance_at_100, chance_at_10000
@@ -72,26 +72,27 @@ def evolved_beside_chance(number: int) -> tuple[float, float, float]:
 
 def champion_rules() -> tuple[Rule, ...]:
     """Return the champions: the best rule that a large search found for each prize."""
-    return _rules("champion", [entry["rule"] for entry in _champions()])
+    return shipped_rules("champion")
 
 
 def champion_record(number: int) -> dict[str, Any]:
     """Return how a champion, 1 for `champion:1`, was found, and what it did on held-out trials."""
-    champions = _champions()
+    champions = _entries("champion")
     record: dict[str, Any] = champions[integer("champion number", number, 1, len(champions)) - 1]["record"]
     return deepcopy(record)
 
 
-SHIPPED: dict[str, Callable[[], tuple[Rule, ...]]] = {
-    "paper": published_rules,
-    "evolved": evolved_rules,
-    "champion": champion_rules,
+# The file of the rules whose names begin with each word, and the field that lists them.
+SHIPPED = {
+    "paper": ("published_rules.json", "rules"),
+    "evolved": ("evolved_rules.json", "rules"),
+    "champion": ("champions.json", "champions"),
 }
 
 
 def shipped_names() -> str:
     """Return the names of all rules that come with the package: "paper:1 to paper:15" and so on."""
-    return ", ".join(f"{prefix}:1 to {prefix}:{len(rules())}" for prefix, rules in SHIPPED.items())
+    return ", ".join(f"{word}:1 to {word}:{len(_entries(word))}" for word in SHIPPED)
 
 
 def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
@@ -104,12 +105,12 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
         raise InputError(f"rule is {shown(name)}, expected the name of a rule, or a file")
     prefix, colon, number = str(name).partition(":")
     if prefix in SHIPPED and colon:
-        rules = SHIPPED[prefix]()
-        if number not in map(str, range(1, len(rules) + 1)):
-            raise InputError(f"no rule {shown(str(name))}; there are {prefix}:1 to {prefix}:{len(rules)}")
-        return rules[int(number) - 1]
+        count = len(_entries(prefix))
+        if number not in map(str, range(1, count + 1)):
+            raise InputError(f"no rule {shown(str(name))}; there are {prefix}:1 to {prefix}:{count}")
+        return _rule(prefix, int(number))
     if not is_there(name):
-        names = [*(rule.name for rules in SHIPPED.values() for rule in rules()), *words]
+        names = [*(f"{word}:{k + 1}" for word in SHIPPED for k in range(len(_entries(word)))), *words]
         more = "".join(f"{word}, " for word in words)
         raise InputError(
             f"no rule {shown(str(name))}, expected {shipped_names()}, {more}or a file"
@@ -126,29 +127,22 @@ def is_there(name: str | Path) -> bool:
         return False
 
 
-def _rules(prefix: str, entries: Sequence[dict[str, Any]]) -> tuple[Rule, ...]:
-    return tuple(
-        Rule(**{field: entry[field] for field in (*NUMBERS, "delta_w")}, name=f"{prefix}:{number}")
-        for number, entry in enumerate(entries, start=1)
-    )
+def _rule(word: str, number: int) -> Rule:
+    """Make the rule of a name, as "paper" and 1."""
+    entry = _entries(word)[number - 1]
+    numbers = entry.get("rule", entry)  # a champion's record stands beside its rule
+    return Rule(**{field: numbers[field] for field in (*NUMBERS, "delta_w")}, name=f"{word}:{number}")
 
 
-def _published() -> list[dict[str, Any]]:
-    return _kept("published_rules.json", "rules")
-
-
-def _evolved() -> list[dict[str, Any]]:
-    return _kept("evolved_rules.json", "rules")
-
-
-def _champions() -> list[dict[str, Any]]:
-    return _kept("champions.json", "champions")
+def shipped_rules(word: str) -> tuple[Rule, ...]:
+    """Return all rules whose names begin with a word of `SHIPPED`."""
+    return tuple(_rule(word, number) for number in range(1, len(_entries(word)) + 1))
 
 
 @cache
-def _kept(file: str, key: str) -> list[dict[str, Any]]:
-    """Return the entries of a file of the package."""
+def _entries(word: str) -> list[dict[str, Any]]:
+    file, field = SHIPPED[word]
     entries: list[dict[str, Any]] = json.loads(
         (resources.files("distal.learners") / file).read_text(encoding="utf-8")
-    )[key]
+    )[field]
     return entries

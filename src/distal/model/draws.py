@@ -78,7 +78,10 @@ def words(seed: int, purpose: int, episode: int, lanes: range, draws: int) -> ND
 
 
 def words_for(
-    seed: int | Sequence[int], episode: int | range, lanes: range, draws: Mapping[int, int]
+    seed: int | Sequence[int] | NDArray[np.uint64],
+    episode: int | range,
+    lanes: range,
+    draws: Mapping[int, int],
 ) -> tuple[NDArray[np.uint32], ...]:
     """Return words for several purposes at once, with a number of draws for each; see `words`.
 
@@ -154,9 +157,8 @@ def normals(bits: NDArray[np.uint32]) -> NDArray[np.float32]:
 
 def words_of(seeds: NDArray[np.uint64], purpose: int, draws: int) -> NDArray[np.uint32]:
     """Return the words at draws 0, 1, … of each seed, in lane 0 of episode 0, (seeds, draws)."""
-    counter = np.zeros((-(-draws // 4), 4), np.uint32)
-    counter[:, 0], counter[:, 3] = np.arange(len(counter)), purpose
-    return philox(counter, _keys(seeds)[:, None]).reshape(len(seeds), -1)[:, :draws]
+    (drawn,) = words_for(seeds, 0, range(1), {purpose: draws})
+    return drawn[:, 0, :draws]
 
 
 def _keys(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:

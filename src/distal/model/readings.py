@@ -11,7 +11,7 @@ know by its name, before any work; nothing is ever run as another value.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from distal.base.checks import InputError, one_of, shown
@@ -20,7 +20,7 @@ COMPILED = ("cpu", "gpu", "page")  # two engines, and the page that computes tri
 F = TypeVar("F")
 
 
-class Reading(Mapping[str, str]):
+class Reading(dict[str, str]):
     """The values of a reading, with what they mean; the first is the default.
 
     Args:
@@ -30,18 +30,9 @@ class Reading(Mapping[str, str]):
     """
 
     def __init__(self, about: str, values: Mapping[str, str], compiled: Collection[str] = COMPILED) -> None:
+        super().__init__(values)
         self.about, self.compiled = about, frozenset(compiled)
-        self._values = dict(values)
-        self._known_to = dict.fromkeys(self._values, self.compiled)
-
-    def __getitem__(self, value: str) -> str:
-        return self._values[value]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        self._known_to = dict.fromkeys(self, self.compiled)
 
     def __repr__(self) -> str:
         return f"Reading({self.about}: {', '.join(self)})"
@@ -57,11 +48,11 @@ class Reading(Mapping[str, str]):
 
     def add(self, value: str, meaning: str) -> None:
         """Add a value that the reference engine alone knows."""
-        self._values[value], self._known_to[value] = meaning, frozenset()
+        self[value], self._known_to[value] = meaning, frozenset()
 
     def remove(self, value: str) -> None:
         """Remove a value that was added."""
-        del self._values[value], self._known_to[value]
+        del self[value], self._known_to[value]
 
 
 READINGS = {

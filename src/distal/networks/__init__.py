@@ -15,7 +15,7 @@ from distal.model.readings import NETWORK
 from distal.model.settings import Settings
 from distal.networks.checking import check_network
 from distal.networks.episode import Acting, Episode, run_episode
-from distal.networks.network import Network, Record, State, Sums, Weights, before, choose, ordered_sum, psi
+from distal.networks.network import Network, State, Sums, Weights, before, choose, ordered_sum, psi
 from distal.networks.recurrent import Recurrent, RecurrentWeights
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Acting",
     "Episode",
     "Network",
-    "Record",
     "Recurrent",
     "RecurrentWeights",
     "State",

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from distal.model.maze import INPUTS, OUTPUTS
 from distal.model.readings import of_reading
 from distal.model.settings import MAX_NEURONS, Settings
 from distal.model.traces import Activations
+
+if TYPE_CHECKING:
+    from distal.networks.episode import Episode
 
 Hidden = NDArray[Any]  # what hidden neurons pass on: 0 or 1, or a float32 in [0, 1]
 Word = Callable[[], np.uint32]  # draws the random word of a step, where one is needed
@@ -66,22 +69,6 @@ class State(NamedTuple):
     hidden: Hidden  # what the hidden neurons pass on
     active: Activations  # which of them count as active
     outputs: Activations  # which outputs are active
-
-
-class Record(Protocol):
-    """The activations of every step of an episode, as `Episode` has them."""
-
-    @property
-    def inputs(self) -> Activations:
-        """The inputs, (steps, I + 1), the bias last."""
-
-    @property
-    def hidden(self) -> Activations:
-        """Which hidden neurons were active, (steps, H)."""
-
-    @property
-    def outputs(self) -> Activations:
-        """Which outputs were active, (steps, O)."""
 
 
 class Network(ABC):
@@ -154,11 +141,11 @@ class Network(ABC):
         """
 
     @abstractmethod
-    def sources(self, record: Record, trace_pre: str) -> tuple[Activations, Activations]:
+    def sources(self, record: Episode[Any], trace_pre: str) -> tuple[Activations, Activations]:
         """Return the pre-synaptic activations of every step, by column of the two matrices.
 
         Args:
-            record: The activations of every step.
+            record: The episode, with the activations of every step.
             trace_pre: The reading of this name; `before` gives what it says of activations that
                 feed the next step.
 

@@ -14,7 +14,7 @@ shapes are (H, I + 1 + H + O) and (O, H + 1), the order is the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from distal.model.traces import Activations
 from distal.networks.network import (
     Hidden,
     Network,
-    Record,
     State,
     Sums,
     Weights,
@@ -33,6 +32,9 @@ from distal.networks.network import (
     ordered_sum,
     psi,
 )
+
+if TYPE_CHECKING:
+    from distal.networks.episode import Episode
 
 
 def incoming(hidden: int, inputs: int = INPUTS, outputs: int = OUTPUTS) -> int:
@@ -119,7 +121,7 @@ class Recurrent(Network):
         output_sums = ordered_sum(weights.output * np.append(passed_on, passed_on.dtype.type(1)))
         return Sums(passed_on, active, output_sums)
 
-    def sources(self, record: Record, trace_pre: str) -> tuple[Activations, Activations]:
+    def sources(self, record: Episode[Any], trace_pre: str) -> tuple[Activations, Activations]:
         """Return inputs, bias, hidden and outputs for W_h, hidden and bias for W_oh."""
         hidden, outputs = before(record.hidden, trace_pre), before(record.outputs, trace_pre)
         return (

@@ -17,7 +17,7 @@ from distal.base.memory import Estimate
 from distal.engines import Runner
 from distal.evaluation.measures import BEST
 from distal.evaluation.trials import chosen_task, settings_in
-from distal.learners import KINDS, Learner, checked_learner
+from distal.learners import KINDS, Learner, find_learner
 from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
@@ -269,7 +269,7 @@ def resume(
 def _genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:
     """Return the genes of learners to begin with, or of their names; all are of the kind that is evolved."""
     rows = []
-    for one in map(checked_learner, sequence("begin_with", given, "a list of learners")):
+    for one in map(find_learner, sequence("begin_with", given, "a list of learners")):
         if one.kind != learner and learner in KINDS:
             raise InputError(f"begin_with has a learner of kind {one.kind}, but {learner} is evolved")
         rows.append(genes_of(one))

@@ -18,7 +18,7 @@ from distal.engines.batch import named_in_errors
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
 from distal.evaluation.usage import LAYERS, Tally
-from distal.learners import Learner, checked_learner, name_of
+from distal.learners import Learner, find_learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
@@ -88,7 +88,7 @@ def trials(
             [one], np.array([seed], np.uint64), trials=1, episodes=episodes, task=world,
             settings=in_force, resample=resample, switch=moving,
         )
-        for one in map(checked_learner, both)
+        for one in map(find_learner, both)
     ]  # fmt: skip
     number = _first_goal(goal, world, moving)
     return tuple(batch.part(number, number + 1) for batch in all_goals)

@@ -75,7 +75,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedRow:
     """One published rule: the paper's number, ours, and what stands beside it.
 
     `p` is that of a difference as large, if both numbers estimate the same; the paper's trials,
@@ -125,20 +125,15 @@ class Appendix(Frozen):
         return self.episodes == EPISODES
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[PublishedRow, ...]:
         """The fifteen rules at the end, in the paper's order."""
-        return tuple(
-            Row(
-                rule.name,
-                float(paper),
-                Interval.mean(self.plain[k, :, -1]),
-                p_means(self.plain[k, :, -1], float(paper), PAPER_TRIALS),
-                float(self.chance[k, :, -1].mean()),
-                float(self.resampled[k, :, -1].mean()),
-                None if self.narrow is None else float(self.narrow[k, :, -1].mean()),
-            )
-            for k, (rule, paper) in enumerate(zip(published_rules(), in_the_paper(), strict=True))
-        )
+        found = []
+        for k, (rule, paper) in enumerate(zip(published_rules(), in_the_paper().tolist(), strict=True)):
+            own, chance, resampled = (eps[k, :, -1] for eps in (self.plain, self.chance, self.resampled))
+            narrow = None if self.narrow is None else float(self.narrow[k, :, -1].mean())
+            p, beside = p_means(own, paper, PAPER_TRIALS), (float(chance.mean()), float(resampled.mean()))
+            found.append(PublishedRow(rule.name, paper, Interval.mean(own), p, *beside, narrow))
+        return tuple(found)
 
     @cached_property
     def here(self) -> Agreement:
@@ -189,18 +184,13 @@ class Appendix(Frozen):
         """Return all numbers, ready for JSON."""
         rows = [
             {
-                "rule": row.rule,
-                "paper": row.paper,
-                "ours": row.ours.value,
-                "low": row.ours.low,
-                "high": row.ours.high,
-                "p": row.p,
-                "chance": row.chance,
-                "resampled": row.resampled,
+                "rule": row.rule, "paper": row.paper, "ours": row.ours.value, "low": row.ours.low,
+                "high": row.ours.high, "p": row.p, "chance": row.chance, "resampled": row.resampled,
                 "narrow_t": row.narrow,
             }
             for row in self.rows
-        ]
+        ]  # fmt: skip
+        tests = {"fitness_at": self.plain, "chance_at": self.chance, "resampled_at": self.resampled}
         return {
             "episodes": self.episodes,
             "judged": self.judged,
@@ -212,14 +202,9 @@ class Appendix(Frozen):
             "mean": asdict(self.mean),
             "mean_paper": float(in_the_paper().mean()),
             "chance": asdict(self.mean_chance),
-            "fitness_at": {
-                str(mark): self.plain[:, :, k].mean(axis=1).tolist() for k, mark in enumerate(self.marks)
-            },
-            "chance_at": {
-                str(mark): self.chance[:, :, k].mean(axis=1).tolist() for k, mark in enumerate(self.marks)
-            },
-            "resampled_at": {
-                str(mark): self.resampled[:, :, k].mean(axis=1).tolist() for k, mark in enumerate(self.marks)
+            **{
+                name: {str(mark): eps[:, :, k].mean(axis=1).tolist() for k, mark in enumerate(self.marks)}
+                for name, eps in tests.items()
             },
         }
 

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from distal.base.colours import LIGHT
 from distal.evaluation.measures import BEST
-from distal.studies.beyond_numbers import gain
-from distal.studies.beyond_plan import CHANCE, CLIMBER, LEVELS, PHASES, RULE, SIZES, WIDER, Scale
-from distal.studies.beyond_study import Outcome
-from distal.studies.figures import blank, draw_curve
-from distal.studies.intervals import Curve, Interval
+from distal.studies.beyond_outcome import Outcome, gain
+from distal.studies.beyond_plan import CHANCE, CLIMBER, LEVELS, PHASES, RULE, SIZES, WIDER, Pair
+from distal.studies.figures import draw_curve, episodes_axis, grid, legend
+from distal.studies.intervals import Interval
+from distal.studies.study import Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# The title and the caption of each.
 CAPTIONS = {
-    "neurons": "Mean best EP so far, tested with binary neurons (left) and with sigmoid ones (right). Bands are 95 % "
-    "intervals; chance has the scales of the rule that was evolved with these neurons.",
-    "network": "Mean best EP by the number of hidden neurons: learners evolved for each network (left), and the rule "
-    "and the climber of 20 in others (right). Bars are 95 % intervals; chance has the scales of the rule.",
-    "maze": "Mean best EP (left) and share of trials that reached the goal (right) by the levels of the maze; learners "
-    "were evolved for each. Bars are 95 % intervals; chance has the scales of the rule.",
-    "keeping": "Mean EP of the episodes themselves, not the best so far: rules (left) and hill climbing (right) by what "
+    "neurons": ("With binary and with sigmoid neurons", "Mean best EP so far, tested with binary neurons (left) and with sigmoid ones (right). Bands are 95 % "
+    "intervals; chance has the scales of the rule that was evolved with these neurons."),
+    "network": ("By the number of hidden neurons", "Mean best EP by the number of hidden neurons: learners evolved for each network (left), and the rule "
+    "and the climber of 20 in others (right). Bars are 95 % intervals; chance has the scales of the rule."),
+    "maze": ("By the levels of the maze", "Mean best EP (left) and share of trials that reached the goal (right) by the levels of the maze; learners "
+    "were evolved for each. Bars are 95 % intervals; chance has the scales of the rule."),
+    "keeping": ("Episode by episode", "Mean EP of the episodes themselves, not the best so far: rules (left) and hill climbing (right) by what "
     "evolution judged them by. Every point is a mean over the episodes since the point before; bands are 95 % "
-    "intervals; chance has the scales of the learner judged by its best episode.",
-    "change": "Mean best EP of the phase so far; the goal moves at the dotted lines. Bands are 95 % intervals; chance "
-    "has the scales of the rule evolved under change.",
-    "transfer": "How much of the way from chance to the shortest way a rule comes in each maze: 100 % is a perfect "
+    "intervals; chance has the scales of the learner judged by its best episode."),
+    "change": ("Best EP of every phase", "Mean best EP of the phase so far; the goal moves at the dotted lines. Bands are 95 % intervals; chance "
+    "has the scales of the rule evolved under change."),
+    "transfer": ("How far from chance to the shortest way", "How much of the way from chance to the shortest way a rule comes in each maze: 100 % is a perfect "
     "agent, 0 % is chance there, with the rule’s own scales. A star: it beats chance; a circle: it is worse. In the smallest maze "
-    "chance is nearly perfect, so that little is much of the way.",
+    "chance is nearly perfect, so that little is much of the way."),
 }  # fmt: skip
 
 
@@ -41,48 +42,34 @@ def figure_of(outcome: Outcome, scale: Scale) -> Figure:
 
 
 def _panels(titles: Sequence[str], width: float = 7.6, height: float = 3.1) -> tuple[Figure, list[Axes]]:
-    figure = blank(width, height)
-    panels: Any = figure.subplots(1, len(titles), squeeze=False, sharey=len(titles) > 1)
+    figure, panels = grid(1, len(titles), width, height, sharey=len(titles) > 1)
     for axes, title in zip(panels[0], titles, strict=True):
         axes.set_title(title, loc="left", fontsize=9)
     return figure, list(panels[0])
 
 
-def _legend(figure: Figure, columns: int = 3) -> None:
-    """Explain the lines of all panels once, above them."""
-    found: dict[str, Any] = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    figure.legend(list(found.values()), list(found), loc="outside upper center", ncols=columns)
-
-
-def _episodes_axis(axes: Axes, curve: Curve) -> None:
-    """Show the episodes on a logarithmic axis."""
-    axes.set_xscale("log")
-    axes.set_xlim(1, curve.episodes[-1])
-    marks = [10**power for power in range(6) if 10**power <= curve.episodes[-1]]
-    axes.set_xticks(marks, [f"{mark:,}" for mark in marks])
-    axes.set_xlabel("episodes")
+def _lines(axes: Axes, outcome: Outcome, beside: str, lines: Iterable[tuple[str, str, str, str]]) -> None:
+    """Draw the curves of rows (name, label, colour, style), and the chance beside one of them."""
+    draw_curve(axes, outcome.rows[beside].chance_curve, "chance", "chance", "-")
+    for name, label, colour, style in lines:
+        draw_curve(axes, outcome.rows[name].curve, label, colour, style)
 
 
 def _neurons(outcome: Outcome, scale: Scale) -> Figure:
     figure, panels = _panels([f"tested with {world.words}" for world in outcome.question.worlds])
-    lines = (
-        (f"{RULE}_base", "rule of binary neurons", "dsp", "-"),
-        (f"{RULE}_sigmoid", "rule of sigmoid neurons", "dsp_resampled", "--"),
-        (f"{CLIMBER}_base", "hill climbing of binary neurons", "hc", "-"),
-        (f"{CLIMBER}_sigmoid", "hill climbing of sigmoid neurons", "hc_resampled", "--"),
-    )
     natives = (f"{RULE}_base", f"{RULE}_sigmoid")
     for axes, world, native in zip(panels, outcome.question.worlds, natives, strict=True):
-        chance = outcome.rows[f"{native}_in_{world.name}"].chance_curve
-        draw_curve(axes, chance, "chance", "chance", "-")
-        for name, label, colour, style in lines:
-            draw_curve(axes, outcome.rows[f"{name}_in_{world.name}"].curve, label, colour, style)
-        _episodes_axis(axes, chance)
+        there = f"in_{world.name}"
+        _lines(axes, outcome, f"{native}_{there}", (
+            (f"{RULE}_base_{there}", "rule of binary neurons", "dsp", "-"),
+            (f"{RULE}_sigmoid_{there}", "rule of sigmoid neurons", "dsp_resampled", "--"),
+            (f"{CLIMBER}_base_{there}", "hill climbing of binary neurons", "hc", "-"),
+            (f"{CLIMBER}_sigmoid_{there}", "hill climbing of sigmoid neurons", "hc_resampled", "--"),
+        ))  # fmt: skip
+        episodes_axis(axes, outcome.rows[f"{native}_{there}"].chance_curve)
+        axes.set_xlabel("episodes")
     panels[0].set_ylabel("mean best EP")
-    _legend(figure)
+    legend(figure, 3)
     return figure
 
 
@@ -121,7 +108,7 @@ def _network(outcome: Outcome, scale: Scale) -> Figure:
         axes.minorticks_off()
         axes.set_xlabel("hidden neurons")
     panels[0].set_ylabel("mean best EP")
-    _legend(figure)
+    legend(figure, 3)
     return figure
 
 
@@ -130,8 +117,7 @@ def _evolved_for(levels: int) -> str:
 
 
 def _maze(outcome: Outcome, scale: Scale) -> Figure:
-    figure = blank(7.6, 3.1)
-    best, reached = figure.subplots(1, 2)
+    figure, [[best, reached]] = grid(1, 2, 7.6, 3.1)
     names = [f"{_evolved_for(levels)}_in_levels_{levels}" for levels in LEVELS]
     apart = [[levels + shift for levels in LEVELS] for shift in (-0.05, 0, 0.05)]
     _by_size(best, outcome, apart, names)
@@ -144,46 +130,41 @@ def _maze(outcome: Outcome, scale: Scale) -> Figure:
     for axes in (best, reached):
         axes.set_xticks(LEVELS)
         axes.set_xlabel("levels")
-    _legend(figure, 4)
+    legend(figure, 4)
     return figure
 
 
 def _keeping(outcome: Outcome, scale: Scale) -> Figure:
     figure, panels = _panels(["rules", "hill climbing"])
-    lines = (
-        ("base", "judged by the best episode", "paper", "-"),
-        ("last", f"judged by the last {scale.last} episodes", "other", "-"),
-        ("mean", "judged by all episodes", "positive", "--"),
-    )
     for axes, kind in zip(panels, (RULE, CLIMBER), strict=True):
-        chance = outcome.rows[f"{kind}_base_in_long"].chance_curve
-        draw_curve(axes, chance, "chance", "chance", "-")
-        for name, label, colour, style in lines:
-            draw_curve(axes, outcome.rows[f"{kind}_{name}_in_long"].curve, label, colour, style)
-        _episodes_axis(axes, chance)
+        _lines(axes, outcome, f"{kind}_base_in_long", (
+            (f"{kind}_base_in_long", "judged by the best episode", "paper", "-"),
+            (f"{kind}_last_in_long", f"judged by the last {scale.last} episodes", "other", "-"),
+            (f"{kind}_mean_in_long", "judged by all episodes", "positive", "--"),
+        ))  # fmt: skip
+        episodes_axis(axes, outcome.rows[f"{kind}_base_in_long"].chance_curve)
+        axes.set_xlabel("episodes")
         axes.axvline(scale.episodes, color=LIGHT["soft"], linestyle=":", linewidth=0.9)
     panels[0].set_ylabel("mean EP of an episode")
-    _legend(figure, 4)
+    legend(figure, 4)
     return figure
 
 
 def _change(outcome: Outcome, scale: Scale) -> Figure:
     figure, (axes,) = _panels([""], height=3.6)
-    draw_curve(axes, outcome.rows["dsp_change_in_new"].chance_curve, "chance", "chance", "-")
-    for name, label, colour, style in (
+    _lines(axes, outcome, "dsp_change_in_new", (
         ("dsp_change_in_new", "rule evolved under change", "other", "-"),
         ("dsp_base_in_new", "rule evolved without", "dsp", "-"),
         ("dsp_base_in_new_anew", "that rule, started anew", "dsp_resampled", "--"),
         ("hc_change_in_new", "hill climbing evolved under change", "hc", "-"),
         ("hc_base_in_new_anew", "hill climbing, started anew", "hc_resampled", "--"),
-    ):
-        draw_curve(axes, outcome.rows[name].curve, label, colour, style)
+    ))  # fmt: skip
     for phase in range(1, PHASES):
         axes.axvline(phase * scale.episodes + 0.5, color=LIGHT["soft"], linestyle=":", linewidth=0.9)
     axes.set_xlim(1, PHASES * scale.episodes)
     axes.set_xlabel("episodes")
     axes.set_ylabel("mean best EP of the phase")
-    _legend(figure)
+    legend(figure, 3)
     return figure
 
 
@@ -195,7 +176,7 @@ def _transfer(outcome: Outcome, scale: Scale) -> Figure:
         for column, world in enumerate(outcome.question.worlds):
             name = f"{RULE}_{_evolved_for(own)}_in_{world.name}"
             share = gain(outcome.rows[name], world.place.perfect)
-            mark = {True: " *", False: " °", None: ""}[outcome.compared(name, CHANCE, BEST).better]
+            mark = {True: " *", False: " °", None: ""}[outcome.comparisons[Pair(name, CHANCE, BEST)].better]
             # Tints of two colours that dark ground knows too, under ink.
             colour = LIGHT["negative" if share is not None and share < 0 else "positive"]
             tint = 0.75 * min(1.0, abs(share or 0))

@@ -14,54 +14,23 @@ from distal.evaluation.measures import BEST, LAST, MEAN
 from distal.model.readings import BINARY, SIGMOID
 from distal.model.settings import Settings
 from distal.search.config import Config
+from distal.studies.study import Scale
 from distal.tasks.mazes import MazeTask, levels_task, scaled_steps
 from distal.tasks.switching import BACK, NEW, Switch
 
 RULE, CLIMBER = "dsp", "hc"
 KINDS = {RULE: "rule", CLIMBER: "hill climbing"}
 CHANCE = "chance"
+BEYOND = 10  # the last number of the part that seeds of the tests come from; the first is the question
 PHASES = 5  # of a test in which goals move
 _EVOLVED_PHASES = 3  # of a trial of an evolution in which they do
 LEVELS = (1, 2, 3, 4)
 SIZES = (5, 10, 20, 40)  # hidden neurons that learners are evolved with
 WIDER = (*SIZES, 80, 160)  # hidden neurons that those of 20 are tested with
 LONG = "_long"  # after the name of what was measured over all episodes of the long test
-ADAPTED, LOST = "adapted", "lost"  # scores where goals move: see `beyond_numbers.scores`
+ADAPTED, LOST = "adapted", "lost"  # scores where goals move: see `beyond_outcome.scores`
 MISSED = "missed"  # a score where they stay: the share of the last episodes that do not reach the goal
 REMEASURED = "remeasured"  # a winner's fitness on fresh trials, as its own evolution judges it
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How much is run; trials are for all goals of a maze together.
-
-    Attributes:
-        name: The word for it.
-        runs: Runs of an evolution.
-        generations: Generations of a run.
-        trials: Trials of an evaluation.
-        episodes: Episodes of a trial, and of a phase where goals move.
-        fresh: Trials on which every winner is measured again.
-        tested: Trials of a test.
-        long: Episodes of the long test.
-        last: How many of the last episodes say what a learner keeps.
-    """
-
-    name: str
-    runs: int
-    generations: int
-    trials: int
-    episodes: int
-    fresh: int
-    tested: int
-    long: int
-    last: int
-
-
-SCALES = {
-    "quick": Scale("quick", 3, 25, 40, 100, 200, 200, 1_000, 20),
-    "paper": Scale("paper", 15, 300, 40, 100, 400, 400, 1_000, 20),
-}
 
 
 @dataclass(frozen=True)
@@ -156,6 +125,11 @@ class Case:
     def words(self) -> str:
         """Who is tested."""
         return f"{KINDS[self.kind]} {self.condition.words}{', started anew' if self.anew else ''}"
+
+    @property
+    def at_home(self) -> bool:
+        """Whether it is tested in the maze and network that it was evolved for."""
+        return self.condition.place == self.world.place
 
     @property
     def evolution(self) -> str:

@@ -1,27 +1,22 @@
-"""The study beyond the paper as files: a page, a figure for each question, and all numbers.
-
-beyond.md      the page, with the figures beside it
-beyond.json    all numbers
-figures/       the figures as SVG and PNG
-"""
+"""The report of the study beyond the paper: verdicts, a figure and tables for each question."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from distal.base.checks import counted
-from distal.base.files import to_json
-from distal.base.folders import for_report
 from distal.base.significance import SIGNIFICANT
 from distal.evaluation.measures import BEST, LAST
-from distal.studies.beyond_answers import answer
 from distal.studies.beyond_figures import CAPTIONS, figure_of
-from distal.studies.beyond_numbers import Comparison, gain
+from distal.studies.beyond_outcome import BeyondStudy, Outcome, gain
 from distal.studies.beyond_plan import (
     ADAPTED,
+    BEYOND,
     CHANCE,
     CLIMBER,
     KINDS,
@@ -29,41 +24,85 @@ from distal.studies.beyond_plan import (
     LOST,
     MISSED,
     PHASES,
+    QUESTIONS,
     REMEASURED,
     Pair,
     Question,
-    Scale,
 )
-from distal.studies.beyond_study import BEYOND, HOLDS, REPORT, BeyondStudy, Outcome
-from distal.studies.figures import own_style, render, standalone
-from distal.studies.intervals import Interval
-from distal.studies.wording import made_on, mean, p_value, percent, share, table_row
+from distal.studies.intervals import Corrected, Interval
+from distal.studies.report import (
+    VERDICTS,
+    Block,
+    Figure,
+    Heading,
+    Report,
+    Table,
+    Text,
+    made_on,
+    mean,
+    percent,
+    share,
+    verdict,
+)
+from distal.studies.study import Scale
 from distal.tasks.switching import BACK
 
-_TITLE = "Beyond the paper"
+_BOTH = ("", f"{CHANCE}_")  # before the name of a number: the learner's, and chance's
 
 
-def write(study: BeyondStudy, out: str | Path, beside: BeyondStudy | None = None) -> Path:
-    """Write all files of a report; return the path of the page, with the answers of another study in it."""
-    with for_report(out, HOLDS, REPORT) as folder:
+class BeyondReport(Report[BeyondStudy]):
+    """The report of a study beyond the paper, with the verdicts of another one, if there is one."""
+
+    holds: ClassVar[str] = "a study beyond the paper"
+    of: ClassVar[type] = BeyondStudy
+    title: ClassVar[str] = "Beyond the paper"
+    page: ClassVar[str] = "beyond.md"
+    text: ClassVar[str] = "beyond.md"
+    data: ClassVar[str] = "beyond.json"
+    figures: ClassVar[tuple[str, ...]] = tuple(f"beyond_{question.name}" for question in QUESTIONS)
+
+    def __init__(self, outcome: BeyondStudy, beside: BeyondStudy | None = None) -> None:
+        super().__init__(outcome)
+        self.beside = beside
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        return self.outcome.to_dict()
+
+    def summary(self) -> Sequence[Table | Text]:
+        """Return the verdicts on every question."""
+        return [*map(partial(verdicts, scale=self.outcome.scale), self.outcome.outcomes), Text(_VERDICTS)]
+
+    def blocks(self) -> Sequence[Block]:
+        """Return the whole page."""
+        study, beside, scale = self.outcome, self.beside, self.outcome.scale
+        found: list[Block] = [
+            Text(
+                f"Written by `{command(study)}{'' if beside is None else ' --beside FILE'}` (Distal {study.version}) on "
+                f"{made_on(study.machine, study.seconds)}. Scale paper has as many runs and generations as the paper; with fewer, "
+                "evolution ends early, and a longer one may find better rules."
+            ),
+            *map(Text, introduction(scale)), Heading("In short"), *self.summary(),
+        ]  # fmt: skip
+        if beside is not None:
+            words = f"What evolution finds depends on its luck. The verdicts of `{command(beside)}` (Distal {beside.version}):"
+            tables = map(partial(verdicts, scale=beside.scale), beside.outcomes)
+            found += [Heading("The same, once more"), Text(words), *tables]
         for outcome in study.outcomes:
-            svg, png = draw(outcome, study.scale)
-            folder.write_text(f"figures/beyond_{outcome.question.name}.svg", svg)
-            folder.write_bytes(f"figures/beyond_{outcome.question.name}.png", png)
-        folder.write_text("beyond.json", to_json(study.to_dict()) + "\n")
-        folder.write_text("beyond.md", to_markdown(study, beside))
-        return folder.file("beyond.md")
-
-
-def draw(outcome: Outcome, scale: Scale) -> tuple[str, bytes]:
-    """Draw the figure of a question as SVG, for light and for dark ground, and PNG."""
-    with own_style():
-        figure = figure_of(outcome, scale)
-    svg, png = render(figure)
-    return standalone(svg), png
-
-
-# ------------------------------------------------------------------ tables
+            question = outcome.question
+            figure = partial(figure_of, outcome, scale)
+            found += [
+                Heading(question.title), Text(notes(study)[question.name]),
+                Figure(f"beyond_{question.name}", *CAPTIONS[question.name], figure),
+                Table("", "Beside chance and hill climbing", "", COLUMNS, list(rows(outcome, scale))),
+                *details(outcome, scale),
+            ]  # fmt: skip
+            remaining = list(others(outcome, scale))
+            if remaining:
+                columns = ("this", "minus this", "measured by", "difference", "verdict")
+                found.append(Table("", "Other comparisons", "", columns, remaining))
+            found.append(winners(study, outcome))
+        return [*found, Heading("What was run"), *map(Text, _what_was_run(study))]
 
 
 def score_words(of: str, scale: Scale) -> str:
@@ -71,16 +110,51 @@ def score_words(of: str, scale: Scale) -> str:
     return {
         BEST: f"best EP of {scale.episodes}",
         LAST: f"mean EP, last {scale.last} of {scale.episodes}",
-        MISSED: f"share that miss, last {scale.last} of {scale.episodes}",
-        f"{MISSED}{LONG}": f"share that miss, last {scale.last} of {scale.long:,}",
+        MISSED: f"share missed, last {scale.last} of {scale.episodes}",
+        f"{MISSED}{LONG}": f"share missed, last {scale.last} of {scale.long:,}",
         ADAPTED: f"best EP, phases 2 to {PHASES}",
         LOST: "worse at the return",
         REMEASURED: "re-measured fitness",
     }[of]
 
 
+_VERDICTS = (
+    f"The number of comparisons in which the first are better, in which neither is shown, and in which they are worse. Shown: "
+    f"p < {SIGNIFICANT}, corrected by Holm’s method for all comparisons of the question. Elsewhere: in a maze or network that the "
+    "learner was not evolved for."
+)
+
+
+def verdicts(outcome: Outcome, scale: Scale) -> Table:
+    """Return how many comparisons of each sort show something."""
+    question = outcome.question
+
+    def sort(pair: Pair) -> tuple[str, str, str]:
+        if pair.runs:
+            kind = question.evolutions[pair.own][0]
+            return f"all runs of {_MANY[kind]}", "other runs", score_words(pair.of, scale)
+        case = question.case(pair.own)
+        kind = CHANCE if pair.other == CHANCE else question.case(pair.other).kind
+        other = f"other {_MANY[kind]}" if kind == case.kind else _MANY[kind]
+        return (
+            f"{_MANY[case.kind]}{'' if case.at_home else ', elsewhere'}",
+            other,
+            score_words(pair.of, scale),
+        )
+
+    found: dict[tuple[str, str, str], Counter[bool | None]] = {}
+    for pair, one in outcome.comparisons.items():
+        found.setdefault(sort(pair), Counter())[one.better] += 1
+    cells = [[*words, *(str(count[better]) for better in VERDICTS)] for words, count in found.items()]
+    columns = ("these", "against", "measured by", *VERDICTS.values())
+    return Table("", question.title, "", columns, cells)
+
+
+_MANY = {"dsp": "rules", "hc": "hill climbing", CHANCE: CHANCE}
+
 COLUMNS = (
-    "learner", "tested with", "measured by", "mean", "chance", "minus chance", "p", "minus hill climbing", "p",
+    "learner", "tested with", "measured by", "mean", "chance", "minus chance", "verdict",
+    "minus hill climbing", "verdict",
 )  # fmt: skip
 
 
@@ -91,8 +165,8 @@ def rows(outcome: Outcome, scale: Scale) -> Iterator[list[str]]:
             case, values = outcome.question.case(pair.own), outcome.rows[pair.own].values
             climbing = _beside_climbing(outcome, pair)
             yield [
-                case.words, case.world.words, score_words(pair.of, scale), mean(values[pair.of]),
-                mean(values[f"{CHANCE}_{pair.of}"]), *_difference(one),
+                case.words, case.world.words, score_words(pair.of, scale),
+                *(mean(values[f"{who}{pair.of}"]) for who in _BOTH), *_difference(one),
                 *(("–", "–") if climbing is None else _difference(outcome.comparisons[climbing])),
             ]  # fmt: skip
 
@@ -107,8 +181,8 @@ def _beside_climbing(outcome: Outcome, pair: Pair) -> Pair | None:
     return next(found, None)
 
 
-def _difference(one: Comparison) -> tuple[str, str]:
-    return mean(one.gap.difference, sign=True), p_value(one.corrected)
+def _difference(one: Corrected) -> tuple[str, str]:
+    return mean(one.difference, sign=True), verdict(one)
 
 
 def others(outcome: Outcome, scale: Scale) -> Iterator[list[str]]:
@@ -128,92 +202,86 @@ def _name(question: Question, name: str, runs: bool) -> str:
     return f"{case.words}, {case.world.words}" if len(question.worlds) > 1 else case.words
 
 
-def winners(study: BeyondStudy, outcome: Outcome) -> Iterator[list[str]]:
-    """Yield the winners of all runs of every evolution of a question."""
+def winners(study: BeyondStudy, outcome: Outcome) -> Table:
+    """Return the winners of all runs of every evolution of a question."""
+    cells = []
     for name, (kind, condition) in outcome.question.evolutions.items():
-        evolution = study.evolutions[name]
-        values = np.array(evolution.remeasured)
+        values = np.array(study.evolutions[name].remeasured)
         measured = [
             f"{score_words(score, study.scale)}: {mean(Interval.mean(np.array(found)))}"
             for score, found in outcome.runs.get(name, {}).items()
             if score != REMEASURED
         ]
-        yield [
+        cells.append([
             f"{KINDS[kind]} {condition.words}", str(len(values)), mean(Interval.mean(values)), f"{values.min():.2f}",
             *(["; ".join(measured) or "–"] if outcome.question.everyone else []),
-        ]  # fmt: skip
+        ])  # fmt: skip
+    columns = ["evolution", "runs", "mean re-measured fitness", "lowest"]
+    columns += ["all of them in one test"] if outcome.question.everyone else []
+    return Table("", "The winners of all runs", "", columns, cells)
 
 
-def details(outcome: Outcome, scale: Scale) -> Iterator[tuple[list[str], list[list[str]]]]:
-    """Yield tables, heads and cells, of what else was counted: successes, phases, goals that return."""
+def details(outcome: Outcome, scale: Scale) -> Iterator[Table]:
+    """Yield tables of what else was counted: successes, phases, goals that return."""
     for moves in dict.fromkeys(world.moves for world in outcome.question.worlds):
         cases = [case for case in outcome.question.cases if case.world.moves == moves]
         if moves is None:
             yield _successes(outcome, scale)
-        elif moves == BACK:
-            heads = ["learner", "left with", "came back with", "found at first after", "found again after"]
+            continue
+        found = [
+            (case.words, outcome.rows[case.name].values, outcome.rows[case.name].numbers) for case in cases
+        ]
+        if moves == BACK:
+            columns = ["learner", "left with", "came back with", "found at first after", "found again after"]
             cells = [
                 [
-                    case.words, *(mean(outcome.rows[case.name].values[name]) for name in ("left", "returned")),
-                    *(_median(outcome.rows[case.name].numbers[name]) for name in ("until_first", "until_again")),
+                    words, *(mean(values[name]) for name in ("left", "returned")),
+                    *(_median(numbers[name]) for name in ("until_first", "until_again")),
                 ]
-                for case in cases
+                for words, values, numbers in found
             ]  # fmt: skip
-            yield heads, cells
+            yield Table("", "Goals that return", "", columns, cells)
         else:
-            yield (
+            columns = [
+                "learner", "phase", "best EP", "chance", "reached", "chance reached", "found after", "chance",
+            ]  # fmt: skip
+            cells = [
                 [
-                    "learner",
-                    "phase",
-                    "best EP",
-                    "chance",
-                    "reached",
-                    "chance reached",
-                    "found after",
-                    "chance",
-                ],
-                [_phase(outcome, case.name, phase) for case in cases for phase in range(1, PHASES + 1)],
-            )
+                    words, str(phase), *(mean(values[f"{who}best_{phase}"]) for who in _BOTH),
+                    *(share(values[f"{who}reached_{phase}"]) for who in _BOTH),
+                    *(_median(numbers[f"{who}until_{phase}"]) for who in _BOTH),
+                ]
+                for words, values, numbers in found
+                for phase in range(1, PHASES + 1)
+            ]  # fmt: skip
+            yield Table("", "New goals, phase by phase", "", columns, cells)
 
 
-def _phase(outcome: Outcome, name: str, phase: int) -> list[str]:
-    values, numbers = outcome.rows[name].values, outcome.rows[name].numbers
-    both = ("", f"{CHANCE}_")
-    return [
-        outcome.question.case(name).words, str(phase), *(mean(values[f"{who}best_{phase}"]) for who in both),
-        *(share(values[f"{who}reached_{phase}"]) for who in both),
-        *(_median(numbers[f"{who}until_{phase}"]) for who in both),
-    ]  # fmt: skip
-
-
-def _successes(outcome: Outcome, scale: Scale) -> tuple[list[str], list[list[str]]]:
+def _successes(outcome: Outcome, scale: Scale) -> Table:
     """Return how many trials reached the goal, how soon, and how often again."""
-    heads = [
+    columns = [
         "learner", "tested with", "episodes", "best EP", "of the way", "reached", "chance reached", "reached again",
         "chance", "first success after", "chance",
     ]  # fmt: skip
-    cells, both = [], ("", f"{CHANCE}_")
+    cells = []
     for case in outcome.question.cases:
         row = outcome.rows[case.name]
-        ends = {"": scale.episodes, LONG: scale.long} if case.world.long else {"": scale.episodes}
-        for end, episodes in ends.items():
+        for end, episodes in {"": scale.episodes, **({LONG: scale.long} if case.world.long else {})}.items():
             way = None if end else gain(row, case.world.place.perfect)
-            cells.append(
-                [
-                    case.words, case.world.words, f"{episodes:,}", mean(row.values[f"{BEST}{end}"]), percent(way),
-                    *(share(row.values[f"{who}reached{end}"]) for who in both),
-                    *(percent(row.numbers[f"{who}retained{end}"]) for who in both),
-                    *(_median(row.numbers[f"{who}first{end}"]) for who in both),
-                ]
-            )  # fmt: skip
-    return heads, cells
+            cells.append([
+                case.words, case.world.words, f"{episodes:,}", mean(row.values[f"{BEST}{end}"]), percent(way),
+                *(share(row.values[f"{who}reached{end}"]) for who in _BOTH),
+                *(percent(row.numbers[f"{who}retained{end}"]) for who in _BOTH),
+                *(_median(row.numbers[f"{who}first{end}"]) for who in _BOTH),
+            ])  # fmt: skip
+    return Table("", "Successes", "", columns, cells)
 
 
 def _median(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
 
 
-# ------------------------------------------------------------------ the page
+# ------------------------------------------------------------------ what is said whatever comes out
 
 
 def command(study: BeyondStudy) -> str:
@@ -221,12 +289,11 @@ def command(study: BeyondStudy) -> str:
     return f"distal beyond --scale {study.scale.name} --seed {study.seed}"
 
 
-def introduction(study: BeyondStudy) -> list[str]:
+def introduction(scale: Scale) -> list[str]:
     """Say what was asked, how it was measured, and how far the numbers can be trusted."""
-    scale = study.scale
     return [
         "The paper evolves rules for one maze, one size of network and one kind of neuron, and judges them by their best "
-        "episode. Six questions lie beyond that. Each is answered by one sentence that is composed from the numbers."  ,
+        "episode. Six questions lie beyond that.",
         f"In every condition, rules and hill climbing are evolved in {counted(scale.runs, 'run')} of "
         f"{counted(scale.generations, 'generation')}. The winner of each run is measured again on {scale.fresh} fresh trials, "
         f"and the one with the lowest fitness there stands for the condition. It was chosen by its luck too, so it is "
@@ -236,8 +303,7 @@ def introduction(study: BeyondStudy) -> list[str]:
         "Intervals are 95 %: bootstrap for means, Wilson’s for shares. Learners are compared by the paired t-test, the "
         "winners of all runs of two evolutions by the rank-sum test, for which a run is one number. All evolutions of a kind begin "
         "with the same random populations, run by run; that test does not use it, which makes it cautious if anything. Every p is "
-        "corrected by Holm’s method for all comparisons of its question, those in all of its tables; where it is not below "
-        f"{SIGNIFICANT}, the sentence says “not shown”.",
+        "corrected by Holm’s method for all comparisons of its question, those in all of its tables.",
     ]  # fmt: skip
 
 
@@ -267,73 +333,15 @@ def notes(study: BeyondStudy) -> dict[str, str]:
     }  # fmt: skip
 
 
-def to_markdown(study: BeyondStudy, beside: BeyondStudy | None = None) -> str:
-    """Return the whole page, with the figures beside it in figures/ and the answers of another study."""
-    text = [
-        f"# {_TITLE}", "",
-        f"Written by `{command(study)}{'' if beside is None else ' --beside FILE'}` (Distal {study.version}) on {made_on(study.machine, study.seconds)}.", "",
-    ]  # fmt: skip
-    if study.scale.name != "paper":
-        text += [
-            "**This is a reduced scale: evolution ends early here, and a longer one may find better rules.** "
-            "`distal beyond --scale paper` runs it in full.",
-            "",
-        ]
-    for paragraph in introduction(study):
-        text += [paragraph, ""]
-    text += ["## In short", ""]
-    text += [f"- **{one.question.title}** {answer(one, study.scale)}" for one in study.outcomes]
-    text.append("")
-    if beside is not None:
-        text += [
-            "## The same, once more", "",
-            f"What evolution finds depends on its luck. `{command(beside)}` (Distal {beside.version}) answers:", "",
-            *(f"- **{one.question.title}** {answer(one, beside.scale)}" for one in beside.outcomes), "",
-        ]  # fmt: skip
-    for outcome in study.outcomes:
-        text += _section(study, outcome)
-    return "\n".join([*text, *_what_was_run(study)]) + "\n"
-
-
-def _section(study: BeyondStudy, outcome: Outcome) -> list[str]:
-    question, scale = outcome.question, study.scale
-    text = [
-        f"## {question.title}", "", notes(study)[question.name], "", _stressed(answer(outcome, scale)), "",
-        f"![{question.title}](figures/beyond_{question.name}.svg)", "", CAPTIONS[question.name], "",
-        *_table(COLUMNS, rows(outcome, scale)),
-    ]  # fmt: skip
-    for heads, cells in details(outcome, scale):
-        text += _table(heads, cells)
-    remaining = list(others(outcome, scale))
-    if remaining:
-        text += ["Other comparisons:", ""]
-        text += _table(("this", "minus this", "measured by", "difference", "p"), remaining)
-    text += ["The winners of all runs:", ""]
-    columns = ["evolution", "runs", "mean re-measured fitness", "lowest"]
-    columns += ["all of them in one test"] if question.everyone else []
-    return [*text, *_table(columns, winners(study, outcome))]
-
-
-def _stressed(sentence: str) -> str:
-    """Return an answer with what comes before its first semicolon in bold."""
-    first, semicolon, more = sentence.partition(";")
-    return f"**{first}**{semicolon}{more}"
-
-
-def _table(heads: Sequence[str], cells: Iterator[list[str]] | list[list[str]]) -> list[str]:
-    return [table_row(heads), "|---|" + "---:|" * (len(heads) - 1), *map(table_row, cells), ""]
-
-
 def _what_was_run(study: BeyondStudy) -> list[str]:
     """Return the budget and the seeds."""
     scale = study.scale
     return [
-        "## What was run", "",
         f"{counted(len(study.evolutions), 'evolution')} of {counted(scale.runs, 'run')} and {counted(scale.generations, 'generation')}, "
         f"judged on {scale.trials} trials of {scale.episodes} episodes (under change three phases of {scale.episodes}); "
         f"winners measured again on {scale.fresh} trials; tests of {scale.tested} trials of {scale.episodes} episodes, of "
         f"{scale.long:,} for what is kept, and of {PHASES} phases of {scale.episodes} where goals move. Trials are for all goals "
-        "of a maze together, and rounded up to as many for each.", "",
+        "of a maze together, and rounded up to as many for each.",
         f"All random numbers come from seed {study.seed}: the evolutions as those of `distal evolve --seed {study.seed}`, the "
         f"tests of question *k* (from 0, as listed) from part (k, 0, {BEYOND}), which nothing else uses. Trials were run by "
         f"engine {study.engine}, and by the next that could where it could not. `beyond.json`, beside this page, holds all "

@@ -37,7 +37,6 @@ from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event, Stage, Stages
 from distal.studies.study import Based, Option, Scale
 from distal.tasks.mazes import MazeTask
-from distal.tasks.task import Task
 
 PAPER = GeneticAlgorithm()  # the paper's genetic algorithm
 RULES = ("evolved", "published")
@@ -299,11 +298,3 @@ def reproduce(
         settings=Settings.of(settings, tuple(inspect.signature(reproduce).parameters)),
     )  # fmt: skip
     return asked.run(engine, out=out, force=force, progress=progress)
-
-
-def estimated_seconds(
-    stages: Sequence[Stage], task: Task[Any], settings: Settings, run: Runner
-) -> dict[str, float]:
-    """Say how long each stage may take: until all studies are a `Study`, which does this."""
-    each = pace.cost(task, settings)
-    return {stage.name: pace.seconds(stage.episodes, stage.learner, run) * each for stage in stages}

@@ -103,6 +103,15 @@ def draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) ->
     line_and_band(axes, curve.episodes, curve.mean, 1.96 * np.array(curve.error), colour, label, style)
 
 
+def episodes_axis(axes: Axes, curve: Curve) -> None:
+    """Show the episodes of a curve on a logarithmic axis."""
+    last = curve.episodes[-1]
+    axes.set_xscale("log")
+    axes.set_xlim(1, last)
+    marks = [10**power for power in range(6) if 10**power <= last]
+    axes.set_xticks(marks, [f"{mark:,}" for mark in marks])
+
+
 _ROLES = {colour: role for role, colour in LIGHT.items()}
 
 

@@ -5,6 +5,7 @@ The studies of tasks and of what is beyond the paper are made of these numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,6 +17,7 @@ from distal.base.checks import InputError, ascending, integer, not_negative, num
 from distal.base.significance import (
     SIGNIFICANT,
     difference_interval,
+    holm,
     interval,
     paired,
     rank_sum,
@@ -96,9 +98,38 @@ class Gap:
         return cls(Interval.from_dict(data["difference"]), unit_interval("p", data["p"]))
 
     @property
+    def decisive(self) -> float:
+        """The p that decides."""
+        return self.p
+
+    @property
     def better(self) -> bool | None:
         """Whether the learner is better; None if that is not decided."""
-        return self.difference.value < 0 if self.p < SIGNIFICANT else None
+        return self.difference.value < 0 if self.decisive < SIGNIFICANT else None
+
+
+@dataclass(frozen=True)
+class Corrected(Gap):
+    """A difference that is one of several, with the p corrected by Holm's method for all of them."""
+
+    corrected: float
+
+    @classmethod
+    def family(cls, gaps: Sequence[Gap]) -> list[Corrected]:
+        """Correct all comparisons of a question."""
+        ps = holm([gap.p for gap in gaps])
+        return [cls(gap.difference, gap.p, p) for gap, p in zip(gaps, ps, strict=True)]
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Corrected:
+        """Read the numbers by name."""
+        gap = Gap.from_dict(data)
+        return cls(gap.difference, gap.p, unit_interval("corrected", data["corrected"]))
+
+    @property
+    def decisive(self) -> float:
+        """The p that decides."""
+        return self.corrected
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from distal.base.checks import (
-    InputError,
-    fields,
-    one_of,
-    sequence,
-    shown,
-    text,
-)
+from distal.base.checks import InputError, fields, one_of, sequence, shown, text
 from distal.learners import Learner, embedded, from_embedded
 from distal.learners.shipped import Rule, published_rules
 from distal.model import maze as mazes

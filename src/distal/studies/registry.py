@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from distal.base.checks import InputError, folder
+from distal.studies.beyond import Beyond
 from distal.studies.champions import Champions
 from distal.studies.experiments import Experiments
 from distal.studies.readings import Readings
 from distal.studies.study import Study
+from distal.studies.tasks import Tasks
 
-STUDIES: tuple[type[Study[Any]], ...] = (Experiments, Readings, Champions)
+STUDIES: tuple[type[Study[Any]], ...] = (Experiments, Readings, Tasks, Beyond, Champions)
 
 
 def write_report(result: Any, out: str | Path) -> Path:

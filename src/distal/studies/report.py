@@ -22,7 +22,7 @@ from distal.base.colours import DARK, LIGHT, css
 from distal.base.files import to_csv, to_json
 from distal.base.folders import for_report
 from distal.studies.figures import GROUND, inline, own_style, render, standalone
-from distal.studies.intervals import Interval
+from distal.studies.intervals import Gap, Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -61,9 +61,17 @@ def percent(value: float | None) -> str:
     return "–" if value is None else minus(f"{value:.1%}")
 
 
-def p_value(value: float) -> str:
-    """Return a p-value."""
-    return "< 0.0001" if value < 0.0001 else f"{value:.4f}" if value < 0.001 else f"{value:.3f}"
+def p_value(value: float, equal: str = "") -> str:
+    """Return a p-value, `equal` before one that is large enough to be written."""
+    return "< 0.0001" if value < 0.0001 else f"{equal}{value:.{4 if value < 0.001 else 3}f}"
+
+
+def verdict(gap: Gap) -> str:
+    """Return what a comparison shows in a word, and its p."""
+    return f"{VERDICTS[gap.better]} ({p_value(gap.decisive)})"
+
+
+VERDICTS = {True: "better", None: "not shown", False: "worse"}
 
 
 def made_on(machine: dict[str, Any], seconds: dict[str, float]) -> str:

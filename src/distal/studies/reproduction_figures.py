@@ -59,10 +59,7 @@ def appendix(result: Reproduction) -> Drawing:
 
     def points(eps: NDArray[np.int32], agreement: Agreement, name: str, **style: Any) -> None:
         values = [Interval.mean(of_rule[:, -1]) for of_rule in eps]
-        ends = [
-            [value.value - value.low for value in values],
-            [value.high - value.value for value in values],
-        ]
+        ends = [[value.value - value.low for value in values], [value.high - value.value for value in values]]
         axes.errorbar(
             paper, [value.value for value in values], yerr=ends, marker="o", linestyle="none",
             label=f"{name}: {agreement}", **style,

@@ -126,13 +126,10 @@ class ReproductionReport(Report[Reproduction]):
 
     def summary(self) -> Sequence[Table | Text]:
         """Return the paper's numbers beside ours, in 80 columns."""
-        columns = ("", "paper", "ours", "difference", "verdict")
-        rows = [
-            (line.section, line.what, _value(line, line.paper), _value(line, line.ours), _difference(line), line.verdict)
-            for line in self.lines
-        ]  # fmt: skip
+        columns = ("section", "", "paper", "ours", "difference", "verdict")
+        rows = [[row[k] for k in (0, 1, 2, 3, 5, 6)] for row in map(_cells, self.lines)]
         return [
-            Table("", "The paper’s numbers and ours", "", ("section", *columns), rows, grouped=True),
+            Table("", "The paper’s numbers and ours", "", columns, rows, grouped=True),
             Text("–: the paper reports no such number. Rows without a verdict are not counted."),
             Text(str(self.outcome.appendix)),
             Text(agreement(self.lines)),
@@ -217,14 +214,17 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
 
 def _summary_table(lines: list[Line]) -> Table:
     """Return the paper's numbers beside ours."""
-    rows = [
-        (line.section, line.what, _value(line, line.paper), _value(line, line.ours), _interval(line), _difference(line),
-         line.verdict, line.note)
-        for line in lines
-    ]  # fmt: skip
     columns = ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note")
     tones = {"agrees": "good", **dict.fromkeys(("differs", "ours lower", "ours higher"), "bad")}
-    return Table("summary", "The paper’s numbers beside ours", _HOW, columns, rows, grouped=True, tones=tones)
+    return Table(
+        "summary",
+        "The paper’s numbers beside ours",
+        _HOW,
+        columns,
+        list(map(_cells, lines)),
+        grouped=True,
+        tones=tones,
+    )
 
 
 def _appendix_table(result: Reproduction, lines: list[Line]) -> Table:
@@ -308,27 +308,20 @@ def _discrete_table(result: Reproduction) -> Table:
     return Table("rules_discrete", "The rules: changes of the weights", caption, columns, rows, folded=True)
 
 
-def _value(line: Line, value: float | str | None) -> str:
-    if value is None:
-        return "not run"
-    if isinstance(value, str):
-        return value
+def _cells(line: Line) -> list[str]:
+    """Return section, what it is, the paper's number, ours, interval, difference, verdict and note."""
     form = line.written or line.kind
-    if form == "p":
-        return f"{value:.2g}"
-    if form == "episode":
-        return f"{value:g}"
-    return f"{value:.1%}" if form == "share" else f"{value:.2f}"
 
+    def cell(value: float | str | None) -> str:
+        if value is None or isinstance(value, str):
+            return "not run" if value is None else value
+        written = {"p": ".2g", "episode": "g", "share": ".1%"}.get(form, ".2f")
+        return f"{value:{written}}"
 
-def _interval(line: Line) -> str:
-    if line.low is None or line.high is None or line.ours is None:
-        return ""
-    return f"{_value(line, line.low)} – {_value(line, line.high)}"
-
-
-def _difference(line: Line) -> str:
-    form = line.written or line.kind
-    if line.difference is None or form == "p":
-        return ""
-    return f"{line.difference:+.1%}" if form == "share" else f"{line.difference:+.2f}"
+    ends = "" if line.low is None or line.ours is None else f"{cell(line.low)} – {cell(line.high)}"
+    difference = "" if line.difference is None or form == "p" else cell(line.difference)
+    if difference and not difference.startswith("-"):
+        difference = f"+{difference}"
+    return [
+        line.section, line.what, cell(line.paper), cell(line.ours), ends, difference, line.verdict, line.note
+    ]  # fmt: skip

@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +21,15 @@ from distal._version import __version__
 from distal.base import checks
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json, to_npz
-from distal.base.folders import MANIFEST, Folder, inside, known_files
+from distal.base.folders import MANIFEST, Folder
 from distal.base.machine import available_cores
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, embedded
-from distal.model.draws import MAX_SEED
-from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
 from distal.search.config import Config
-from distal.search.contents import summary
 from distal.search.evolve import resume, start
-from distal.search.genetic import ELITES
 from distal.search.recorder import Step
 from distal.search.results import Evolved
 from distal.search.run_folder import damaged, read_run, run_files
@@ -55,7 +50,8 @@ class Stage:
         episodes: How many episodes it runs.
         learner: The kind whose pace it has: dsp, hc or chance.
         runs: How many runs an evolution has; 0 for a test.
-        group: The title under which people see it together with others; empty if they see it alone.
+        group: The name under which people see it together with others; empty if they see it alone.
+        heading: The title of the group, if it is not the name.
         cost: How long an episode takes, in episodes of the paper's maze and network.
         engine: The engine that has to run it, if no other can.
     """
@@ -66,6 +62,7 @@ class Stage:
     learner: str
     runs: int = 0
     group: str = ""
+    heading: str = ""
     cost: float = 1.0
     engine: str | None = None
 
@@ -113,7 +110,7 @@ def outline(plan: Iterable[Stage]) -> dict[Stage, list[Stage]]:
     for stage in plan:
         groups.setdefault(stage.group or stage.name, []).append(stage)
     return {
-        Stage(name, name, sum(one.episodes for one in stages), stages[0].learner)
+        Stage(name, stages[0].heading or name, sum(one.episodes for one in stages), stages[0].learner)
         if stages[0].group
         else stages[0]: stages
         for name, stages in groups.items()
@@ -328,139 +325,3 @@ def _stored_curves(
             return curves if right and np.isfinite(curves).all() and curves.min() >= lowest else None
     except Exception:  # missing, cut short or garbled, in the many ways a zip file can be: run it again
         return None
-
-
-# ---- until all studies are a Study (see `study`)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What both kinds of work are asked for, checked: with their own fields, all that decides the results."""
-
-    elites: str
-    seed: int
-    settings: Settings
-    maze: Maze
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "elites", checks.one_of("elites", self.elites, ELITES))
-        object.__setattr__(self, "seed", checks.integer("seed", self.seed, 0, MAX_SEED))
-        checks.instance("settings", self.settings, Settings, "a Settings")
-        checks.instance("maze", self.maze, Maze, "a Maze")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what is shared, ready for JSON."""
-        return {
-            "elites": self.elites,
-            "seed": self.seed,
-            "settings": self.settings.to_dict(),
-            "maze": list(self.maze.picture),
-            "heading": self.maze.heading,
-        }
-
-
-class Grouped:
-    """Hears of every stage and tells of the one, for people, that stands for all of its group.
-
-    Args:
-        groups: The stages for people, each with the stages of its group.
-        progress: Called with an event of a stage for people.
-    """
-
-    def __init__(
-        self, groups: Iterable[tuple[Stage, Sequence[Stage]]], progress: Callable[[Event], None]
-    ) -> None:
-        self.progress = progress
-        self.whole = {stage.name: (outlined, stages) for outlined, stages in groups for stage in stages}
-        self.done: dict[str, float] = {}
-
-    def __call__(self, event: Event) -> None:
-        """Hear of a stage."""
-        self.done[event.stage.name] = event.done
-        outlined, stages = self.whole[event.stage.name]
-        done = [self.done.get(stage.name, 0.0) for stage in stages]
-        share = sum(part * stage.episodes for part, stage in zip(done, stages, strict=True))
-        ended = all(part == 1 for part in done)
-        detail = "" if ended else f"{event.stage.title} {event.detail}".rstrip()
-        self.progress(Event(outlined, 1 if ended else min(share / outlined.episodes, 0.999), detail))
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a folder is for: everything that decides the results, in its own file.
-
-    `missing` says what fields mean that an older version did not write.
-    """
-
-    file: str
-    holds: str  # in words for people
-    content: dict[str, Any]
-    files: tuple[str, ...]  # all that may be written
-    stages: tuple[Stage, ...]
-    missing: Mapping[str, Any] = field(default_factory=dict)
-
-    def check(self, out: str | Path, force: bool) -> tuple[str, ...]:
-        """Return our files in a folder; refuse one that is not ours or for something else; change nothing."""
-        folder = checks.path("out", out)
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{str(out)!r} is a file, expected a folder")
-        known = known_files(folder, self.holds, self.files, None if force else self._older)
-        if not force and folder.is_dir():
-            self._check_content(folder)
-            for stage in self.stages:
-                inner = folder / stage.folder
-                if stage.runs and (inner / "config.json").exists():
-                    summary(inner)  # which refuses what is damaged
-        return known
-
-    @contextmanager
-    def taken(self, out: str | Path | None, force: bool) -> Iterator[Folder | None]:
-        """Make a folder ours for this, if one is named, and keep other processes out of it meanwhile."""
-        if out is None:
-            yield None
-            return
-        with Folder(out) as folder:
-            folder.claim(self.holds, self.files, self.check(folder.path, force), force=force)
-            folder.mend_text(self.file, to_json(self.content) + "\n")
-            yield folder
-
-    def _check_content(self, folder: Path) -> None:
-        """Refuse a claim to something else, with what is different."""
-        path = inside(folder, self.file)
-        if not path.exists():  # interrupted before the first file
-            return
-        stored = read_json(path, "file")
-        if not isinstance(stored, dict):
-            raise InputError(f"file {str(path)!r} is damaged: it does not describe {self.holds}")
-        theirs, ours = (_flat({**self.missing, **claim}) for claim in (stored, self.content))
-        names = [name for name in ours if theirs.get(name) != ours[name]]
-        if names or set(theirs) - set(ours):
-            words = [_option(name, theirs.get(name)) for name in (names or sorted(set(theirs) - set(ours)))]
-            raise InputError(
-                f"folder {str(folder)!r} holds {self.holds} with other options ({', '.join(words)}); "
-                "name another with --out, or start over with --force"
-            )
-
-    def _older(self, folder: Path) -> Sequence[str] | None:
-        """Name our files in a folder of an older version, which had the claim but no manifest."""
-        if not (folder / self.file).is_file():
-            return None
-        self._check_content(folder)
-        stages = (file for stage in self.stages for file in stage.files)
-        return (self.file, SECONDS, *stages)
-
-
-def _option(name: str, value: object) -> str:
-    """Name an option of a claim, with its value if that is short; a maze by the name that it has."""
-    known = {} if name != "maze" else {word: list(maze(word).picture) for word in MAZES}
-    word = next((word for word, picture in known.items() if picture == value), value)
-    return f"{name} {word}" if isinstance(word, str | int) else name
-
-
-def _flat(claim: dict[str, Any]) -> dict[str, Any]:
-    """Return all options of a claim side by side."""
-    settings = claim.get("settings")
-    return {
-        **{name: value for name, value in claim.items() if name != "settings"},
-        **(settings if isinstance(settings, dict) else {"settings": settings}),
-    }

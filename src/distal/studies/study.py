@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -41,9 +41,9 @@ class Scale:
         name: The word for it.
         runs: Runs of an evolution.
         generations: Generations of a run, after its first population.
-        episodes: Episodes of a trial.
         trials: Trials of an evaluation.
         pairs: Trials of each pair of a table with the numbers of a rule.
+        episodes: Episodes of a trial, and of a phase where goals move.
         fresh: Trials on which every winner is measured again.
         tested: Trials of a test.
         long: Episodes of the long test.
@@ -54,23 +54,20 @@ class Scale:
     name: str
     runs: int
     generations: int
-    episodes: int
     trials: int = 0
     pairs: int = 0
+    episodes: int = 0
     fresh: int = 0
     tested: int = 0
     long: int = 0
     last: int = 0
-    about: str = ""
+    about: str = field(default="", compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return name and sizes, ready for JSON; a size that the study does not have is left out."""
-        own = {name: value for name, value in asdict(self).items() if name != "about"}
-        return {
-            name: value
-            for name, value in own.items()
-            if value or name in ("name", "runs", "generations", "episodes")
-        }
+        always = ("name", "runs", "generations", "episodes")
+        sizes = ((name, value) for name, value in asdict(self).items() if name != "about")
+        return {name: value for name, value in sizes if value or name in always}
 
     @classmethod
     def from_dict(cls, data: object) -> Scale:
@@ -82,7 +79,7 @@ class Scale:
         found: dict[str, Any] = {
             name: checks.integer(name, value, 0) for name, value in given.items() if name != "name"
         }
-        return replace(cls(checks.text("scale", given["name"]), 0, 0, 0), **found)
+        return cls(checks.text("scale", given["name"]), **found)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ class MazeEnv(gymnasium.Env[_Observation, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         self.maze = _maze(maze, heading)
-        self.goal = None if goal is None else _goal(goal, self.maze)
+        self.goal = None if goal is None else integer("goal", goal, 0, len(self.maze.finals) - 1)
         self.max_steps = integer("max_steps", max_steps, 1, MAX_STEPS)
         self.reward = one_of("reward", reward, REWARDS)
         self.blocked = one_of("blocked", blocked, READINGS["blocked"])
@@ -207,27 +208,18 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
         """Begin an episode for every agent."""
-        seeds: list[int | None] = [None] * self.num_envs
         if isinstance(seed, list | tuple):
-            if len(seed) != self.num_envs:
-                raise InputError(
-                    f"there are {len(seed)} seeds, expected one number or {self.num_envs} of them"
-                )
+            self._check_count("seeds", seed)
             seeds = [None if own is None else integer("seed", own, 0) for own in seed]
-        elif seed is not None:
-            first = integer("seed", seed, 0)
-            seeds = [first + k for k in range(self.num_envs)]
-        goals: list[int | None] = [self.goal] * self.num_envs
-        if options is not None:
-            instance("options", options, dict, "a dictionary such as {'goal': 3}")
-        asked = (options or {}).get("goal")
+        elif seed is None:
+            seeds = [None] * self.num_envs
+        else:
+            seeds = [integer("seed", seed, 0) + k for k in range(self.num_envs)]
+        asked = options.get("goal") if isinstance(options, dict) else None
         if isinstance(asked, list | tuple | np.ndarray):
-            if len(asked) != self.num_envs:
-                raise InputError(
-                    f"there are {len(asked)} goals, expected one number or {self.num_envs} of them"
-                )
+            self._check_count("goals", asked)
             goals = [_asked_goal({**(options or {}), "goal": one}, self.maze, None) for one in asked]
-        elif options:
+        else:
             goals = [_asked_goal(options, self.maze, self.goal)] * self.num_envs
         for k, own in enumerate(seeds):
             if own is not None:
@@ -263,6 +255,10 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
         self._begin(anew, [self.goal] * self.num_envs)
         return self._observations(), reward.astype(np.float64), terminated, truncated, self._infos()
 
+    def _check_count(self, what: str, given: Sized) -> None:
+        if len(given) != self.num_envs:
+            raise InputError(f"there are {len(given)} {what}, expected one number or {self.num_envs} of them")
+
     def _begin(self, which: NDArray[np.bool_], goals: list[int | None]) -> None:
         self._state[which] = self._table.starts[0]  # the same for all goals
         self._steps[which] = self._extra[which] = 0
@@ -295,20 +291,17 @@ class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]
 
 def _maze(maze: Maze | str | Path | None, heading: str | None) -> Maze:
     """Return the maze that is meant: a Maze, a name, a picture as text, a file, or the default."""
-    if maze is None or (isinstance(maze, str) and maze in MAZES):
-        maze = named_maze() if maze is None else named_maze(maze)
+    if maze is None:
+        maze = named_maze()
+    elif isinstance(maze, str) and maze in MAZES:
+        maze = named_maze(maze)
     if isinstance(maze, Maze):
-        chosen = maze
-        return chosen if heading is None else Maze(chosen.picture, heading)
+        return maze if heading is None else Maze(maze.picture, heading)
     if isinstance(maze, str) and "\n" in maze:
         return Maze.from_text(maze, "north" if heading is None else heading)
     if isinstance(maze, str | Path):
         return Maze.from_file(maze, "north" if heading is None else heading)
     raise InputError(f"maze is {shown(maze)}, expected a Maze, its name, its picture as text, or a file")
-
-
-def _goal(goal: object, maze: Maze) -> int:
-    return integer("goal", goal, 0, len(maze.finals) - 1)
 
 
 def _asked_goal(options: dict[str, Any] | None, maze: Maze, otherwise: int | None) -> int | None:
@@ -318,4 +311,4 @@ def _asked_goal(options: dict[str, Any] | None, maze: Maze, otherwise: int | Non
     for name in instance("options", options, dict, "a dictionary such as {'goal': 3}"):
         if not isinstance(name, str) or name != "goal":
             raise InputError(f"unknown option {shown(name)}, the only one is 'goal'")
-    return _goal(options["goal"], maze) if options else otherwise
+    return integer("goal", options["goal"], 0, len(maze.finals) - 1) if options else otherwise

@@ -209,15 +209,6 @@ class Aim(Generic[W]):
             return self.goal
         return self.phases[min(episode // self.every, len(self.phases) - 1)]
 
-    def moves_at(self, episode: int) -> bool:
-        """Say whether a new phase begins with this episode."""
-        episode = integer("episode", episode, 0, MAX_COUNT)
-        return (
-            self.every is not None
-            and 0 < episode < len(self.phases) * self.every
-            and episode % self.every == 0
-        )
-
     @property
     def inputs(self) -> int:
         """The number of inputs of the network, without the bias."""

@@ -1,24 +1,35 @@
-"""The numbers of the study beyond the paper: what learners are compared by, and what is said of each."""
+"""The outcome of the study beyond the paper: what learners are compared by, and the numbers of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import integer, not_negative, number
-from distal.base.significance import SIGNIFICANT, holm
+from distal.base.checks import InputError, fields, instance, integer, not_negative, number, sequence, text
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.measures import BEST, LAST
-from distal.evaluation.phases import Phases, median_until_reached
+from distal.evaluation.phases import median_until_reached
 from distal.learners import Learner, embedded, from_embedded
 from distal.search.results import Evolved
-from distal.studies.beyond_plan import ADAPTED, CHANCE, LONG, LOST, MISSED, PHASES, REMEASURED, Scale, World
-from distal.studies.intervals import Curve, Gap, Interval, optional_share
+from distal.studies.beyond_plan import (
+    ADAPTED,
+    CHANCE,
+    LONG,
+    LOST,
+    MISSED,
+    PHASES,
+    QUESTIONS,
+    REMEASURED,
+    Pair,
+    Question,
+    World,
+)
+from distal.studies.intervals import Corrected, Curve, Interval, optional_share
+from distal.studies.study import Scale, made_by, read_as
 from distal.tasks.switching import BACK
 
 _POINTS = 40  # of a curve of every episode
@@ -75,30 +86,31 @@ def _names(world: World) -> tuple[list[str], list[str]]:
     ]
 
 
-def _sums(
-    world: World, ep: EPs, goals: NDArray[np.int32], scale: Scale
-) -> tuple[dict[str, Interval], dict[str, float | None]]:
-    """Sum up the EPs (trials, episodes) of trials with these goals (trials, phases): see `_names`."""
+def _sums(world: World, ep: EPs, scale: Scale) -> tuple[dict[str, Interval], dict[str, float | None]]:
+    """Sum up the EPs (trials, episodes) of a learner: see `_names`."""
     values = {name: Interval.mean(one) for name, one in scores(world, ep, scale).items()}
     numbers: dict[str, float | None] = {}
-    switch = world.switch(scale)
-    if switch is None:
+    if world.moves is None:
         for suffix, eps in _parts(world, ep, scale).items():
             behaviour = Behaviour.of(eps, world.target)
             values[f"reached{suffix}"] = Interval.share(behaviour.first_reached > 0)
             numbers[f"retained{suffix}"] = behaviour.retained
             numbers[f"first{suffix}"] = median_until_reached(behaviour.first_reached)
-    elif world.moves == BACK:
-        phases = Phases.of(best_so_far(ep, scale.episodes), goals, switch, world.target)
-        values["left"] = Interval.mean(phases.best[:, :-2].mean(axis=1))
-        values["returned"] = Interval.mean(phases.first[:, 2:].mean(axis=1))
-        numbers = {name: getattr(phases.forgetting, name) for name in ("until_first", "until_again")}
-    else:
-        for phase, eps in enumerate(np.split(ep, PHASES, axis=1), start=1):
-            until = Behaviour.of(eps, world.target).first_reached
-            values[f"{BEST}_{phase}"] = Interval.mean(eps.min(axis=1))
-            values[f"reached_{phase}"] = Interval.share(until > 0)
-            numbers[f"until_{phase}"] = median_until_reached(until)
+        return values, numbers
+    phases = np.split(ep, PHASES, axis=1)
+    until = np.stack([Behaviour.of(eps, world.target).first_reached for eps in phases], axis=1)
+    best = np.stack([eps.min(axis=1) for eps in phases], axis=1)
+    if world.moves == BACK:  # phases 3 to 5 have the goals of phases 1 to 3
+        first = np.stack([eps[:, 0] for eps in phases], axis=1)
+        values["left"] = Interval.mean(best[:, :-2].mean(axis=1))
+        values["returned"] = Interval.mean(first[:, 2:].mean(axis=1))
+        numbers["until_first"] = median_until_reached(until[:, [phase % 2 for phase in range(2, PHASES)]])
+        numbers["until_again"] = median_until_reached(until[:, 2:])
+        return values, numbers
+    for phase in range(PHASES):
+        values[f"{BEST}_{phase + 1}"] = Interval.mean(best[:, phase])
+        values[f"reached_{phase + 1}"] = Interval.share(until[:, phase] > 0)
+        numbers[f"until_{phase + 1}"] = median_until_reached(until[:, phase])
     return values, numbers
 
 
@@ -138,21 +150,10 @@ class Row:
         }
 
     @classmethod
-    def of(cls, world: World, ep: EPs, by_chance: EPs, goals: NDArray[np.int32], scale: Scale) -> Row:
-        """Sum up the EPs (trials, episodes) of a learner and of chance.
-
-        Args:
-            world: What they were tested in.
-            ep: The EPs of the learner.
-            by_chance: Those of chance in the same trials.
-            goals: The goals of the trials, (trials, phases).
-            scale: How many episodes there are.
-
-        Returns:
-            The row.
-        """
-        values, numbers = _sums(world, ep, goals, scale)
-        other_values, other_numbers = _sums(world, by_chance, goals, scale)
+    def of(cls, world: World, ep: EPs, by_chance: EPs, scale: Scale) -> Row:
+        """Sum up the EPs (trials, episodes) of a learner, and of chance in the same trials."""
+        values, numbers = _sums(world, ep, scale)
+        other_values, other_numbers = _sums(world, by_chance, scale)
         return cls(
             {**values, **{f"{CHANCE}_{name}": value for name, value in other_values.items()}},
             {**numbers, **{f"{CHANCE}_{name}": value for name, value in other_numbers.items()}},
@@ -192,24 +193,6 @@ def gain(row: Row, perfect: float) -> float | None:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """A difference, its p, and the p corrected by Holm's method for all comparisons of a question."""
-
-    gap: Gap
-    corrected: float
-
-    @classmethod
-    def family(cls, gaps: Sequence[Gap]) -> list[Comparison]:
-        """Correct all comparisons of a question."""
-        return [cls(*each) for each in zip(gaps, holm([gap.p for gap in gaps]), strict=True)]
-
-    @property
-    def better(self) -> bool | None:
-        """Whether the first of the two is better; None if that is not shown."""
-        return self.gap.difference.value < 0 if self.corrected < SIGNIFICANT else None
-
-
-@dataclass(frozen=True)
 class Evolution:
     """The winners of an evolution: the re-measured fitness of all runs, and the one with the lowest."""
 
@@ -232,3 +215,114 @@ class Evolution:
         """Read what `to_dict` returns."""
         values = tuple(number(REMEASURED, value) for value in data["remeasured"])
         return cls(values, integer("run", data["run"], 1, len(values)), from_embedded(data["learner"]))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured for a question.
+
+    `runs` holds what the winners of all runs are compared by: a number for each, by evolution
+    and score.
+    """
+
+    question: Question
+    rows: dict[str, Row]
+    comparisons: dict[Pair, Corrected]
+    runs: dict[str, dict[str, tuple[float, ...]]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        return {
+            "question": self.question.name,
+            "rows": {name: row.to_dict() for name, row in self.rows.items()},
+            "comparisons": {pair.name: asdict(one) for pair, one in self.comparisons.items()},
+            "runs": {
+                name: {score: list(values) for score, values in found.items()}
+                for name, found in self.runs.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any, question: Question) -> Outcome:
+        """Read what `to_dict` returns."""
+        if data["question"] != question.name:
+            raise InputError(f"there is no answer to {question.title!r} where it should be")
+        compared, runs = data["comparisons"], data["runs"]
+        return cls(
+            question,
+            {case.name: Row.from_dict(data["rows"][case.name], case.world) for case in question.cases},
+            {pair: Corrected.from_dict(compared[pair.name]) for pair in question.pairs},
+            {
+                name: {
+                    score: tuple(number(score, value) for value in runs[name][score])
+                    for score in question.scores
+                }
+                for name in question.compared
+            },
+        )
+
+
+FORMAT, VERSION = "distal-beyond", 1
+FIELDS = ("distal", "scale", "seed", "engine", "machine", "seconds", "evolutions", "questions")
+_SIZES = ("name", "runs", "generations", "trials", "episodes", "fresh", "tested", "long", "last")
+
+
+@dataclass(frozen=True)
+class BeyondStudy:
+    """All that the study beyond the paper gave.
+
+    Attributes:
+        scale: How much was run.
+        seed: The seed.
+        engine: The engine that ran the trials.
+        version: The version of Distal.
+        machine: A description of the machine.
+        seconds: How long each stage took.
+        evolutions: The winners of every evolution.
+        outcomes: What was measured for each question.
+    """
+
+    scale: Scale
+    seed: int
+    engine: str
+    version: str
+    machine: dict[str, Any]
+    seconds: dict[str, float]
+    evolutions: dict[str, Evolution]
+    outcomes: tuple[Outcome, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers and what made them, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "distal": self.version,
+            "scale": self.scale.to_dict(),
+            "seed": self.seed,
+            "engine": self.engine,
+            "machine": self.machine,
+            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
+            "evolutions": {name: one.to_dict() for name, one in self.evolutions.items()},
+            "questions": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> BeyondStudy:
+        """Read what `to_dict` returns."""
+        with read_as("study beyond the paper"):
+            found = fields(data, FORMAT, VERSION, FIELDS)
+            scale = instance("scale", found["scale"], dict, "how much was run")
+            evolved = instance("evolutions", found["evolutions"], dict, "the winners of every evolution")
+            questions = sequence("questions", found["questions"], f"a list of {len(QUESTIONS)} outcomes")
+            pairs = zip(questions, QUESTIONS, strict=True)
+            return cls(
+                scale=Scale.from_dict({name: scale[name] for name in _SIZES}),
+                engine=text("engine", found["engine"]),
+                **made_by(found),
+                evolutions={
+                    name: Evolution.from_dict(evolved[name])
+                    for question in QUESTIONS
+                    for name in question.evolutions
+                },
+                outcomes=tuple(Outcome.from_dict(*each) for each in pairs),
+            )

@@ -1,0 +1,43 @@
+"""`distal climb`: train fresh networks by hill climbing, beside chance."""
+
+from __future__ import annotations
+
+import argparse
+
+from distal.base.checks import InputError
+from distal.cli.learn import add_evaluation, evaluate
+from distal.cli.parser import Commands, add_command, number
+from distal.learners import DEFAULT_CLIMBER
+from distal.learners.hill_climbing import HillClimbing
+
+_SCALED = {"sigma": "noise", "alpha_h": "recurrent sums", "alpha_o": "feedback sums"}
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = add_command(commands, "climb", run, "train fresh networks by hill climbing, beside chance")
+    for name, scaled in _SCALED.items():
+        text = f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)"
+        command.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="X", help=text)
+    command.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="these three from a file that distal evolve --learner hc wrote",
+    )
+    add_evaluation(command, "; m-ties, trace-pre and normalise do not apply here")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Train by hill climbing."""
+    given = {name: getattr(args, name) for name in _SCALED if getattr(args, name) is not None}
+    if args.file is not None and given:
+        raise InputError("--sigma, --alpha-h and --alpha-o come from the file; leave them out, or the file")
+    missing = [name for name in _SCALED if name not in given]
+    if given and missing:
+        raise InputError(
+            f"--{missing[0].replace('_', '-')} is missing: give --sigma, --alpha-h and --alpha-o, a climber "
+            "file, or none"
+        )
+    named = DEFAULT_CLIMBER if args.file is None else HillClimbing.load(args.file)
+    evaluate(HillClimbing(**given) if given else named, args, "climbing")
