@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from notebook_pages import write_page
 
@@ -43,24 +43,8 @@ def build(root: Path, site: Path) -> None:
         (project / "src").symlink_to(root.resolve() / "src")
         prepare(root / "docs", project / "docs")
         generate(project)
-        if site.exists():
-            shutil.rmtree(site)
+        shutil.rmtree(site, ignore_errors=True)
         shutil.copytree(project / "site", site)
-
-
-def generate(project: Path) -> None:
-    """Run the generator; whatever it complains of is an error.
-
-    Its own strict mode knows links alone. What mkdocstrings finds wrong in docstrings it merely prints.
-    """
-    done = subprocess.run(
-        [sys.executable, "-m", "zensical", "build", "--strict", "-f", str(project / "zensical.toml")],
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0 or done.stderr.strip() != CLEAN:
-        raise InputError(f"{done.stderr}the site was not built; mend what is named above")
 
 
 def prepare(docs: Path, folder: Path) -> None:
@@ -69,26 +53,13 @@ def prepare(docs: Path, folder: Path) -> None:
     for notebook in sorted(folder.rglob("*.ipynb")):
         write_page(notebook)
         notebook.unlink()
-    for page in sorted(folder.rglob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        page.write_text(ready(text, page.relative_to(folder), docs), encoding="utf-8")
-
-
-def ready(markdown: str, page: Path, docs: Path) -> str:
-    """Return a page as the generator gets it; `page` is its path in docs."""
-    if COMMANDS in markdown:
-        markdown = markdown.replace(COMMANDS, commands())
-    markdown = FIGURE.sub(lambda found: inlined(docs / found[2], found[1]), markdown)
-    return LINK.sub(lambda found: link(found, page), markdown)
-
-
-def link(found: re.Match[str], page: Path) -> str:
-    """Return a link as it is, to a notebook's page, or, where it leaves docs/, as its text alone."""
-    name, target, anchor = found[1], found[2], found[3] or ""
-    if os.path.normpath(page.parent / target).startswith(".."):
-        return name
-    path = PurePosixPath(target)
-    return f"[{name}]({path.with_suffix('.md') if path.suffix == '.ipynb' else target}{anchor})"
+    for path in sorted(folder.rglob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        if COMMANDS in text:
+            text = text.replace(COMMANDS, commands())
+        text = FIGURE.sub(lambda found: inlined(docs / found[2], found[1]), text)
+        page = path.relative_to(folder)
+        path.write_text(LINK.sub(lambda found, page=page: link(found, page), text), encoding="utf-8")
 
 
 def inlined(path: Path, caption: str) -> str:
@@ -97,52 +68,60 @@ def inlined(path: Path, caption: str) -> str:
     return f'<figure class="drawn"><div>{svg}</div><figcaption>{caption}</figcaption></figure>'
 
 
+def link(found: re.Match[str], page: Path) -> str:
+    """Return a link as it is, to a notebook's page, or, where it leaves docs/, as its text alone."""
+    name, target, anchor = found[1], found[2], found[3] or ""
+    if os.path.normpath(page.parent / target).startswith(".."):
+        return name
+    return f"[{name}]({re.sub(r'[.]ipynb$', '.md', target)}{anchor})"
+
+
+def generate(project: Path) -> None:
+    """Run the generator; whatever it complains of is an error.
+
+    Its own strict mode knows links alone. What mkdocstrings finds wrong in docstrings it merely prints.
+    """
+    build = ["build", "--strict", "-f", str(project / "zensical.toml")]
+    done = subprocess.run(
+        [sys.executable, "-m", "zensical", *build], stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0 or done.stderr.strip() != CLEAN:
+        raise InputError(f"{done.stderr}the site was not built; mend what is named above")
+
+
 def commands() -> str:
     """Return the command reference: what each command does, how it is called, its options."""
-    parser = make_parser()
-    choices = next(
-        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
-    ).choices
-    return "\n".join(line for name in choices for line in command(choices[name]))
+    actions = make_parser()._actions
+    (choices,) = (action.choices for action in actions if isinstance(action, argparse._SubParsersAction))
+    return "\n".join(line for parser in choices.values() for line in command(parser))
 
 
 def command(parser: argparse.ArgumentParser) -> list[str]:
     """Return the section of one command."""
     name = parser.prog.split()[-1]
+    formatter = argparse.HelpFormatter(parser.prog, width=78)  # however wide the terminal is
+    formatter.add_usage(parser.usage, parser._actions, parser._mutually_exclusive_groups)
+    usage = formatter.format_help().removeprefix("usage: ").rstrip()
     lines = [f"## distal {name} {{#{name}}}", "", sentence(parser.description or ""), ""]
-    lines += ["```", usage(parser), "```", ""]
+    lines += ["```", usage, "```", ""]
     for group in parser._action_groups:
-        rows = [row(action) for action in group._group_actions if action.help != argparse.SUPPRESS]
-        rows = [entry for entry in rows if not entry.startswith("| `-h`")]
-        if not rows:
-            continue
-        title = {"positional arguments": "argument", "options": "option"}.get(group.title or "")
-        if title is None:
-            title = "reading" if (group.title or "").startswith("readings") else "option"
-            lines += [sentence(group.title or ""), ""]
-        lines += [f"| {title} | |", "|---|---|", *rows, ""]
+        shown = (one for one in group._group_actions if one.help != argparse.SUPPRESS)
+        rows = [row(one) for one in shown if "-h" not in one.option_strings]
+        title = group.title or ""
+        own = {"positional arguments": "argument", "options": "option"}
+        if rows and title not in own:
+            lines += [sentence(title), ""]
+        what = own.get(title, "reading" if title.startswith("readings") else "option")
+        lines += [f"| {what} | |", "|---|---|", *rows, ""] if rows else []
     return lines
 
 
 def row(action: argparse.Action) -> str:
     """Return an argument or option as a line of a table."""
     value = "" if action.nargs == 0 else str(action.metavar or action.dest)
-    called = ", ".join(f"`{option} {value}`".replace(" `", "`") for option in action.option_strings)
+    called = ", ".join(f"`{option} {value}".rstrip() + "`" for option in action.option_strings)
     help_text = (action.help or "").replace("|", "\\|").replace("<", "&lt;")
     return f"| {called or f'`{value}`'} | {help_text % vars(action) if '%' in help_text else help_text} |"
-
-
-def usage(parser: argparse.ArgumentParser) -> str:
-    """Return the line of usage, folded to 80 columns wherever the site is built."""
-    before = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = "80"
-    try:
-        return parser.format_usage().removeprefix("usage: ").rstrip()
-    finally:
-        if before is None:
-            del os.environ["COLUMNS"]
-        else:
-            os.environ["COLUMNS"] = before
 
 
 def sentence(text: str) -> str:

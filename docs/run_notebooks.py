@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ STRICT = (  # as in the tests; the kernel's own code may warn
     "--IPKernelApp.exec_lines=import warnings; warnings.simplefilter('error'); "
     "warnings.filterwarnings('ignore', module='ipykernel')"
 )
-COMPILING = "compiling the cpu engine"  # said on a machine's first run alone
+COMPILING = re.compile(r"(compiling the cpu engine.*\n?)+")  # said on a machine's first run alone
 LONGEST = 600  # seconds for a cell, in which the engine may have to be compiled
 
 
@@ -50,31 +51,21 @@ def run(path: Path) -> Any:
 
 
 def tidied(notebook: Any) -> Any:
-    """Return a notebook without what differs from one machine to the next."""
+    """Return a notebook without anything that differs from one machine to the next."""
     notebook.metadata = METADATA
     for cell in notebook.cells:
         cell.metadata = {name: value for name, value in cell.metadata.items() if name in KEPT}
         if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if not is_about_compiling(output)]
+            cell.outputs = [
+                output for output in cell.outputs if not COMPILING.fullmatch(output.get("text", ""))
+            ]
     return notebook
 
 
-def is_about_compiling(output: Any) -> bool:
-    """Whether an output says nothing but that the engine is being compiled."""
-    if output.output_type != "stream" or output.name != "stderr":
-        return False
-    return all(line.startswith(COMPILING) for line in output.text.splitlines())
-
-
-def main() -> None:
-    """Run those that are named, or all."""
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Run notebooks and keep what they print.")
     parser.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where to write them; else in place")
     asked = parser.parse_args()
     for path in asked.notebooks or sorted(FOLDER.glob("*.ipynb")):
         nbformat.write(run(path), (asked.out or path.parent) / path.name)
-
-
-if __name__ == "__main__":
-    main()

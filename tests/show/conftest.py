@@ -12,12 +12,7 @@ from distal.show import modules, watch
 from distal.show.watched import Watched
 from distal.tasks.switching import Switch
 from tests.learners.test_learners import Jumps
-from tests.show.pages import (
-    CLIMBER,
-    RING,
-    Opened,
-    Tabs,
-)
+from tests.show.pages import CLIMBER, RING, Opened, Tabs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

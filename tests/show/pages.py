@@ -34,14 +34,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
 CLIMBER = HillClimbing(0.3, 0.4, 0.7)
-
-
 CHANCE = Chance(0.4, 0.7)
-
-
 SMALL: dict[str, Any] = {"maze": T, "steps": 9, "hidden": 3}
-
-
+BY_HAND: dict[str, Any] = {"hidden": 4, "steps": 15, "episodes": 8, "seed": 1}
 RING = Maze.from_text(
     """
 #########
@@ -53,8 +48,6 @@ RING = Maze.from_text(
 """,
     "west",
 )
-
-
 Opened = Callable[..., "Page"]
 
 
@@ -158,9 +151,6 @@ def recorded(monkeypatch: pytest.MonkeyPatch, *learners: Learner, **options: Any
         return watch.watch(*learners, **options)
 
 
-BY_HAND: dict[str, Any] = {"hidden": 4, "steps": 15, "episodes": 8, "seed": 1}
-
-
 @cache
 def gym_task(name: str, **options: Any) -> Any:
     pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -169,6 +159,7 @@ def gym_task(name: str, **options: Any) -> Any:
 
 @cache
 def lake(**options: Any) -> Any:
+    """Return FrozenLake without ice."""
     pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
     return task_of("FrozenLake-v1", args={"is_slippery": False}, **options)
 
@@ -183,21 +174,9 @@ def ring(states: int, target: float | None = 6, stride: int = 1, **options: Any)
 
 
 def pixels(page: Page, points: list[tuple[float, float]]) -> list[str]:
-    """Return the colours of the picture at some places, in pixels of the page."""
-    found: list[str] = page.evaluate(
-        """points => {
-          const maze = document.querySelector(".maze"), { width, height } = maze;
-          const copy = new OffscreenCanvas(width, height);
-          copy.getContext("2d").drawImage(maze, 0, 0);
-          const { data } = copy.getContext("2d").getImageData(0, 0, width, height);
-          return points.map(([x, y]) => {
-            const at = 4 * (Math.floor(y) * width + Math.floor(x));
-            return "#" + [...data.subarray(at, at + 3)].map(c => c.toString(16).padStart(2, "0")).join("");
-          });
-        }""",
-        points,
-    )
-    return found
+    """Return the colours of the picture of a walk at some places, (x, y) in pixels."""
+    picture = drawn(page, ".maze")
+    return ["#" + "".join(f"{part:02x}" for part in picture[int(y), int(x), :3]) for x, y in points]
 
 
 def numbers_of(colour: str) -> tuple[float, float, float]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import distal
@@ -12,14 +10,7 @@ from distal.learners.chance import Chance
 from distal.show import chance, watch
 from distal.show.trial_page import page_data
 from tests.mazes import T
-from tests.show.pages import (
-    RING,
-    SMALL,
-    lake,
-)
-
-if TYPE_CHECKING:
-    pass
+from tests.show.pages import RING, SMALL, lake
 
 
 def test_chance_is_the_mean_best_of_two_hundred_random_networks_towards_the_same_goal() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from distal.base import memory
@@ -14,13 +12,7 @@ from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.tasks.mazes import MazeTask
 from tests.learners.test_learners import Jumps
 from tests.mazes import T
-from tests.show.pages import (
-    RING,
-    SMALL,
-)
-
-if TYPE_CHECKING:
-    pass
+from tests.show.pages import RING, SMALL
 
 
 def test_the_states_of_a_walk_are_those_of_the_mazes_table() -> None:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from distal.show import watch
 from distal.show.watched import Watched
 from distal.tasks.picture import Picture
-from tests.show.pages import (
-    SMALL,
-    Opened,
-    ring,
-)
-
-if TYPE_CHECKING:
-    pass
+from tests.show.pages import SMALL, Opened, ring
 
 
 def test_a_page_of_a_large_table_is_small() -> None:

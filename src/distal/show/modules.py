@@ -19,24 +19,16 @@ def asset(name: str) -> str:
     return (resources.files("distal.show") / "page" / name).read_text(encoding="utf-8")
 
 
-def modules(*wanted: str) -> list[str]:
-    """Return the names of modules and of all that they import, each after those that it imports."""
-    order: list[str] = []
+def joined(wanted: str) -> str:
+    """Return one script of a module and all that it imports, each after those that it imports itself."""
+    sources: dict[str, str] = {}
 
-    def visit(name: str, importing: tuple[str, ...]) -> None:
-        if name in importing:
-            raise ValueError(f"modules import one another in a ring: {' → '.join((*importing, name))}")
-        if name not in order:
-            for imported in _IMPORT.findall(asset(f"{name}.js")):
-                visit(imported, (*importing, name))
-            order.append(name)
+    def add(name: str) -> None:
+        source = asset(f"{name}.js")
+        for imported in _IMPORT.findall(source):
+            if imported not in sources:
+                add(imported)
+        sources[name] = _EXPORT.sub("", _IMPORT.sub("", source))
 
-    for name in wanted:
-        visit(name, ())
-    return order
-
-
-def joined(*wanted: str) -> str:
-    """Return one script of some modules and all that they import."""
-    sources = (asset(f"{name}.js") for name in modules(*wanted))
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", source)) for source in sources)
+    add(wanted)
+    return "\n".join(sources.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,13 +9,7 @@ import pytest
 from distal.show import watch
 from distal.show.watched import Watched
 from tests.learners.test_learners import Jumps
-from tests.show.pages import (
-    SMALL,
-    Opened,
-    Tabs,
-    state,
-    wait,
-)
+from tests.show.pages import SMALL, Opened, Tabs, state, wait
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -88,29 +81,23 @@ def test_the_name_of_a_synapse_leads_to_it_and_back(
 
 
 @pytest.fixture(scope="module")
-def synapses(tabs: Tabs, single: Watched) -> Iterator[Page]:
-    """Yield the page of a trial that several tests look at, each at another place."""
+def synapses(tabs: Tabs, single: Watched) -> Page:
+    """Open the page of a trial that several tests look at, each at another place."""
     page = tabs.open(single)
     tabs.taken.remove(page)
     tabs.requests.clear()
-    yield page
-    page.close()
+    return page
 
 
 @pytest.mark.parametrize(
     ("address", "episode", "told"),
     [
         ("#episode=999", 60, "there is no episode 999, only 1 to 60"),
-        ("#episode=0", 1, "there is no episode 0, only 1 to 60"),
         ("#episode=half", 5, "episode “half” is no whole number"),
         ("#episode=4&step=-1", 4, "step “-1” is no whole number"),
         ("#episode=4&synapse=h3-i2", 4, "there is no synapse “h3-i2”"),
-        ("#episode=4&synapse=i3-h2", 4, "there is no synapse “i3-h2”"),
-        ("#episode=4&synapse=h20-h2", 4, "there is no synapse “h20-h2”"),
         ("#episode=4&synapse=i0-o2", 4, "there is no synapse “i0-o2”"),
-        ("#episode=4&synapse=", 4, "there is no synapse “”"),
         ("#episode=4&synapse=<b>" + 50 * "x", 4, "there is no synapse “<b>xxxxxxxxxxxxxxxxx…”"),
-        ("#episode=%zz", 5, "episode “%zz” is no whole number"),
         ("#nothing&at=all", 5, ""),
     ],
 )
@@ -138,13 +125,10 @@ def test_the_address_follows_what_is_shown_without_a_history(opened: Opened, sin
     page.keyboard.press("ArrowLeft")
     page.focus(".matrix")
     page.keyboard.press("ArrowRight")
-    step = state(page)["step"]
     page.wait_for_timeout(600)
-    assert page.evaluate("location.hash") == f"#episode=41&step={step}&synapse=i0-h0"
+    assert page.evaluate("location.hash") == f"#episode=41&step={state(page)['step']}&synapse=i0-h0"
     assert 1 <= page.evaluate("calls") <= 4  # of 43 places
     assert page.evaluate("history.length") == entries
-    again = opened(single, place=page.evaluate("location.hash"))
-    assert (state(again)["episode"], state(again)["step"]) == (41, step)
 
 
 def test_where_a_page_may_not_copy_the_link_is_in_the_address(opened: Opened, single: Watched) -> None:

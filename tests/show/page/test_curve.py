@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from distal.base.colours import LIGHT
 from distal.engines.batch import best_so_far
 from distal.show import watch
 from distal.show.watched import Watched
-from tests.show.pages import (
-    RING,
-    SMALL,
-    Opened,
-    drawn,
-    of_colour,
-)
-
-if TYPE_CHECKING:
-    pass
+from tests.show.pages import RING, SMALL, Opened, drawn, of_colour
 
 
 def test_the_ep_stands_beside_the_best_so_far_in_the_figures(opened: Opened, compared: Watched) -> None:
@@ -56,29 +45,16 @@ def test_the_curve_marks_the_ep_with_a_disc_and_the_best_so_far_with_a_ring(
 ) -> None:
     eps, n = single.eps[0], 40
     best = eps[: n + 1].min()
-    page = opened(single, place=f"#{n + 1}")
-    low, high = 38, max(100, int(eps.max()), single.chance[0])  # the axis, as of the line of chance
-    span = high - low
-    points = [  # in the middle of a mark, and 6.5 pixels away: on the ring, outside the disc
-        [n / 59, (high + 0.04 * span - ep) / (1.1 * span), away] for ep in (eps[n], best) for away in (0, 6.5)
-    ]
-    found = page.evaluate(
-        """points => {
-          const canvas = document.getElementById("curve"), { width, height } = canvas;
-          const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-          return points.map(([x, y, away]) => {  // to the upper left: no line of the curve goes there
-            const side = away * Math.SQRT1_2;
-            const left = Math.floor(48 + x * (width - 56) - side);
-            const at = 4 * (Math.floor(8 + y * (height - 28) - side) * width + left);
-            return Array.from(data.subarray(at, at + 3));
-          });
-        }""",
-        points,
-    )
     assert abs(eps[n] - best) > 20
-    blue = [int(LIGHT["dsp"][k : k + 2], 16) for k in (1, 3, 5)]
-    coloured = [max(abs(np.subtract(colour, blue))) < 20 for colour in found]
-    assert coloured == [True, False, False, True]
+    blue = of_colour(drawn(opened(single, place=f"#{n + 1}"), "#curve"), "dsp")
+    low, high = 38, max(100, int(eps.max()), single.chance[0])  # the axis, as of the line of chance
+    span, (height, width) = high - low, blue.shape
+    found = []
+    for ep in (eps[n], best):
+        for away in (0, 4.6):  # the middle; the upper left, where no line goes: on the ring, outside the disc
+            y = 8 + (high + 0.04 * span - ep) / (1.1 * span) * (height - 28) - away
+            found.append(blue[int(y), int(48 + n / 59 * (width - 56) - away)])
+    assert found == [True, False, False, True]
 
 
 def test_the_legend_names_every_line_of_the_curve(opened: Opened, compared: Watched) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +26,7 @@ from distal.show.trial_page import page_data
 from distal.show.watched import Watched
 from distal.tasks.switching import Switch
 from tests.mazes import T
-from tests.show.pages import (
-    CHANCE,
-    CLIMBER,
-    RING,
-)
+from tests.show.pages import CHANCE, CLIMBER, RING
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -44,14 +40,11 @@ def cases() -> list[tuple[Watched, Trials]]:
     chosen: list[tuple[Learner, Maze, Settings, int | None, Switch | None]] = []
     learners: tuple[Learner, ...] = (distal.published_rule(1), distal.published_rule(10), CLIMBER, CHANCE)
     for name, values in READINGS.items():
-        for value in values:
-            for learner in learners:
-                settings = replace(Settings(hidden=7, steps=25), **{name: value})  # type: ignore[arg-type]
-                chosen.append((learner, RING, settings, None, None))
-    for hidden in (1, 2, 20, 33, 65):
-        for learner, neurons in product(learners[1:], NEURONS):
-            settings = Settings(hidden=hidden, steps=40, neurons=neurons)
-            chosen.append((learner, triple_t_maze(), settings, 3, None))
+        for value, learner in product(values, learners):
+            reading: Any = {name: value}
+            chosen.append((learner, RING, Settings(hidden=7, steps=25, **reading), None, None))
+    for hidden, learner, neurons in product((1, 2, 20, 33, 65), learners[1:], NEURONS):
+        chosen.append((learner, triple_t_maze(), Settings(hidden, 40, neurons=neurons), 3, None))
     moves = (None, Switch(2), Switch(1, "back"), Switch(3, (2, 0)), Switch(7))
     for learner, neurons, switch in product(learners, NEURONS, moves):
         chosen.append((learner, RING, Settings(hidden=7, steps=25, neurons=neurons), None, switch))
@@ -60,11 +53,9 @@ def cases() -> list[tuple[Watched, Trials]]:
         readings = {name: draw.choice(list(values)) for name, values in READINGS.items()}
         neurons = draw.choice(list(NEURONS))
         settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings, neurons=neurons)
-        numbers = [draw.random() for _ in range(4)]
-        rule = Rule([draw.randint(-1, 1) for _ in range(32)], numbers[0], numbers[1], numbers[2], numbers[3])
-        climber, by_chance = HillClimbing(numbers[0], numbers[1], numbers[2]), Chance(numbers[0], numbers[1])
-        kinds: list[Learner] = [rule, climber, by_chance]
-        learner = draw.choice(kinds)
+        a, b, c, d = (draw.random() for _ in range(4))
+        rule = Rule([draw.randint(-1, 1) for _ in range(32)], a, b, c, d)
+        learner = draw.choice([rule, HillClimbing(a, b, c), Chance(a, b)])
         maze = Maze(draw.choice([RING, T, triple_t_maze()]).picture, draw.choice(HEADINGS))
         switch = draw.choice([None, Switch(draw.randint(1, 5), draw.choice(["new", "back"]))])
         chosen.append((learner, maze, settings, draw.choice([None, 1, 4]), switch))
@@ -162,12 +153,9 @@ def test_philox_gives_its_published_vector(port: Page) -> None:
 
 def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Page) -> None:
     draw = np.random.default_rng(2019)
-    sums = np.concatenate(
-        [
-            draw.normal(0, 6, 4_000), draw.normal(0, 1e-3, 500), np.linspace(-19, 19, 777),
-            [0, -0.0, 1e-45, -1e-45, 18, -18, 3e38],
-        ]
-    ).astype(np.float32)  # fmt: skip
+    special = [0, -0.0, 1e-45, -1e-45, 18, -18, 3e38]
+    wide, near = draw.normal(0, 6, 4_000), draw.normal(0, 1e-3, 500)
+    sums = np.concatenate([wide, near, np.linspace(-19, 19, 777), special]).astype(np.float32)
     bits = port.evaluate(
         "bits => Array.from(new Uint32Array(Float32Array.from("
         "new Float32Array(Uint32Array.from(bits).buffer), logistic).buffer))",

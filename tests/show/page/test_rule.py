@@ -12,14 +12,7 @@ import distal
 from distal.evaluation.usage import count_usage
 from distal.show import watch
 from distal.show.watched import Watched
-from tests.show.pages import (
-    BY_HAND,
-    CLIMBER,
-    Opened,
-    Tabs,
-    ring,
-    state,
-)
+from tests.show.pages import BY_HAND, CLIMBER, Opened, Tabs, ring, state
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
