@@ -32,7 +32,6 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
-from distal.studies.task_study import TaskStudy
 
 import distal
 from distal import (
@@ -76,6 +75,7 @@ from distal.studies.champion import HeldOut
 from distal.studies.reading_outcome import ReadingStudy
 from distal.studies.reproduction import Reproduction
 from distal.studies.study import Scale
+from distal.studies.tasks import TaskStudy
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
