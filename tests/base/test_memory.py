@@ -112,11 +112,7 @@ GROUP = "sys/fs/cgroup/"
         ),
         (  # more is in use than is allowed
             MEMINFO
-            | {
-                "proc/self/cgroup": "0::/",
-                GROUP + "memory.max": "10",
-                GROUP + "memory.current": "20",
-            },
+            | {"proc/self/cgroup": "0::/", GROUP + "memory.max": "10", GROUP + "memory.current": "20"},
             0,
         ),
     ],

@@ -126,11 +126,7 @@ def test_every_reading_gives_the_same_bits_on_the_triple_t_maze(
 
 
 @pytest.mark.parametrize(
-    ("learner", "resample", "seed"),
-    [
-        (published_rules()[9], None, 1),
-        (HillClimbing(0.6, 0.9, 0.7), 100, 3),
-    ],
+    ("learner", "resample", "seed"), [(published_rules()[9], None, 1), (HillClimbing(0.6, 0.9, 0.7), 100, 3)]
 )
 def test_a_thousand_episodes_end_in_the_same_bits(
     learner: Rule | HillClimbing, resample: int | None, seed: int

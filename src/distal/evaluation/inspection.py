@@ -73,6 +73,11 @@ class Effect:
     high: float
     p: float
 
+    @property
+    def reach(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
     @classmethod
     def of(cls, changed: NDArray[Any], own: NDArray[Any]) -> Effect:
         """Compare the best EPs (trials) of a changed rule with those of the rule."""
@@ -378,7 +383,7 @@ def _read_smallest(given: Mapping[str, Any]) -> Smallest:
     )
 
 
-def checked_rule(given: object) -> Rule:
+def checked_rule(given: Any) -> Rule:
     """Return a rule, or the one that a name stands for; other learners have no rows and are refused."""
     learner = find_learner(given)
     if not isinstance(learner, Rule):
