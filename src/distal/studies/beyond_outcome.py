@@ -189,7 +189,7 @@ class Evolution(Record):
         best = min(evolved.winners, key=lambda winner: winner.remeasured)
         return cls(tuple(winner.remeasured for winner in evolved.winners), best.run, best.learner)
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse a winner of a run that there was not."""
         integer("run", self.run, 1, len(self.remeasured))
 
@@ -218,9 +218,9 @@ class Outcome(Record):
         if data["question"] != question.name:
             raise InputError(f"there is no answer to {question.title!r} where it should be")
         compared = {pair: Corrected.from_dict(data["comparisons"][pair.name]) for pair in question.pairs}
-        return cls.read(data, question=question, comparisons=compared)
+        return cls._read(data, question=question, comparisons=compared)
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse an outcome that does not hold what its question asks for."""
         question = self.question
         parts: list[tuple[str, dict[str, Any], Sequence[str]]] = [
@@ -264,13 +264,13 @@ class BeyondStudy(Finished):
     outcomes: tuple[Outcome, ...]
 
     @classmethod
-    def known(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return the outcomes, one for each question."""
         questions = sequence("questions", data["outcomes"], f"a list of {len(QUESTIONS)} outcomes")
         pairs = zip(questions, QUESTIONS, strict=True)
         return {"outcomes": tuple(Outcome.of_question(*each) for each in pairs)}
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse a study without the evolutions that its questions need."""
         needed = {name for question in QUESTIONS for name in question.evolutions}
         if set(self.evolutions) != needed:

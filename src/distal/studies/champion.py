@@ -103,9 +103,9 @@ class HeldOut(Record):
         given = instance("held_out", data, dict, "the numbers of held-out trials, by name")
         if set(given) != set(cls.__dataclass_fields__):
             raise InputError(f"held_out is {shown(data)}, expected {', '.join(cls.__dataclass_fields__)}")
-        return cls.read(given)
+        return cls._read(given)
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse intervals that are the wrong way round, and some numbers of success without the others."""
         ascending(self.low, self.high)
         shares = (self.reached, self.reached_low, self.reached_high, self.chance_reached)
@@ -188,9 +188,9 @@ class Champion(Record):
         """
         given = instance("data", data, dict, "what Champion.to_dict returns")
         with reading("a champion"):
-            return cls.read(given["record"], learner=from_embedded(given["learner"]))
+            return cls._read(given["record"], learner=from_embedded(given["learner"]))
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse another number of winners than of runs."""
         integer("the number of run_winners", len(self.run_winners), self.runs, self.runs)
 

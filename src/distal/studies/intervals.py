@@ -49,7 +49,7 @@ class Interval(Record):
         """Return the share that is true, with Wilson's interval."""
         return cls(float(which.mean()), *share_interval(int(which.sum()), len(which)))
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse ends that are the wrong way round."""
         ascending(self.low, self.high)
 
@@ -166,7 +166,7 @@ class Curve(Record):
         means, errors = values.mean(axis=0), [standard_error(column) for column in values.T]
         return cls(tuple(points.tolist()), tuple(means.tolist()), tuple(errors))
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse columns of different lengths, and episodes that do not ascend."""
         if not len(self.episodes) == len(self.mean) == len(self.error) > 0:
             raise InputError("a curve has not as many means and errors as episodes")

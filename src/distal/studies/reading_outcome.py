@@ -145,7 +145,7 @@ class Runs(Record):
         learners = tuple(winner.learner for winner in evolved.winners)
         return cls(tuple(best[:, 0].tolist()), tuple(best[:, -1].tolist()), fresh, learners)
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse columns that are not of the same runs."""
         if not len(self.first) == len(self.last) == len(self.winners) == len(self.learners) > 0:
             raise InputError("first, last, winners and learners are not those of the same runs")
@@ -260,7 +260,7 @@ class Findings(Record):
         """Read what a variant gave."""
         if (data["reading"], data["value"]) != (variant.reading, variant.value):
             raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
-        return cls.read(data, variant=variant)
+        return cls._read(data, variant=variant)
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ class ReadingStudy(Finished):
         return {**own, **maze, **after}
 
     @classmethod
-    def known(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return the base, and what was measured of it and of every other value and maze."""
         elites = one_of("elites", data["elites"], ELITES)
         base, maze = Settings.from_dict(data["settings"]), Maze(data["maze"], data["heading"])

@@ -78,7 +78,7 @@ class Fifteen(Record):
         derived = {"mean": self.mean, "noise_r": self.noise_r, "noise_rms": self.noise_rms}
         return {**super().to_dict(), **derived}
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse another number of errors than of rules, and an r that is none."""
         if len(self.fitness) != len(self.errors):
             raise InputError("there are not as many errors as rules")
@@ -196,7 +196,7 @@ class Pairing(Record):
             level=float(np.quantile(shuffled, SIGNIFICANT) / spread),
         )
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse a matrix that is not a square."""
         if {len(row) for row in self.fitness} != {len(self.fitness)}:
             raise InputError("the fitness of pairing is not a square")

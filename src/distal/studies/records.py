@@ -47,18 +47,18 @@ class Record:
         Raises:
             InputError: If a field is not of its type, out of its range, or does not fit the others.
         """
-        return cls.read(data)
+        return cls._read(data)
 
     @classmethod
-    def read(cls, data: object, **known: Any) -> Self:
+    def _read(cls, data: object, **known: Any) -> Self:
         """Read all fields but those that are known."""
         given = instance(cls.__name__.lower(), data, dict, "its fields, by name")
-        kinds = {name: kind for name, kind in _kinds(cls).items() if name not in known}
+        kinds = {name: kind for name, kind in _kinds(cls).items() if name not in known}  # type: ignore[arg-type]
         found = cls(**{name: read(kind, name, given[name]) for name, kind in kinds.items()}, **known)
-        found.check()
+        found._check()
         return found
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse fields that were read and do not fit together."""
 
 
@@ -101,17 +101,17 @@ class Finished(Record):
             InputError: If it is something else.
         """
         try:
-            named = {cls.KEYS.get(field, field): field for field in (*_kinds(cls), *cls.MORE)}
+            named = {cls.KEYS.get(field, field): field for field in (*_kinds(cls), *cls.MORE)}  # type: ignore[arg-type]
             given = checks.fields(data, *cls.FORMAT, tuple(named))
             found = {field: given[name] for name, field in named.items()}
-            return cls.read(found, **cls.known(found))
+            return cls._read(found, **cls._known(found))
         except InputError as error:
             raise InputError(f"this is not a {cls.HOLDS}: {error}") from None
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"this {cls.HOLDS} is damaged: {checks.shown(error)}") from None
 
     @classmethod
-    def known(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return the fields that cannot be read without others."""
         return {}
 

@@ -195,9 +195,9 @@ class Outcome(Record):
         if data["task"] != world.name:
             raise InputError(f"an outcome is of {shown(data['task'])}, expected {world.name}")
         budget = {"name": scale, **{name: data["budget"][name] for name in BUDGET}}
-        return cls.read(data, world=world, budget=Scale.from_dict(budget))
+        return cls._read(data, world=world, budget=Scale.from_dict(budget))
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse an outcome without one of the learners."""
         if set(self.tested) != set(LEARNERS):
             raise InputError(f"tested are {', '.join(self.tested)}, expected {', '.join(LEARNERS)}")
@@ -228,7 +228,7 @@ class TaskStudy(Finished):
     outcomes: tuple[Outcome, ...]
 
     @classmethod
-    def known(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return what was measured, in each task."""
         scale = text("scale", data["scale"])
         tasks = sequence("tasks", data["outcomes"], f"a list of {len(WORLDS)} outcomes")
