@@ -524,6 +524,8 @@ def table() -> Table:
 class SameThread(Executor):
     """An executor that does the work at once."""
 
+    workers = 1
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Do it."""
         done: Future[Any] = Future()
@@ -776,7 +778,8 @@ def learning() -> list[Door]:
         door("distal.PlasticNetwork.act", method(acting, "act"), observation=row([1, 0, 1], never)),
         door("distal.PlasticNetwork.end_episode", method(lambda: acting([1, 0, 1]), "end_episode"),
              ep=row(3, perhaps(one(type(None)), finite)), reward=row(None, none_or(either))),
-        door("distal.PlasticNetwork.load", path=row("plastic.json", never), task=row(None, none_or(some(Maze)))),
+        door("distal.PlasticNetwork.load", path=row("plastic.json", never),
+             task=row(None, none_or(some(Maze)))),
         door("distal.learners.register", registering, kind=row(Sleeper, never),
              default=row(Sleeper(0, 0), none_or(never))),
         door("distal.learners.unregister", unregistering, kind=row("sleeper", never)),
@@ -910,7 +913,6 @@ def machinery() -> list[Door]:
         door("distal.engines.Batch", **{**BATCH, **several}),
         door("distal.engines.Batch.part", first=row(0, whole(0, 3)), last=row(4, whole(1, 9))),
         *(door("distal.engines.Engine.run", run) for run in (cpu.run, reference.run)),
-        door("distal.engines.Engine.begin", lambda **asked: cpu.begin(**asked)()),
         *(door("distal.engines.Engine.supports", engine.supports) for engine in (cpu, gpu, reference)),
         door("distal.engines.load", name=row("cpu", ENGINE)),
         door("distal.Runner.spread_over", executor=executor),
@@ -1065,6 +1067,14 @@ NO_DOOR = {
         "for a search of one's own to override; called by the package alone",
     ),
     **dict.fromkeys(
+        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps")),
+        "for an engine to override; a Runner checks what it hands on",
+    ),
+    **dict.fromkeys(
+        ("distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of"),
+        "called by the package alone",
+    ),
+    **dict.fromkeys(
         (
             *(f"distal.Task.{name}" for name in ("begin", "table", "target", "for_trial", "lesson")),
             "distal.tasks.mazes.MazeTask.lesson", "distal.tasks.task.Walk.act",
@@ -1086,12 +1096,6 @@ NO_DOOR = {
             "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial", "distal.PlasticNetwork.live",
         ),
         "a base class, or made by a learner; check_network and register judge what is made of it",
-    ),
-    **dict.fromkeys(("distal.engines.Engine.check", "distal.engines.Engine.overlaps"),
-    "asked by a Runner alone"),
-    **dict.fromkeys(
-        ("distal.Champion.stored", "distal.Champion.keep", "distal.studies.champion.HeldOut.of"),
-        "called by the study of champions alone",
     ),
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",

@@ -80,8 +80,11 @@ def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
 def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
     """Write an inspection as a page."""
     check_target(out, PAGE)
-    blocks = _set_blocks(found) if isinstance(_checked(found), RuleSet) else _rule_blocks(found)
-    title = f"{len(found.rules)} rules" if isinstance(found, RuleSet) else f"Inside {name_of(found.rule)}"
+    found = _checked(found)
+    if isinstance(found, RuleSet):
+        title, blocks = f"{len(found.rules)} rules", _set_blocks(found)
+    else:
+        title, blocks = f"Inside {name_of(found.rule)}", _rule_blocks(found)
     write_text(out, straight(to_html(title, blocks)))
 
 
@@ -172,7 +175,10 @@ def _rule_blocks(found: Inspection) -> list[Block]:
         Text(f"How it was found: {CRITERION}."),
         Table(
             "", "All its changes", "", ("trace bits 00 01 10 11", "m = −1", "m = +1"),
-            [[f"{bits:04b}", *map(signed, smallest.rule.delta_w[2 * bits : 2 * bits + 2])] for bits in range(16)],
+            [
+                [f"{row // 2:04b}", *map(signed, smallest.rule.delta_w[row : row + 2])]
+                for row in range(0, ROWS, 2)
+            ],
             folded=True,
         ),
         Text(f"All trials: seed {result.seed}, engine {result.engine}."),
