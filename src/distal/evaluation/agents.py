@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "distal-agent", 1
 MAX_EPISODES = 10_000_000
 MAX_NAME = 200
-_MOST = 2**24  # bytes of a file: the largest network has a quarter of a million weights
+_MOST = 2**31  # bytes of a file; free memory mostly ends before
 
 
 @dataclass(eq=False)

@@ -327,8 +327,8 @@ def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
         if reward != other[2] and _counts_steps(env):
             raise NoTable(
                 f"rewards of {task.id} depend on how many steps were taken before (action "
-                f"{_said(task, action)} in state {number} gives {reward:.4g} or {other[2]:.4g}), which no table "
-                "knows; wrap the environment to give the same reward at any time"
+                f"{_said(task, action)} in state {number} gives {reward:.4g} or {other[2]:.4g}), which no "
+                "table knows; wrap the environment to give the same reward at any time"
             )
         if one != other:
             raise _chance_in_step(task, state, action)
