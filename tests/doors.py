@@ -624,7 +624,7 @@ NAMED: Rows = {
     "frames": row([np.zeros((4, 6, 3), np.uint8)] * 2, never),
     "generations": row(3, whole(0, 2**32 - 1)),
     "heading": row("north", words(*HEADINGS)),
-    "inputs": row(3, whole(1, 256)),
+    "inputs": row(3, whole(1, 2**20, quick=256)),
     "kind": row(Recurrent, never),
     "learner": row("paper:1", LEARNER),
     "limit": row(None, none_or(whole(1, 10_000))),
@@ -645,6 +645,7 @@ NAMED: Rows = {
     "test": row("dsp", never),
     "trials": row(1, whole(1, 2**32 - 1, quick=10)),
     "workers": row(1, none_or(whole(1, 1024))),
+    "wrap": row(None, either),
 }
 
 
@@ -713,7 +714,8 @@ BATCH: Rows = {
 }  # fmt: skip
 RESUMED: Rows = {"out": row("runs", never)}
 PATHS: Rows = {"path": row("climber.json", never)}
-SHAPE: Rows = {"inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256))}
+SHAPE: Rows = {"outputs": row(4, whole(1, 2**12, quick=256))}
+FACTOR = row(None, none_or(whole(1, 10_000)))  # what the rewards of an environment are multiplied by
 AIM, BACK_AND_FORTH = row(Aim(TASK, 1), never), Switch(2, (1, 0))
 FRAMED = {  # the tables that each has as a frame
     "Comparison": ("learners", "differences", "episodes"), "Evolved": ("generations", "winners"),
@@ -959,15 +961,16 @@ def machinery() -> list[Door]:
              **{name: row([-1, 0], at) for name in ("headings", "things", "goals")}),
         only("distal.task_of", given=row(SMALL, one(Maze)), tabulated=NOTHING_ELSE,
              progress=NAMED["progress"],
-             **dict.fromkeys(("args", "encode", "starts", "ep", "key"), NOTHING_ELSE)),
+             **dict.fromkeys(("args", "encode", "starts", "ep", "key"), NOTHING_ELSE),
+             **dict.fromkeys(("wrap", "actions", "scale"), NOTHING_ELSE)),
         door("distal.task_of", given=lake, encode=row("binary", none_or(never)),
-             tabulated=row(None, none_or(flag))),
+             tabulated=row(None, none_or(flag)), scale=FACTOR),
         door("distal.tasks.sources.rebuilt", data=(lambda: TableTask.load("table.npz").to_dict(), never)),
         door("distal.tabulate", env=row(partial(gymnasium.make, "FrozenLake-v1", is_slippery=False), never),
              encode=row("binary", none_or(never)), key=row(None, none_or(perhaps(function))),
-             limit=row(20, perhaps(whole(1, 15), whole(1, 2**21)))),
+             limit=row(20, perhaps(whole(1, 15), whole(1, 2**21))), scale=FACTOR),
         door("distal.EnvTask", args=row(None, none_or(some(dict))), options=row([{}], some(list)),
-             encode=row("bits", none_or(never))),
+             encode=row("bits", none_or(never)), scale=FACTOR),
         door("distal.EnvTask.begin", goal=row(0, whole(0, 0))),
         door("distal.tasks.gym.EnvWalk", task=(OBJECTS["distal.EnvTask"], never), goal=row(0, whole(0, 0))),
         door("distal.tasks.gym.EnvWalk.act"),
