@@ -17,7 +17,7 @@ from distal.base.colours import LIGHT
 from distal.model.maze import START, WALL, maze_name, triple_t_maze
 from distal.search.config import REMEASURED
 from distal.studies.appendix import EPISODES, NARROW, Agreement
-from distal.studies.figures import blank, grid, legend, letter, line_and_band
+from distal.studies.figures import bars, blank, grid, legend, letter, line_and_band
 from distal.studies.intervals import Interval
 from distal.studies.report import Figure
 from distal.studies.reproduction import RESAMPLE, Reproduction, paper_results
@@ -59,9 +59,8 @@ def appendix(result: Reproduction) -> Drawing:
 
     def points(eps: NDArray[np.int32], agreement: Agreement, name: str, **style: Any) -> None:
         values = [Interval.mean(of_rule[:, -1]) for of_rule in eps]
-        ends = [[value.value - value.low for value in values], [value.high - value.value for value in values]]
         axes.errorbar(
-            paper, [value.value for value in values], yerr=ends, marker="o", linestyle="none",
+            paper, [value.value for value in values], yerr=bars(values), marker="o", linestyle="none",
             label=f"{name}: {agreement}", **style,
         )  # fmt: skip
 
@@ -81,7 +80,7 @@ def appendix(result: Reproduction) -> Drawing:
     axes.set_aspect("equal")
     axes.set_xlabel(f"fitness after {EPISODES:,} episodes: the paper")
     axes.set_ylabel(f"fitness after {found.episodes:,} episodes: here")
-    legend(figure, 2, first=": r ")
+    legend(figure, 2, order=(maze_name(result.maze), NARROW))
     return figure
 
 
@@ -106,7 +105,7 @@ def evolution(result: Reproduction) -> Drawing:
     _papers_range(panels[0, 0], result, *paper_results()["figures"]["y_range_evolution"])
     panels[0, 0].set_xlim(0, result.scale.generations)
     panels[0, 0].set_ylabel("best fitness (mean best EP)")
-    legend(figure, last=("chance", "perfect"))
+    legend(figure, order=("", "chance", "perfect"))
     return figure
 
 
@@ -153,7 +152,7 @@ def _label_histograms(figure: Drawing, panels: NDArray[Any], highest: int) -> No
         axes.set_xlabel("episodic performance (EP)")
     for axes in panels[:, 0]:
         axes.set_ylabel("trials")
-    legend(figure, last=("chance", "perfect"))
+    legend(figure, order=("", "chance", "perfect"))
 
 
 def distribution_100(result: Reproduction) -> Drawing:
@@ -196,7 +195,7 @@ def every_episode(result: Reproduction) -> Drawing:
     so_far.set_xlim(1, result.episodes["dsp"].shape[1])
     for axes in panels[0]:
         axes.set_xlabel("episode")
-    legend(figure, last=("chance", "perfect"))
+    legend(figure, order=("", "chance", "perfect"))
     return figure
 
 
@@ -244,7 +243,7 @@ def _tests(result: Reproduction, tests: Sequence[str]) -> Drawing:
         panels[1, column].set_xlabel("episode")
     for axes in panels[:, 0]:
         axes.set_ylabel("fitness (mean best EP)")
-    legend(figure, last=("chance", "perfect"))
+    legend(figure, order=("", "chance", "perfect"))
     return figure
 
 

@@ -33,6 +33,7 @@ from distal.search.evolve import resume, start
 from distal.search.recorder import Step
 from distal.search.results import Evolved
 from distal.search.run_folder import damaged, read_run, run_files
+from distal.studies import pace
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task
 
@@ -65,6 +66,15 @@ class Stage:
     heading: str = ""
     cost: float = 1.0
     engine: str | None = None
+
+    @classmethod
+    def evolution(cls, name: str, title: str, config: Config, **more: Any) -> Stage:
+        """Return the stage of an evolution."""
+        episodes, cost = (
+            config.runs * config.spent(config.generations),
+            pace.cost(config.task, config.settings),
+        )
+        return cls(name, title, episodes, config.learner, config.runs, cost=cost, **more)
 
     @property
     def label(self) -> str:
