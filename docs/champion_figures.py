@@ -125,9 +125,7 @@ def _elsewhere(data: Data) -> Drawing:
     for axes, name in zip(panels.flat, names, strict=False):
         rows = data["elsewhere"][name]
         for k, (other, colour) in enumerate((("chance", "dsp"), ("climber", "hc"))):
-            gaps = [
-                Interval(*(row[f"minus_{other}"][end] for end in ("value", "low", "high"))) for row in rows
-            ]
+            gaps = [Interval.from_dict(row[f"minus_{other}"]) for row in rows]
             axes.errorbar(
                 [one.value for one in gaps], np.arange(len(rows)) + 0.16 * (2 * k - 1), xerr=bars(gaps),
                 fmt="o", markersize=3.2, linewidth=1.1, color=LIGHT[colour],

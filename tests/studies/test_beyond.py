@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from distal import BeyondStudy, InputError, Result, evolve, learn, study_beyond
+from distal.base.significance import holm
 from distal.cli import main
 from distal.engines import Batch, Runner
 from distal.evaluation.phases import Phases
@@ -60,23 +61,6 @@ def test_every_rule_is_compared_with_chance_and_with_hill_climbing_in_its_world(
                 climbers = [cases[name] for name in others if name.startswith("hc_")]
                 assert climbers
                 assert {climber.world for climber in climbers} == {case.world}
-
-
-def test_the_questions_hold_what_they_ask_for() -> None:
-    tested = {question.name: {case.name for case in question.cases} for question in QUESTIONS}
-    kinds = ("dsp", "hc")
-    assert tested["neurons"] == {
-        f"{kind}_{own}_in_{there}"
-        for kind in kinds
-        for own in ("base", "sigmoid")
-        for there in ("binary", "sigmoid")
-    }
-    own = {f"{kind}_hidden_{size}_in_hidden_{size}" for kind in kinds for size in (5, 10, 40)}
-    wide = {f"{kind}_base_in_hidden_{size}" for kind in kinds for size in (5, 10, 20, 40, 80, 160)}
-    assert tested["network"] == own | wide
-    assert len(tested["maze"]) == 8
-    assert len([name for name in tested["transfer"] if name.startswith("dsp")]) == 16
-    assert len(tested["change"]) == 10
 
 
 def test_a_condition_is_what_its_name_says() -> None:
@@ -156,15 +140,6 @@ def test_the_way_from_chance_to_perfection() -> None:
     assert gain(row(20, 20), 20) is None
 
 
-def by_hand_holm(ps: list[float]) -> list[float]:
-    """Return Holm's correction, straight from its definition."""
-    found = []
-    for p in ps:
-        lower = [one for one in ps if one <= p]
-        found.append(max(min(1.0, (len(ps) - sorted(ps).index(one)) * one) for one in lower))
-    return found
-
-
 def plain(study: BeyondStudy, position: int, case: Case) -> Result:
     """Evaluate a case by the public function."""
     place, world = case.world.place, case.world
@@ -229,7 +204,7 @@ def test_numbers_are_those_of_plain_evaluations(beyond: tuple[BeyondStudy, Path]
         assert comparison.difference.value == pytest.approx((own - other).mean())
         if (own - other).std() > 0:
             assert comparison.p == pytest.approx(stats.ttest_rel(own, other).pvalue, abs=1e-6)
-    assert [one.corrected for one in outcome.comparisons.values()] == pytest.approx(by_hand_holm(ps))
+    assert [one.corrected for one in outcome.comparisons.values()] == pytest.approx(holm(ps))
 
 
 def check_details(case: Case, row: Row, result: Result) -> None:

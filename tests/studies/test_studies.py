@@ -75,7 +75,7 @@ def test_a_study_is_read_back_as_it_was_written(name: str, finished: Finished) -
     assert again.to_dict() == data
     assert again.outcomes == outcome.outcomes
     page = to_markdown(report.title, report(again).blocks())
-    assert page == (folder / report.text).read_text(encoding="utf-8")
+    assert page == (folder / (report.text or report.page)).read_text(encoding="utf-8")
     (parts,) = (part for part in ("variants", "tasks", "questions") if part in data)
     entries = data[parts]
     wrong: Any

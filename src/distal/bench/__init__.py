@@ -32,10 +32,11 @@ from distal.base.machine import machine
 from distal.engines import Batch
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, chance_for
-from distal.learners.shipped import evolved_rules
+from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.maze import maze as named
 from distal.model.settings import Settings
+from distal.studies.experiments import PAPER, random_learners
 from distal.tasks.mazes import MazeTask
 
 _FORMAT, _VERSION = "distal-bench", 1
@@ -178,6 +179,16 @@ def generation(
         task=MazeTask(named(maze)),
         settings=Settings(**settings),
     )
+
+
+def of_every_kind(maze: str, random: int = PAPER.population, trials: int = 5) -> dict[str, Batch]:
+    """Return a generation of each kind of learner in a maze; `trials` are those of rules that are given."""
+    return {
+        "random rules": generation(random_learners("dsp", 0, random), maze=maze),
+        "published rules": generation(published_rules(), trials, maze),
+        "evolved rules": generation(evolved_rules(), trials, maze),
+        "hill climbing": generation(random_learners("hc", 0, random), maze=maze),
+    }
 
 
 def times(job: Callable[[], object], repeats: int) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from distal.bench import (
     chance_beside,
     every_ep,
     generation,
+    of_every_kind,
     python,
     tables,
     times,
@@ -42,7 +43,7 @@ def run(quick: bool = False) -> Iterator[Row]:
     yield from _against_reference(repeats, reference_trials=4 if quick else 15)
     yield _sigmoid(repeats, reference_trials=4 if quick else 15)
     yield from _learners(repeats)
-    yield from wide_and_narrow(partial(cpu.run, workers=1), _in_maze, repeats)
+    yield from wide_and_narrow(partial(cpu.run, workers=1), of_every_kind, repeats)
     yield from _workers(repeats)
     yield from _sizes(repeats)
     yield from tables.rows(partial(cpu.run, workers=1), repeats)
@@ -79,16 +80,6 @@ def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
             1000,
             note=f"reference: {slow * 1e6:.0f} µs an episode, over {reference_trials} trials",
         )
-
-
-def _in_maze(maze: str) -> dict[str, Batch]:
-    """Return a generation of each kind of learner, in a maze."""
-    return {
-        "random rules": generation(random_learners("dsp", 0), maze=maze),
-        "published rules": generation(published_rules(), maze=maze),
-        "evolved rules": generation(evolved_rules(), maze=maze),
-        "hill climbing": generation(random_learners("hc", 0), maze=maze),
-    }
 
 
 def _sigmoid(repeats: int, reference_trials: int) -> Row:

@@ -21,6 +21,7 @@ from distal.bench import (
     chance_beside,
     every_ep,
     generation,
+    of_every_kind,
     python,
     times,
     wide_and_narrow,
@@ -29,7 +30,7 @@ from distal.engines import Batch
 from distal.engines.gpu import engine as gpu
 from distal.engines.gpu.constants import definitions
 from distal.engines.gpu.kernel import kernel_for
-from distal.learners.shipped import evolved_rules, published_rules
+from distal.learners.shipped import published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.readings import BINARY, SIGMOID
 from distal.search.evolve import evolve
@@ -77,12 +78,8 @@ def first_generation(kind: str, count: int = RULES, maze: str = DEFAULT_MAZE) ->
 
 def _in_maze(maze: str) -> dict[str, Batch]:
     """Return a generation of each kind of learner, in a maze; that of rules that are given is as large."""
-    return {
-        "random rules": first_generation("dsp", maze=maze),
-        "published rules": replace(generation(published_rules(), trials=70, maze=maze), record=(100,)),
-        "evolved rules": replace(generation(evolved_rules(), trials=70, maze=maze), record=(100,)),
-        "hill climbing": first_generation("hc", maze=maze),
-    }
+    batches = of_every_kind(maze, RULES, trials=70)
+    return {name: replace(batch, record=(100,)) for name, batch in batches.items()}
 
 
 def _generation(name: str, what: str, target: float, batch: Batch, repeats: int) -> Row:

@@ -38,7 +38,7 @@ from distal.studies.beyond_plan import (
 )
 from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Corrected, Gap
-from distal.studies.stages import Event, Stage, Stages
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Option, Scale, Scaled
 
 
@@ -142,7 +142,7 @@ class Beyond(Scaled[BeyondStudy]):
             seen: dict[str, Any] = {"group": question.name, "heading": question.title}
             for name, (kind, condition) in question.evolutions.items():
                 config, title = condition.config(kind, size, self.seed), f"{KINDS[kind]} {condition.words}"
-                stage = Stage.evolution(f"evolve_{name}", title, config, **seen)
+                stage = evolution_stage(f"evolve_{name}", title, config, **seen)
                 found.setdefault(stage.name, stage)
             for test in _tests(question):
                 world, place = test.world, test.world.place

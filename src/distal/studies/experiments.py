@@ -34,7 +34,7 @@ from distal.studies import pace
 from distal.studies.appendix import NARROW, Appendix, marks
 from distal.studies.reproduction import CHANCE, RESAMPLE, TESTS, TRIALS, Reproduction, other_elites
 from distal.studies.reproduction_report import ReproductionReport
-from distal.studies.stages import Event, Stage, Stages
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Based, Option, Scale
 from distal.tasks.mazes import MazeTask
 
@@ -119,7 +119,7 @@ class Experiments(Based[Reproduction]):
                 if (self.rules, kind) == ("published", "dsp"):
                     continue
                 title = f"evolve {name}, {size.runs} runs of {size.generations} generations, elites {reading}"
-                yield Stage.evolution(f"evolve_{kind}{suffix}", title, self.config(kind, reading))
+                yield evolution_stage(f"evolve_{kind}{suffix}", title, self.config(kind, reading))
         if self.rules == "published":
             episodes = self._learners("dsp") * _MANY * len(self.maze.finals) * 100
             yield Stage("afresh_dsp", "the published rules for 100 episodes", episodes, "dsp")

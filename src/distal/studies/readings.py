@@ -39,7 +39,7 @@ from distal.studies.reading_outcome import (
 from distal.studies.reading_report import ReadingReport
 from distal.studies.reading_tests import pairs
 from distal.studies.reproduction import TRIALS
-from distal.studies.stages import Event, Stage, Stages
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Based, Scale
 from distal.tasks.mazes import MazeTask
 
@@ -104,7 +104,7 @@ class Readings(Based[ReadingStudy]):
             if part in episodes:
                 found.append(Stage(name, title, episodes[part], kind, group=group, cost=cost))
             else:
-                found.append(Stage.evolution(name, title, self.config(kind, variant), group=group))
+                found.append(evolution_stage(name, title, self.config(kind, variant), group=group))
         return found
 
     def check_memory(self) -> None:

@@ -67,15 +67,6 @@ class Stage:
     cost: float = 1.0
     engine: str | None = None
 
-    @classmethod
-    def evolution(cls, name: str, title: str, config: Config, **more: Any) -> Stage:
-        """Return the stage of an evolution."""
-        episodes, cost = (
-            config.runs * config.spent(config.generations),
-            pace.cost(config.task, config.settings),
-        )
-        return cls(name, title, episodes, config.learner, config.runs, cost=cost, **more)
-
     @property
     def label(self) -> str:
         """The name in a few words."""
@@ -97,6 +88,12 @@ class Stage:
         if not self.runs:
             return (self.curves,)
         return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
+
+
+def evolution_stage(name: str, title: str, config: Config, **more: Any) -> Stage:
+    """Return the stage of an evolution."""
+    episodes, cost = config.runs * config.spent(config.generations), pace.cost(config.task, config.settings)
+    return Stage(name, title, episodes, config.learner, config.runs, cost=cost, **more)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ from distal.studies.report import (
     share,
     verdict,
 )
-from distal.studies.stages import Event, Stage, Stages
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Scale, Scaled
 from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
@@ -245,13 +245,8 @@ class TasksReport(Report[TaskStudy]):
     of: ClassVar[type] = TaskStudy
     title: ClassVar[str] = "Does it learn there?"
     page: ClassVar[str] = "tasks.md"
-    text: ClassVar[str] = "tasks.md"
     data: ClassVar[str] = "tasks.json"
     figures: ClassVar[tuple[str, ...]] = ("tasks",)
-
-    def numbers(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
-        return self.outcome.to_dict()
 
     def summary(self) -> Sequence[Table | Text]:
         """Return what is shown of the rule evolved for each task, after every number of episodes."""
@@ -426,7 +421,7 @@ class _Planned:
         test = self.per_goal(self.budget.tested) * len(self.task.goals) * self.budget.long
         cost = pace.cost(self.task, self.settings)
         found = [
-            Stage.evolution(f"evolve_{kind}_{name}", f"evolve {words}", self.config(kind, 0), **alike)
+            evolution_stage(f"evolve_{kind}_{name}", f"evolve {words}", self.config(kind, 0), **alike)
             for kind, words in (("dsp", "rules"), ("hc", "hill climbing"))
         ]
         for which, one in LEARNERS.items():
