@@ -9,7 +9,7 @@ import numpy as np
 
 from distal.base.colours import LIGHT
 from distal.base.significance import SIGNIFICANT
-from distal.studies.figures import blank, legend
+from distal.studies.figures import grid, legend
 from distal.studies.reading_outcome import EPISODES, Findings, Mean, ReadingStudy
 from distal.studies.reading_tests import BINS, SHUFFLES, papers_likelihood
 from distal.studies.report import Figure, p_value
@@ -30,8 +30,7 @@ def paper(kind: str, which: str) -> Mean:
 
 def _axes(count: int, panels: int, height: float = 0.36, shared: bool = True) -> tuple[Drawing, list[Axes]]:
     """Return panels side by side with a row for each variant, on one scale if it is shared."""
-    figure = blank(7.2, 1.2 + height * count)
-    axes = figure.subplots(1, panels, sharex=shared, sharey=True, squeeze=False)
+    figure, axes = grid(1, panels, 7.2, 1.2 + height * count, sharex=shared, sharey=True)
     return figure, list(axes[0])
 
 
