@@ -631,6 +631,7 @@ SETTINGS: Rows = {
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
     "network": row("recurrent", words("recurrent")),
+    "flip": row(0.0, share),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
