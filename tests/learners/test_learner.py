@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,14 @@ from distal.networks import Recurrent
 from distal.tasks.task import Aim
 from tests.mazes import T
 
-SHORT = {"maze": T, "steps": 12, "hidden": 4, "episodes": 30, "trials": 2, "engine": "reference"}
+SHORT: dict[str, Any] = {
+    "maze": T,
+    "steps": 12,
+    "hidden": 4,
+    "episodes": 30,
+    "trials": 2,
+    "engine": "reference",
+}
 
 
 def test_a_rule_that_always_hears_the_opposite_is_the_rule_with_its_two_halves_exchanged() -> None:
@@ -22,7 +31,7 @@ def test_a_rule_that_always_hears_the_opposite_is_the_rule_with_its_two_halves_e
     exchanged = [change for row in range(0, 32, 2) for change in (rule.delta_w[row + 1], rule.delta_w[row])]
     other = Rule(exchanged, rule.eta, rule.theta, rule.alpha_h, rule.alpha_o)
     opposite, straight, plain = (
-        distal.learn(one, flip=flip, keep_ep=True, chance=False, **SHORT).ep
+        np.array(distal.learn(one, flip=flip, keep_ep=True, chance=False, **SHORT).ep)
         for one, flip in ((rule, 1.0), (other, 0.0), (rule, 0.0))
     )
     assert np.array_equal(opposite, straight)
