@@ -1299,7 +1299,9 @@ def machinery() -> list[Door]:
             "settings": settings, "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
             "numbers": row({"alpha_h": 0.5}, some(dict)),
         }),
-        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, some(distal.Rule, HillClimbing))}),
+        Door("distal.check_learner", distal.check_learner, {
+            "learner": row(RULE, some(distal.Rule, HillClimbing)),
+        }),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
         Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {
