@@ -587,7 +587,7 @@ SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)), "steps": STEPS,
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)), "network": row("recurrent", words("recurrent")),
-    "flip": row(0.0, lambda given: RIGHT if _number(given) == 0 else perhaps(share)(given)),  # as the engine can
+    "flip": row(0.0, lambda given: RIGHT if _number(given) == 0 else perhaps(share)(given)),
 }  # fmt: skip
 TABLE: Rows = {  # two states and two goals; what looks like a table of other sizes does not fit the rest
     "observations": row([[0, 1, 1], [1, 0, 0]], never), "following": row([[0, 1, 1, 0], [0, 1, 0, 1]], never),
