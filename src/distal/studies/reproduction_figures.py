@@ -6,7 +6,7 @@ Every function takes a Reproduction and returns a drawing; `all_figures` gives t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -366,7 +366,7 @@ def all_figures(result: Reproduction) -> list[Figure]:
     trials, many = result.trials, len(result.episodes["dsp"])
     rule, climber = (result.origin(kind, result.best(kind)) for kind in ("dsp", "hc"))
     best = f"the best DSP rule ({rule}) and the best hill climbing parameters ({climber})"
-    found = [
+    found: list[tuple[str, str, Callable[[Reproduction], Drawing], str]] = [
         ("appendix", "The paper’s fifteen rules", appendix,
          f"Fitness of the fifteen rules in the paper’s appendix, after {EPISODES:,} episodes there and "
          f"{result.appendix.episodes:,} here, {trials} trials each. Bars: 95 % intervals of ours; the paper’s numbers are means of "
