@@ -39,7 +39,8 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 docs: $(STAMP)
-	$(BIN)/python docs/make_site.py
+	rm -rf docs/api site
+	$(BIN)/sphinx-build -W --keep-going -q -d build/doctrees docs site
 	@echo "Open site/index.html"
 
 constraints: $(STAMP)

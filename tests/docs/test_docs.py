@@ -34,7 +34,7 @@ DOCUMENTS = [
     "README.md",
     "docs/champions.md",
     "docs/cluster.md",
-    "docs/compare.md",
+    "docs/your-method.md",
     "docs/comparing.md",
     "docs/conditions.md",
     "docs/extending.md",
