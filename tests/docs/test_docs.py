@@ -38,6 +38,7 @@ DOCUMENTS = [
     "docs/comparing.md",
     "docs/conditions.md",
     "docs/extending.md",
+    "docs/fast-environments.md",
     "docs/getting-started.md",
     "docs/inside-a-rule.md",
     "docs/own-loop.md",

@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from distal import cli
 from distal.base.colours import DARK, LIGHT
 from distal.studies.reproduction import paper_results
 from tests import doors
+from tests.html_page import Page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,33 +32,6 @@ pytest.importorskip("myst_nb", reason="the site needs the extra docs")
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# What a browser fetches by itself; an ordinary link is followed by a person.
-FETCHED = {
-    "script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src",
-    "link": "href", "embed": "src", "object": "data", "use": "href", "image": "href",
-}  # fmt: skip
-
-
-class Page(HTMLParser):
-    """Collects what a page fetches, its ids, and the links it offers."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.fetched: list[str] = []
-        self.links: list[str] = []
-        self.ids: set[str] = set()
-        self.styles: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if tag in FETCHED and FETCHED[tag] in given:
-            self.fetched.append(given[FETCHED[tag]])
-        self.fetched += [part.split()[0] for part in given.get("srcset", "").split(",") if part.strip()]
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
-        self.ids.add(given.get("id", ""))
-        self.styles.append(given.get("style", ""))
 
 
 def sphinx(docs: Path, site: Path) -> subprocess.CompletedProcess[str]:
@@ -211,6 +184,18 @@ def test_the_search_works_in_a_folder(opened: Opened, words: str, title: str, pa
 def brightness(opened: Opened) -> int:
     colour = opened.evaluate("getComputedStyle(document.body).backgroundColor")
     return max(int(part) for part in re.findall(r"\d+", colour)[:3])
+
+
+def test_the_search_works_in_a_folder_and_keeps_what_is_typed_while_results_come(opened: Opened) -> None:
+    opened.locator(".md-search__button").click()
+    found = opened.get_by_text("Hill climbing: the baseline").first
+    for words in ("hill", " climbing"):
+        opened.keyboard.type(words)
+        found.wait_for()
+    assert opened.get_by_placeholder("Search").input_value() == "hill climbing"
+    found.click()
+    opened.wait_for_url("**/explained.html*")
+    assert "#hill-climbing-the-baseline" in opened.url
 
 
 def test_a_reader_who_likes_it_dark_gets_it_dark_and_can_switch(opened: Opened) -> None:

@@ -235,6 +235,9 @@ class Outcome(Record):
             self.rows[case.name].check_world(case.world)
 
 
+_SIZES = ("name", "runs", "generations", "trials", "episodes", "fresh", "tested", "long", "last")
+
+
 @dataclass(frozen=True)
 class BeyondStudy(Finished):
     """All that the study beyond the paper gave.
@@ -265,10 +268,11 @@ class BeyondStudy(Finished):
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the outcomes, one for each question."""
+        """Return how much was run, no size missing, and the outcomes, one for each question."""
         questions = sequence("questions", data["outcomes"], f"a list of {len(QUESTIONS)} outcomes")
         pairs = zip(questions, QUESTIONS, strict=True)
-        return {"outcomes": tuple(Outcome.of_question(*each) for each in pairs)}
+        scale = Scale.from_dict({name: data["scale"][name] for name in _SIZES})
+        return {"scale": scale, "outcomes": tuple(Outcome.of_question(*each) for each in pairs)}
 
     def _check(self) -> None:
         """Refuse a study without the evolutions that its questions need."""
