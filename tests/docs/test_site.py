@@ -186,18 +186,6 @@ def brightness(opened: Opened) -> int:
     return max(int(part) for part in re.findall(r"\d+", colour)[:3])
 
 
-def test_the_search_works_in_a_folder_and_keeps_what_is_typed_while_results_come(opened: Opened) -> None:
-    opened.locator(".md-search__button").click()
-    found = opened.get_by_text("Hill climbing: the baseline").first
-    for words in ("hill", " climbing"):
-        opened.keyboard.type(words)
-        found.wait_for()
-    assert opened.get_by_placeholder("Search").input_value() == "hill climbing"
-    found.click()
-    opened.wait_for_url("**/explained.html*")
-    assert "#hill-climbing-the-baseline" in opened.url
-
-
 def test_a_reader_who_likes_it_dark_gets_it_dark_and_can_switch(opened: Opened) -> None:
     assert brightness(opened) < 64
     opened.evaluate("document.documentElement.dataset.theme = 'light'")
