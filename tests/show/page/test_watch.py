@@ -308,6 +308,17 @@ def test_a_page_fits_a_phone_and_can_be_read(
     assert first["y"] + first["height"] < second["y"]
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (375, 667), (360, 640)])
+def test_the_controls_leave_three_quarters_of_a_phone_to_the_maze(
+    opened: Opened, compared: Watched, width: int, height: int
+) -> None:
+    page = opened(compared)
+    page.set_viewport_size({"width": width, "height": height})
+    dock = page.locator("#dock").bounding_box()
+    assert dock is not None
+    assert dock["height"] <= height / 4
+
+
 @pytest.mark.parametrize(
     ("learners", "roles"),
     [
