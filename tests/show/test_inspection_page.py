@@ -39,7 +39,8 @@ def test_the_page_is_no_wider_than_a_phone(
     found: distal.Inspection, browser: Browser, tmp_path: Path
 ) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto(inspection_page.write_page(found, tmp_path / "page.html").resolve().as_uri())
+    inspection_page.write_page(found, tmp_path / "page.html")
+    page.goto((tmp_path / "page.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.close()
 
