@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base import plugins
 from distal.base.checks import (
     InputError,
     counted,
@@ -495,6 +496,11 @@ def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_learner(data: Mapping[str, Any]) -> Learner:
     """Read the learner of the JSON of a result."""
+    if isinstance(data["learner"], str) and data["learner"] not in KINDS:
+        plugins.load_installed(plugins.LEARNERS)
+        if data["learner"] not in KINDS:
+            own = [one["module"] for one in data.values() if isinstance(one, dict) and "module" in one]
+            raise plugins.unknown("learner kind", data["learner"], next(iter(own), None))
     kind = KINDS[one_of("learner", data["learner"], KINDS)]
     return from_embedded(data[kind.key], kind)
 
