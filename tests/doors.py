@@ -1418,6 +1418,14 @@ NO_DOOR = {
         "for a search of one's own to override; called by the package alone",
     ),
     **dict.fromkeys(
+        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps")),
+        "for an engine to override; a Runner checks what it hands on",
+    ),
+    **dict.fromkeys(
+        ("distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of"),
+        "called by the package alone",
+    ),
+    **dict.fromkeys(
         (
             *(f"distal.Task.{name}" for name in ("begin", "table", "target", "for_trial", "lesson")),
             "distal.tasks.mazes.MazeTask.lesson", "distal.tasks.task.Walk.act",

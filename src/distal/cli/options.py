@@ -375,6 +375,22 @@ class _Cluster(Executor):
             self.begun.shutdown(wait, cancel_futures=cancel_futures)
 
 
+# How the command line spells what `learn` suggests instead; it always keeps the EP of every episode.
+_SPELLED = {", pass chance=False or keep_ep=False": ", add --no-chance", ", pass keep_ep=False": ""}
+
+
+@contextmanager
+def spelled() -> Iterator[None]:
+    """Spell the arguments that a refusal names as options of the command line."""
+    try:
+        yield
+    except InputError as error:
+        said = str(error)
+        for words, option in _SPELLED.items():
+            said = said.replace(words, option)
+        raise type(error)(said) from error
+
+
 @contextmanager
 def runner_of(args: argparse.Namespace, *, at_once: bool = False) -> Iterator[Runner]:
     """Yield what runs the trials, on the cluster that was asked for, if one was; close that afterwards.

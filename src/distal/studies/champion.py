@@ -78,7 +78,16 @@ class HeldOut:
 
     @classmethod
     def of(cls, own: tuple[EPs, EPs], chance: tuple[EPs, EPs], target: float | None) -> HeldOut:
-        """Sum up the scores and the best EPs of all trials, of a champion and of chance."""
+        """Sum up the scores and the best EPs of all trials.
+
+        Args:
+            own: The scores and the best EPs of the champion.
+            chance: The same of chance, in trials with the same seeds.
+            target: The EP at or below which the goal is reached, if there is one.
+
+        Returns:
+            The numbers.
+        """
         fresh: Any = Fresh.of(own[0], chance[0])  # with all numbers of chance
         held = cls(
             len(own[0]), fresh.fitness, fresh.standard_error, *mean_interval(own[0]), fresh.chance,
@@ -208,22 +217,23 @@ class Champion:
                 learner=from_embedded(given["learner"]), held_out=held_out, run_winners=winners, **record
             )
 
-    @classmethod
-    def stored(cls, folder: Folder) -> Champion | None:
-        """Return the champion that a folder already holds."""
-        path = folder.file(RECORD)
-        if not path.exists():
-            return None
-        content, _ = unsealed(read_json(path, "file"), _FORMAT, (_VERSION,), path, "distal champions")
-        try:
-            return cls.from_dict(content)
-        except InputError as error:
-            raise InputError(f"file {str(path)!r} is damaged: {error}") from None
 
-    def keep(self, folder: Folder) -> None:
-        """Write the rule and the record into a folder, unless they are there."""
-        folder.mend_text(RULE, to_json(self.learner.to_dict()) + "\n")
-        folder.mend_text(RECORD, to_json(sealed(self.to_dict(), _FORMAT, _VERSION)) + "\n")
+def read_champion(folder: Folder) -> Champion | None:
+    """Return the champion that a folder already holds."""
+    path = folder.file(RECORD)
+    if not path.exists():
+        return None
+    content, _ = unsealed(read_json(path, "file"), _FORMAT, (_VERSION,), path, "distal champions")
+    try:
+        return Champion.from_dict(content)
+    except InputError as error:
+        raise InputError(f"file {str(path)!r} is damaged: {error}") from None
+
+
+def write_champion(folder: Folder, champion: Champion) -> None:
+    """Write the rule and the record into a folder, unless they are there."""
+    folder.mend_text(RULE, to_json(champion.learner.to_dict()) + "\n")
+    folder.mend_text(RECORD, to_json(sealed(champion.to_dict(), _FORMAT, _VERSION)) + "\n")
 
 
 class ChampionReport(Report[Champion]):
@@ -267,5 +277,5 @@ class ChampionReport(Report[Champion]):
     def write(self, out: str | Path) -> Path:
         """Write the rule and the record; return the path of the record."""
         with for_report(out, self.holds, self.files()) as folder:
-            self.outcome.keep(folder)
+            write_champion(folder, self.outcome)
             return folder.file(RECORD)
