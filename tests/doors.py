@@ -76,6 +76,7 @@ from distal.studies.reading_outcome import ReadingStudy
 from distal.studies.reproduction import Reproduction
 from distal.studies.study import Scale
 from distal.studies.tasks import TaskStudy
+from distal.tasks import registry as task_registry
 from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
@@ -510,6 +511,22 @@ def unregistering(kind: Any) -> None:
         learners.unregister(kind)
     finally:
         learners.KINDS.pop("sleeper", None)
+
+
+def task_word(value: object) -> str:
+    """Take words of letters, digits, hyphens and underscores."""
+    return right_if(isinstance(value, str) and len(value) <= 50 and value.replace("-", "_").isidentifier())
+
+
+def registering_task(word: Any) -> None:
+    """Register a task, and forget it again."""
+    task_registry.register(word)(corridor_task)
+    task_registry.unregister(word)
+
+
+def corridor_task() -> MazeTask:
+    """Return a task."""
+    return TASK
 
 
 def search() -> GeneticSearch:
@@ -1100,6 +1117,7 @@ def experiments() -> list[Door]:
         )),
         Door("distal.search.search.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
         Door("distal.search.registry.register", register, {"kind": row(distal.CMA, never)}),
+        Door("distal.tasks.registry.register", registering_task, {"word": row("a-task", task_word)}),
         Door("distal.search.results.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
         Door("distal.search.results.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
             winner(), **dict.fromkeys(winner(), either)
@@ -1288,7 +1306,9 @@ def machinery() -> list[Door]:
             "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
             "numbers": row({"alpha_h": 0.5}, some(dict)),
         }),
-        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
+        Door("distal.check_learner", distal.check_learner, {
+            "learner": row(RULE, one(Rule, HillClimbing, Chance)),
+        }),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
         Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {

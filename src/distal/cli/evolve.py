@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import shlex
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager

@@ -499,8 +499,9 @@ def read_learner(data: Mapping[str, Any]) -> Learner:
     if isinstance(data["learner"], str) and data["learner"] not in KINDS:
         plugins.load_installed(plugins.LEARNERS)
         if data["learner"] not in KINDS:
-            own = [one["module"] for one in data.values() if isinstance(one, dict) and "module" in one]
-            raise plugins.unknown("learner kind", data["learner"], next(iter(own), None))
+            for own in data.values():
+                if isinstance(own, dict) and "format" in own and "module" in own:
+                    raise plugins.unknown("learner kind", data["learner"], own["module"])
     kind = KINDS[one_of("learner", data["learner"], KINDS)]
     return from_embedded(data[kind.key], kind)
 

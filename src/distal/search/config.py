@@ -93,7 +93,7 @@ class Config:
 
     def __post_init__(self) -> None:
         given: object = self.learner
-        if given not in tuple(KINDS):
+        if isinstance(given, str) and given not in KINDS:
             plugins.load_installed(plugins.LEARNERS)
         evolvable = [kind for kind, cls in KINDS.items() if cls.genes is not None]
         if isinstance(given, str) and given in KINDS and given not in evolvable:

@@ -49,7 +49,7 @@ plugins.registrars[plugins.SEARCHES] = lambda _, kind: register(kind)
 
 def find_algorithm(name: object, module: object = None) -> type[Algorithm]:
     """Return the algorithm of a name that a file holds, with the module that the file says it is from."""
-    if name not in tuple(ALGORITHMS):
+    if isinstance(name, str) and name not in ALGORITHMS:
         plugins.load_installed(plugins.SEARCHES)
     if isinstance(name, str) and name not in ALGORITHMS:
         raise plugins.unknown("search", name, module)
@@ -63,7 +63,7 @@ def options_of(kind: type[Algorithm]) -> tuple[str, ...]:
 
 def algorithm(name: object, options: Mapping[str, Any]) -> Algorithm:
     """Return the algorithm of a name with some options; the others have their defaults."""
-    if name not in tuple(ALGORITHMS):
+    if isinstance(name, str) and name not in ALGORITHMS:
         plugins.load_installed(plugins.SEARCHES)
     kind = ALGORITHMS[one_of("search", name, ALGORITHMS)]
     known = options_of(kind)
