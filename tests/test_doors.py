@@ -186,7 +186,9 @@ BAD: dict[str, list[str]] = {
     "N": ["0", *NO_WHOLE], "ID": ["", "x", "x:y", "\0", "a" * 4_000, "missing.npz"],
     "MODULE": ["", "-", "x y", "nowhere.py", "no.where", "\0", "a" * 4_000],
     "NAME=VALUE": ["", "x", "=", "=1", "1=1", "a b=1", "nosuch=1"],
-    "WORDS": [*NO_WORD, "bins", "bins:0", "one-hot,binary"],
+    "MODULE:CLASS": [*NO_WORD, "x:", "nosuch:X", "json:nosuch", "json:__name__"],
+    "bins:N": [*NO_WORD, "bins", "bins:1", "bins:x", "binary"],
+    "WORDS": [*NO_WORD, "nosuch:x", "json:nosuch", "bins", "bins:0", "one-hot,binary"],
 }  # fmt: skip
 
 
