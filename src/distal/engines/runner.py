@@ -112,7 +112,7 @@ class Runner:
             InputError: If an argument is wrong, or the engine cannot run the batch.
         """
         suited = self.suited(batch)
-        return suited._crew(len(batch)).run(
+        return suited._crew(batch).run(
             batch,
             keep_weights=keep_weights,
             keep_ep=keep_ep,
@@ -123,7 +123,7 @@ class Runner:
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
         suited = self.suited(batch)
-        return suited._crew(len(batch)).begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
+        return suited._crew(batch).begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
 
     @property
     def overlaps(self) -> bool:
@@ -134,13 +134,13 @@ class Runner:
         """Return the workers for an engine; with engine auto they are processors, and no cards."""
         return self.workers if suited.loaded.on_processors or not self.auto else None
 
-    def _crew(self, trials: int) -> Engine:
-        """Return the engine, or processes that use it if it needs them for several workers.
+    def _crew(self, batch: Batch) -> Engine:
+        """Return the engine, or processes that use it if it wants several for a batch.
 
-        There are no more of them than trials; a later batch may need more.
+        A later batch may want more.
         """
-        count = min(self.workers or 1, trials)
-        if not self.loaded.in_processes or count == 1:
+        count = 1 if isinstance(self.loaded, Spread) else self.loaded.processes(batch, self.workers)
+        if count == 1:
             return self.loaded
         if not self._pools or self._pools[-1].workers < count:
             pool = process_pool(count)

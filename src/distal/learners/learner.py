@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from numpy.typing import NDArray
 
@@ -22,6 +22,9 @@ from distal.base.frozen import Frozen
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
+
+if TYPE_CHECKING:
+    from distal.learners.compiled import CompiledLearner
 
 _LONGEST_NAME = 200
 
@@ -134,6 +137,14 @@ class Learner(ABC):
         Returns:
             The weights of the next episode, and whatever else the learner remembers.
         """
+
+    @classmethod
+    def compiled(cls) -> CompiledLearner | None:
+        """Return what engine steps runs in place of this very class, if there is compiled code for it.
+
+        A class that inherits from another does not inherit its compiled part.
+        """
+        return None
 
     @property
     def numbers(self) -> dict[str, float]:

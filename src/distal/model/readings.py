@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from distal.base.checks import InputError, one_of, shown
 
-COMPILED = ("cpu", "gpu", "page")  # two engines, and the page that computes trials in a browser
+COMPILED = ("cpu", "gpu", "steps", "page")  # three engines, and the page that computes trials in a browser
 F = TypeVar("F")
 
 
@@ -46,9 +46,9 @@ class Reading(dict[str, str]):
         """Return the values that an engine, or the page, has code for."""
         return tuple(value for value, known in self._known_to.items() if who in known)
 
-    def add(self, value: str, meaning: str) -> None:
-        """Add a value that the reference engine alone knows."""
-        self[value], self._known_to[value] = meaning, frozenset()
+    def add(self, value: str, meaning: str, known: Collection[str] = ()) -> None:
+        """Add a value that the reference engine knows, and whoever else is named."""
+        self[value], self._known_to[value] = meaning, frozenset(known)
 
     def remove(self, value: str) -> None:
         """Remove a value that was added."""
@@ -150,7 +150,7 @@ def unknown_to(who: str, settings: Any) -> str | None:
     """Return why an engine, or the page, cannot compute with these settings; None if it can.
 
     Args:
-        who: "cpu", "gpu" or "page".
+        who: "cpu", "gpu", "steps" or "page".
         settings: The `Settings`.
 
     Returns:

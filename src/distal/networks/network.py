@@ -30,6 +30,7 @@ from distal.model.settings import MAX_NEURONS, Settings
 from distal.model.traces import Activations
 
 if TYPE_CHECKING:
+    from distal.networks.compiled import CompiledNetwork
     from distal.networks.episode import Episode
 
 Hidden = NDArray[Any]  # what hidden neurons pass on: 0 or 1, or a float32 in [0, 1]
@@ -154,6 +155,14 @@ class Network(ABC):
         """
 
     # ------------------------------------------------------------------ and what follows from them
+
+    @classmethod
+    def compiled(cls) -> CompiledNetwork | None:
+        """Return what engine steps runs in place of this very class, if there is compiled code for it.
+
+        A class that inherits from another does not inherit its compiled part.
+        """
+        return None
 
     @property
     def blocks(self) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distal.base.checks import InputError, array, counted, integer, number, sequence, shown, suggestion
 from distal.model.settings import MAX_NEURONS
@@ -33,7 +34,7 @@ Look = Callable[[], Iterable[Any]]  # what a random policy sees, from the first 
 
 
 @dataclass(frozen=True)
-class _Whole:
+class Whole:
     """A whole number, first … first + count − 1, as bits."""
 
     first: int
@@ -54,7 +55,7 @@ class _Whole:
 
 
 @dataclass(frozen=True)
-class _Binned:
+class Binned:
     """A number as bits that say whether it is at or above each edge."""
 
     edges: tuple[float, ...]
@@ -81,7 +82,7 @@ class Encoder:
 
     space: Any
     word: str
-    columns: tuple[_Whole | _Binned, ...]
+    columns: tuple[Whole | Binned, ...]
 
     @property
     def bits(self) -> int:
@@ -96,7 +97,7 @@ class Encoder:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoder, ready for JSON; with its space, `from_dict` makes it again."""
-        edges = [list(column.edges) for column in self.columns if isinstance(column, _Binned)]
+        edges = [list(column.edges) for column in self.columns if isinstance(column, Binned)]
         return {"word": self.word, "bits": self.bits, "edges": edges}
 
     @classmethod
@@ -120,11 +121,11 @@ class Encoder:
         words = _words(data["word"])
         listed = sequence("edges of the encoder", data["edges"], "a list for each number")
         kept = iter([_kept(edges) for edges in listed])
-        columns: list[_Whole | _Binned] = []
+        columns: list[Whole | Binned] = []
         fits = True
         for column in _columns(space, words):
-            own = next(kept, None) if isinstance(column, _Binned) else column
-            seen = isinstance(own, _Binned) and _quantiles(words) and own.bits == column.bits
+            own = next(kept, None) if isinstance(column, Binned) else column
+            seen = isinstance(own, Binned) and _quantiles(words) and own.bits == column.bits
             fits = fits and (own == column or seen)
             columns.append(column if own is None else own)
         made = cls(space, _word(space, words), tuple(columns))
@@ -182,7 +183,7 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
     fewer = "binary" if "one-hot" in words.values() else "fewer bins"
     bits = sum(column.bits for column in columns)
     _limited(bits, f"use {fewer}, or encode with a function of your own that picks what matters")
-    if _quantiles(words) and any(isinstance(column, _Binned) for column in columns):
+    if _quantiles(words) and any(isinstance(column, Binned) for column in columns):
         columns = _with_quantiles(space, columns, look)
     return Encoder(space, _word(space, words), tuple(columns))
 
@@ -195,6 +196,33 @@ def numbers_of(space: Any, observation: Any) -> list[float]:
         raise InputError(
             f"an observation is {shown(observation)}, which is not in {shown(space)}; mend the environment"
         ) from None
+
+
+def bounds_of(space: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lowest and the highest value of each number of a space, (numbers) each."""
+    bounds = [_bounds_of_leaf(leaf) for leaf in _leaves(space)]
+    low, high = (np.concatenate(part).astype(np.float64) for part in zip(*bounds, strict=True))
+    return low, high
+
+
+def _bounds_of_leaf(space: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    if _kind(space) == "boxes":
+        return space.low.ravel(), space.high.ravel()
+    wholes = [column for column in _columns_of(space, {}) if isinstance(column, Whole)]
+    first = np.array([column.first for column in wholes], np.float64)
+    return first, first + np.array([column.count - 1 for column in wholes], np.float64)
+
+
+def exact_types(space: Any) -> tuple[np.dtype[Any], ...]:
+    """Return the types of arrays that are observations of a space if their shape and their numbers are right.
+
+    There are none for a space that is not an array, such as Discrete or Dict.
+    """
+    from gymnasium import spaces  # noqa: PLC0415 - an extra
+
+    if isinstance(space, spaces.Box):
+        return (space.dtype, np.dtype(np.float64))
+    return (space.dtype,) if isinstance(space, spaces.MultiBinary | spaces.MultiDiscrete) else ()
 
 
 class _Outside(Exception):  # noqa: N818 - never seen outside this file
@@ -307,29 +335,29 @@ def _kind(space: Any) -> str:
 # ---------------------------------------------------------------- columns
 
 
-def _columns(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]:
+def _columns(space: Any, words: dict[str, str]) -> Iterator[Whole | Binned]:
     """Yield how each number of an observation becomes bits; edges that have to be seen are 0."""
     _word(space, words)
     for leaf in _leaves(space):
         yield from _columns_of(leaf, words)
 
 
-def _columns_of(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]:
+def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Whole | Binned]:
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     one_hot = words.get("numbers") == "one-hot"
     if isinstance(space, spaces.MultiBinary):
-        yield from itertools.repeat(_Whole(0, 2), int(np.prod(space.shape)))
+        yield from itertools.repeat(Whole(0, 2), int(np.prod(space.shape)))
     elif isinstance(space, spaces.Discrete):
-        yield _Whole(int(space.start), int(space.n), one_hot)
+        yield Whole(int(space.start), int(space.n), one_hot)
     elif isinstance(space, spaces.MultiDiscrete):
         first = np.broadcast_to(space.start, space.shape)
         for start, count in zip(first.ravel().tolist(), space.nvec.ravel().tolist(), strict=True):
-            yield _Whole(start, count, one_hot)
+            yield Whole(start, count, one_hot)
     else:
         count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
         if _quantiles(words):
-            yield from itertools.repeat(_Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
+            yield from itertools.repeat(Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
             return
         bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
         if not (np.abs(bounds) < _UNBOUNDED).all():
@@ -338,23 +366,23 @@ def _columns_of(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]
                 f"use bins:{count}:quantiles"
             )
         for low, high in bounds.T.tolist():
-            yield _Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
+            yield Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
 
 
-def _with_quantiles(space: Any, columns: list[_Whole | _Binned], look: Look) -> list[_Whole | _Binned]:
+def _with_quantiles(space: Any, columns: list[Whole | Binned], look: Look) -> list[Whole | Binned]:
     """Set the edges where a random policy sees every bin equally often."""
     seen = np.array([numbers_of(space, observation) for observation in itertools.islice(look(), SEEN)])
     if not np.isfinite(seen).all():
         raise InputError(
             f"observations of {shown(space)} are infinite at times; encode with a function of your own"
         )
-    made: list[_Whole | _Binned] = []
+    made: list[Whole | Binned] = []
     for k, column in enumerate(columns):
-        if isinstance(column, _Binned):
+        if isinstance(column, Binned):
             shares = np.arange(1, column.bits + 1) / (column.bits + 1)
             # Edges are numbers that were seen, so that no rounding decides on which side one lies.
             edges = np.quantile(seen[:, k], shares, method="inverted_cdf")
-            made.append(_Binned(tuple(edges.tolist())))
+            made.append(Binned(tuple(edges.tolist())))
         else:
             made.append(column)
     return made
@@ -374,13 +402,13 @@ def _called(encode: Callable[[Any], Any], observation: Any) -> tuple[int, ...]:
     return tuple(int(bit) for bit in bits)
 
 
-def _kept(edges: object) -> _Binned:
+def _kept(edges: object) -> Binned:
     """Return a column with edges from outside."""
     listed = sequence("edges of the encoder", edges, "a list for each number")
     checked = tuple(number("an edge of the encoder", edge) for edge in listed)
     if list(checked) != sorted(checked):
         raise InputError(f"edges of the encoder are {shown(edges)}, expected ascending numbers")
-    return _Binned(checked)
+    return Binned(checked)
 
 
 def _limited(bits: int, instead: str) -> int:
