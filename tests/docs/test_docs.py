@@ -107,6 +107,8 @@ def check_told(errors: str) -> None:
         "generation ",
         "engine cpu is used",
         "engine reference is used",
+        "engine steps is used",
+        "compiling engine steps",
         "cluster ",
         "compiling the cpu engine",
     )

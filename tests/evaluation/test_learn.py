@@ -198,8 +198,8 @@ def test_the_wrong_kind_of_thing_is_refused() -> None:
 
 
 def test_every_engine_is_known_by_name() -> None:
-    assert engines.ENGINES == ("cpu", "gpu", "reference")
-    for name in ("cpu", "reference"):
+    assert engines.ENGINES == ("cpu", "gpu", "steps", "reference")
+    for name in ("cpu", "steps", "reference"):
         assert engines.load(name) is not None
-    with pytest.raises(InputError, match="engine is 'gpo', expected one of cpu, gpu, reference, auto"):
+    with pytest.raises(InputError, match="engine is 'gpo', expected one of cpu, gpu, steps, reference, auto"):
         engines.load("gpo")

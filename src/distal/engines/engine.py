@@ -36,7 +36,7 @@ class Engine(ABC):
         return None
 
     def processes(self, batch: Batch, workers: int | None) -> int:
-        """Return how many processes should run a batch, if so many workers are asked for; 1: this one alone."""
+        """Return how many processes should run a batch, where so many workers are asked for; 1: this one."""
         return 1
 
     @abstractmethod

@@ -19,14 +19,14 @@ class Runner:
     """How trials are run: the engine, its workers, and the executor whose workers do the work.
 
     `learn`, `evolve` and all others take it as their engine. An engine that cannot run here is
-    refused at once. One runner may serve for many calls: the reference engine's processes and
+    refused at once. One runner may serve for many calls: the processes and
     what is known of an executor's pace stay with it.
 
     Args:
-        engine: "cpu", "gpu", "reference" or "auto", which takes the first of gpu, cpu and reference
-            that can run a batch; if left out, cpu, or reference for a batch that cpu cannot run.
-        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu engine,
-            or the executor's workers if it does not say how many it has.
+        engine: "cpu", "gpu", "steps", "reference" or "auto", which takes the first of gpu, cpu, steps and
+            reference that can run a batch; if left out, the first from cpu on.
+        workers: Threads of the cpu engine, processes of the engines steps and reference, cards of the gpu
+            engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
 
     Raises:

@@ -172,7 +172,7 @@ def update(own, given, running):
     elif normalise == LAYER:
         for layer in range(len(running.blocks) - 1):
             unit(hidden, running.blocks[layer], running.blocks[layer + 1], own.norm)
-    if normalise == NEURON or normalise == LAYER:
+    if normalise in (NEURON, LAYER):
         unit(output, 0, len(output), own.norm)
 
 

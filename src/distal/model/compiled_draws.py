@@ -111,7 +111,7 @@ def four_rows(c0, c1, episode, purpose, seed, sigma):
 
 @inlined
 def draw_words(words, first, seed, episode, purpose):
-    """Write 32 words of lane 0 to `words`, a pointer: those of the draws from `first`, a multiple of 4, on."""
+    """Write 32 words of lane 0 to `words`, a pointer: those of the draws from `first` on, a multiple of 4."""
     blocks = iota8() + splat8(np.uint32(first >> 2))
     zero = splat8(np.uint32(0))
     w0, w1, w2, w3 = philox8(blocks, zero, splat8(np.uint32(episode)), splat8(np.uint32(purpose)), seed)
@@ -124,7 +124,7 @@ def draw_words(words, first, seed, episode, purpose):
 
 @inlined
 def _put(into, exists, p, first, drawn, spare):
-    """Write what was drawn for eight neurons to row `p`, where there are synapses, and 0 where there are none."""
+    """Write what was drawn for eight neurons to row `p`, and 0 where there is no synapse."""
     columns, neurons = into.shape
     if p >= columns:
         return

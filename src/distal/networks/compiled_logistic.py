@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distal.model.compiled_draws import F0, F1, inlined
-from distal.model.lanes import convert, reinterpret, select, splat8
+from distal.model.lanes import reinterpret, select, splat8
 from distal.networks.recurrent import FARTHEST, LN_2_HIGH, LN_2_LOW, LOG2_E, ONE_BITS, SERIES, SHIFT
 
 FAR, LOG2E, SHIFTED, LN2_HIGH, LN2_LOW = map(np.float32, (FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW))

@@ -148,7 +148,7 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
 
     @inlined
     def end(agent):
-        """End the episode, whose EP `now` has, and get the weights ready for the next one, if there is one."""
+        """End the episode, whose EP `now` has, and make the weights of the next one, if there is one."""
         running, plan = agent.running, agent.plan
         now = running.now[0]
         enter(agent)

@@ -25,7 +25,7 @@ def room_for(kind: Any) -> NDArray[np.uint8]:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def hold(typing_context: Any, room: Any, value: Any) -> Any:
-    """hold(room, value): write a value to the memory of an array."""
+    """Write a value to the memory of an array."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         start = context.make_array(sig.args[0])(context, builder, args[0]).data
@@ -53,7 +53,7 @@ def holder_of(kind: Any) -> Any:
 
 
 def _borrowed(builder: Any, kind: Any, value: Any, path: tuple[int, ...]) -> Any:
-    """Return a value whose arrays have no owner: nobody counts references to them, which costs more than a step."""
+    """Return a value whose arrays have no owner: to count references to them takes longer than a step."""
     if isinstance(kind, types.Array):
         for owner in (0, 1):  # its memory, and the object of Python that it belongs to
             none = ir.Constant(ir.IntType(8).as_pointer(), None)

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from numba import njit, typeof
+from numba import njit, typeof, types
 from numba.core import event
 
 from distal.engines.cpu import Announcement
@@ -89,14 +89,15 @@ def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner, what
     key = hashlib.sha256("\n".join((str(kind), *_parts(network, learner))).encode()).hexdigest()
     kept.keep_compiled(*made, key=key, ours=_folder(key))
     with event.install_listener("numba:compile", Announcement(f"engine steps for {what}", *made)):
-        made.hold.compile((typeof(room_for(kind)), kind))  # type: ignore[attr-defined]
-        for kernel in made[1:]:
-            kernel.compile("(int64,)")  # type: ignore[attr-defined]
+        kernels: tuple[Any, ...] = made  # Numba's, which have more than functions
+        kernels[0].compile((typeof(room_for(kind)), kind))
+        for kernel in kernels[1:]:
+            kernel.compile((types.int64,))
     return made
 
 
 def _folder(key: str) -> Path | None:
-    """Return the folder for kernels of these parts; several processes may compile those of others meanwhile."""
+    """Return the folder for kernels of these parts; other processes may compile those of others meanwhile."""
     ours = kept.folder("steps", SOURCES)
     if ours is None:
         return None

@@ -52,7 +52,7 @@ def run_trial(worker: Worker, batch: Batch, trial: int) -> Iterator[bool]:
 
 
 def _lean(worker: Worker, task: Any, batch: Batch) -> Episode:
-    """Return what runs an episode of an environment: observations are written, and compiled code does the rest."""
+    """Return what runs an episode of an environment: it writes observations, compiled code does the rest."""
     act, address, encoder = worker.kernels.act, worker.address, task.encoder
     values, bits = worker.agent.encoding.values, worker.agent.running.bits
     if len(values) == 0:
