@@ -53,13 +53,18 @@ def contents(folder: Path) -> dict[str, bytes]:
 def seeds_run(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[np.ndarray[Any, Any]]]:
     """Note the seeds of all trials, by the kind of their learners."""
     seen: dict[str, list[np.ndarray[Any, Any]]] = {}
-    run = Runner.run
 
-    def noting(self: Runner, batch: Batch, **options: Any) -> Any:
-        seen.setdefault(batch.kind.kind, []).append(batch.seed)
-        return run(self, batch, **options)
+    def noting(name: str) -> Any:
+        run = getattr(Runner, name)
 
-    monkeypatch.setattr(Runner, "run", noting)
+        def noted(self: Runner, batch: Batch, **options: Any) -> Any:
+            seen.setdefault(batch.kind.kind, []).append(batch.seed)
+            return run(self, batch, **options)
+
+        return noted
+
+    for name in ("run", "begin"):
+        monkeypatch.setattr(Runner, name, noting(name))
     return seen
 
 

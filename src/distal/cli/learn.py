@@ -76,6 +76,7 @@ def evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
             instead="ask for fewer trials or episodes, or leave out --curves",
         ).check()  # fmt: skip
     with (
+        options.spelled(),
         options.runner_of(args) as runner,
         progress(label, args.episodes * trials * (1 + beside)) as advance,
     ):

@@ -37,7 +37,15 @@ from distal.search.fitness import measure
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Evolved
 from distal.studies import pace
-from distal.studies.champion import RECORD, RULE, Champion, ChampionReport, HeldOut
+from distal.studies.champion import (
+    RECORD,
+    RULE,
+    Champion,
+    ChampionReport,
+    HeldOut,
+    read_champion,
+    write_champion,
+)
 from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import SECONDS, Event, Stage, Stages
 from distal.studies.study import Option, Study
@@ -327,7 +335,7 @@ class Champions(Study[Champion]):
         kept = stages.folder
         if kept is None:
             raise InputError("out is None, expected a folder to keep the search in")
-        stored = Champion.stored(kept)
+        stored = read_champion(kept)
         evolved, contenders = self._search(stages, kept)
         found = self.judged.decode(contenders)
         if stored is None:
@@ -367,7 +375,7 @@ class Champions(Study[Champion]):
             champion = replace(champion, command=stored.command, version=stored.version, engine=stored.engine)
             if champion != stored:
                 raise self._misfit(kept)
-        champion.keep(kept)
+        write_champion(kept, champion)
         return champion
 
     def _misfit(self, kept: Folder) -> InputError:
