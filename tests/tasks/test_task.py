@@ -479,7 +479,9 @@ def test_an_environment_that_breaks_ends_an_evolution_in_one_line_and_keeps_what
     Drift.resets, Drift.broken_after = 0, 110  # a generation has 2 · 4 · 2 trials of 3 episodes: 48
     code = main(["evolve", "--env", drifting, "--encode", "bins:4", *small, "--out", str(tmp_path / "parts")])
     said = capsys.readouterr().err.splitlines()
-    (line,) = [one for one in said if not one.startswith(("generation ", "engine steps is used", "compiling"))]
+    (line,) = [
+        one for one in said if not one.startswith(("generation ", "engine steps is used", "compiling"))
+    ]
     assert code == 2
     assert line.startswith("distal: error: trial ")
     assert "(goal 0, seed " in line

@@ -194,7 +194,9 @@ def add_engine(command: Parser) -> None:
     """Add what runs the trials."""
     names = ", ".join((*engines.ENGINES, engines.AUTO))
     command.add_argument(
-        "--engine", metavar="NAME", help=f"{names} ({engines.DEFAULT}; steps or reference for what it cannot run)"
+        "--engine",
+        metavar="NAME",
+        help=f"{names} ({engines.DEFAULT}; steps or reference for what it cannot run)",
     )
     command.add_argument(
         "--workers",

@@ -52,7 +52,8 @@ def learn(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: "cpu", "gpu", "steps", "reference" or "auto"; all give identical results. If left
-            out, cpu, or steps or reference for what cpu cannot run. Or a `Runner`, with workers or an executor.
+            out, cpu, or steps or reference for what cpu cannot run. Or a `Runner`, with workers or an
+            executor.
         keep_ep: Keep the EP of every episode, as `Result.ep`.
         keep_weights: Keep the weights of the first episode that had the best EP.
         chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.

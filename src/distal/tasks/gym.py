@@ -224,42 +224,6 @@ class EnvTask(Task[EnvWalk]):
         """Reset the environment."""
         return EnvWalk(self, self._steps_of(settings), goal)
 
-    def run(self, goal: int, settings: Settings, act: Callable[[Any], int]) -> tuple[float, bool]:
-        """Run an episode without a record, in which `act` turns observations into actions.
-
-        It is what a walk does, for a task whose EP is minus the return.
-
-        Args:
-            goal: Which of the goals.
-            settings: How many steps there are.
-            act: Given an observation, returns the action.
-
-        Returns:
-            The EP, and whether the episode took all of its steps before the environment ended it.
-
-        Raises:
-            InputError: If the environment fails.
-        """
-        rewards: list[float] = []
-        steps, step, acting = self._steps_of(settings), self.env.step, self.acting
-        observation, _ = self._reset(goal)
-        cut = True
-        for _ in range(steps):
-            action = acting[act(observation)]
-            try:
-                observation, reward, terminated, truncated, _ = step(action)
-            except InputError:
-                raise
-            except Exception as error:
-                raise _failed(self.name, "step", error) from error
-            # `float` alone is the usual case; all else is looked at as in a walk.
-            rewards.append(reward if type(reward) is float and isfinite(reward) else _reward(reward))
-            if terminated or truncated:
-                cut = False
-                break
-        self._worlds.cut += cut
-        return self._checked_ep(_minus_sum(rewards)), cut
-
     def _steps_of(self, settings: Settings) -> int:
         """Return the most steps of an episode; refuse others than an environment that counts them has."""
         steps = instance("settings", settings, Settings, "a Settings").steps
@@ -367,6 +331,42 @@ class EnvTask(Task[EnvWalk]):
                     "so trials cannot be repeated",
                     self.name,
                 )
+
+
+def played(task: EnvTask, goal: int, settings: Settings, act: Callable[[Any], int]) -> tuple[float, bool]:
+    """Play an episode without a record, for a task whose EP is minus the return; `act` chooses the actions.
+
+    Args:
+        task: The environment as a task.
+        goal: Which of its goals.
+        settings: How many steps there are.
+        act: Given an observation, returns the number of an action.
+
+    Returns:
+        The EP, and whether the episode took all of its steps before the environment ended it.
+
+    Raises:
+        InputError: If the environment fails.
+    """
+    rewards: list[float] = []
+    steps, step, acting = task._steps_of(settings), task.env.step, task.acting
+    observation, _ = task._reset(goal)
+    cut = True
+    for _ in range(steps):
+        action = acting[act(observation)]
+        try:
+            observation, reward, terminated, truncated, _ = step(action)
+        except InputError:
+            raise
+        except Exception as error:
+            raise _failed(task.name, "step", error) from error
+        # `float` alone is the usual case; all else is looked at as in a walk.
+        rewards.append(reward if type(reward) is float and isfinite(reward) else _reward(reward))
+        if terminated or truncated:
+            cut = False
+            break
+    task._worlds.cut += cut
+    return task._checked_ep(_minus_sum(rewards)), cut
 
 
 class _Worlds:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from distal.base.checks import InputError, flag, function, instance, sequence, shown
 from distal.model.maze import Maze
 from distal.tasks.encoders import Encoder
+from distal.tasks.classic_control import PREFIX, classic_task
 from distal.tasks.gym import EnvError, EnvTask, Measure
 from distal.tasks.mazes import MazeTask
 from distal.tasks.naming import is_name, may_be_imported, package_of
@@ -66,6 +67,9 @@ def task_of(
     """
     must = None if tabulated is None else flag("tabulated", tabulated)
     function("progress", progress)
+    if isinstance(given, str) and given.startswith(PREFIX) and encode is not None:
+        made, encode = classic_task(given, encode), None
+        given = made
     plain = _plain(given)
     if plain is not None:
         asked = {
@@ -107,6 +111,8 @@ def rebuilt(data: object) -> Task[Any]:
     Raises:
         InputError: if it cannot be made again, or would be another one here.
     """
+    if isinstance(data, dict) and data.get("kind") == "compiled":
+        return classic_task(data.get("name", ""), data.get("encoder"))
     if not isinstance(data, dict) or data.get("kind") not in ("table", "environment"):
         raise InputError(f"task is {shown(data)}, expected what the to_dict of a task returns")
     if data["kind"] == "environment":
@@ -200,6 +206,8 @@ def _plain(given: Any) -> Task[Any] | None:
         return MazeTask(given)
     if isinstance(given, Table):
         return TableTask(given)
+    if isinstance(given, str) and given.startswith(PREFIX):
+        return classic_task(given)
     if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".npz")):
         return TableTask.load(given)
     return checked_task(given) if isinstance(given, Task) else None

@@ -15,11 +15,13 @@ from distal.base.checks import InputError, instance
 from distal.base.machine import available_cores
 from distal.engines.batch import Batch, EPs, Trials
 from distal.engines.engine import Engine, Progress, checked_call
-from distal.engines.steps.agent import book_of, plan_of
+from distal.engines.steps.agent import Book, Plan, book_of, plan_of
+from distal.engines.steps.compiled_trials import run_compiled
 from distal.engines.steps.walks import encoding_for, run_trial
 from distal.engines.steps.worker import Worker, network_of
 from distal.model.readings import unknown_to
 from distal.networks import NETWORKS
+from distal.tasks.compiled_task import CompiledTask
 
 _REPORT = 0.05  # seconds between two calls of `progress`, at least
 _WORTH = 200_000  # steps that are worth the start of processes
@@ -46,6 +48,8 @@ class Steps(Engine):
 
     def processes(self, batch: Batch, workers: int | None) -> int:
         """Return how many processes should run a batch: as many as there are cores, if it is worth it."""
+        if isinstance(batch.task, CompiledTask):  # in threads
+            return 1
         work = len(batch) * batch.episodes * batch.settings.steps
         if workers is None and (work < _WORTH or not _travels(batch)):
             return 1
@@ -67,13 +71,10 @@ class Steps(Engine):
             raise InputError(reason)
         plan = plan_of(batch, NETWORKS[batch.settings.network], keep_weights, keep_ep)
         book = book_of(batch, network_of(batch), plan)
-        worker = Worker(batch, plan, book, encoding_for(batch))
-        cut, report = 0, _Report(progress)
-        for trial in range(len(batch)):
-            for cut_off in run_trial(worker, batch, trial):
-                cut += cut_off
-                report.add(1)
-        report.tell()
+        if isinstance(batch.task, CompiledTask):
+            cut = run_compiled(batch, plan, book, workers, progress)
+        else:
+            cut = _run_walks(batch, plan, book, progress)
         return Trials(
             best=_eps(batch, book.best),
             ep=_eps(batch, book.ep) if keep_ep else None,
@@ -81,6 +82,18 @@ class Steps(Engine):
             output=book.output if keep_weights else None,
             cut=cut,
         )
+
+
+def _run_walks(batch: Batch, plan: Plan, book: Book, progress: Progress | None) -> int:
+    """Run all trials of a batch, whose steps Python takes; return how many episodes were cut off."""
+    worker = Worker(batch, plan, book, encoding_for(batch))
+    cut, report = 0, _Report(progress)
+    for trial in range(len(batch)):
+        for cut_off in run_trial(worker, batch, trial):
+            cut += cut_off
+            report.add(1)
+    report.tell()
+    return cut
 
 
 class _Report:

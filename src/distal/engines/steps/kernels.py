@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from numba import njit, typeof, types
+import numpy as np
+from numba import literal_unroll, njit, typeof, types
 from numba.core import event
 
 from distal.engines.cpu import Announcement
@@ -22,7 +24,11 @@ from distal.engines.steps.agent import Agent, acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
 from distal.learners.compiled import CompiledLearner
+from distal.model.compiled_draws import draw_words
+from distal.model.draws import TASK
+from distal.model.lanes import pointer, read_now
 from distal.networks.compiled import CompiledNetwork
+from distal.tasks.compiled_task import CompiledTask
 
 # What kernels are made of, besides the files of the parts themselves.
 SOURCES = (
@@ -42,6 +48,7 @@ SOURCES = (
     "networks/compiled_logistic.py",
     "networks/compiled_recurrent.py",
     "networks/recurrent.py",
+    "tasks/classic_control.py",
 )
 OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 
@@ -94,6 +101,78 @@ def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner, what
         for kernel in kernels[1:]:
             kernel.compile((types.int64,))
     return made
+
+
+EPISODES, TRIAL, CUT, WRONG = range(4)  # what `trials` counts and says
+OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
+
+
+def trials_for(
+    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask, what: str
+) -> tuple[Callable[..., None], Announcement]:
+    """Return the kernel that runs whole trials of a compiled task, and what says that it is compiled.
+
+    trials(address, first, last, learner, goal, seed, steps, random, words, stop, done): trials first …
+    last − 1; goal (trials, phases), random and words room for the numbers of an episode, done what it counts.
+    """
+    return _trials(typeof(agent), network, learner, task.reset, task.step, task.compiled, what)
+
+
+@cache
+def _trials(kind, network, learner, reset, step, compiled, what):
+    acts, held = acts_of(network, learner), holder_of(kind)
+    start_it, begin_it, act_it, end_it = acts
+    reset_it, step_it = compiled
+
+    @njit(error_model="numpy")
+    def observe(observation, values):
+        k = 0
+        for one in literal_unroll(observation):
+            values[k] = one
+            k += 1
+
+    def trials(address, first, last, learner, goal, seed, steps, random, words, stop, done):
+        agent = held(address)
+        now, encoding, bits = agent.running.now[0], agent.encoding, agent.running.bits
+        for trial in range(first, last):
+            done[TRIAL] = trial
+            now.trial, now.learner, now.seed = trial, learner[trial], seed[trial]
+            start_it(agent)
+            for episode in range(agent.plan.episodes):
+                if read_now(pointer(stop)) != 0:
+                    return
+                begin_it(agent)
+                for k in range(len(random)):
+                    if k & 31 == 0:
+                        draw_words(pointer(words), np.int64(k), now.seed, episode, np.int64(TASK))
+                    random[k] = words[k & 31] / 2.0**32
+                phase = min(episode // agent.plan.phase, goal.shape[1] - 1)
+                state, observation = reset_it(random, np.int64(goal[trial, phase]))
+                total, end = 0.0, False
+                for _ in range(steps):
+                    observe(observation, encoding.values)
+                    if not encode(encoding, bits):
+                        done[WRONG] = OUT_OF_BOUNDS
+                        return
+                    state, observation, reward, ended = step_it(state, np.int64(act_it(agent)))
+                    if not math.isfinite(reward):
+                        now.ep, done[WRONG] = reward, NOT_FINITE
+                        return
+                    total += reward
+                    if ended:
+                        end = True
+                        break
+                now.ep = 0.0 - total
+                end_it(agent)
+                done[CUT] += 0 if end else 1
+                done[EPISODES] += 1
+
+    made = njit(error_model="numpy", nogil=True)(trials)
+    if reset.__module__.startswith("distal."):  # what others write may be made of anything
+        parts = (str(kind), reset.__qualname__, step.__qualname__, *_parts(network, learner))
+        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        kept.keep_compiled(made, key=key, ours=_folder(key))
+    return made, Announcement(f"engine steps for {what}", made)
 
 
 def _folder(key: str) -> Path | None:

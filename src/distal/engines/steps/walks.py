@@ -14,7 +14,7 @@ from distal.engines.steps.encoding import encoding_of, no_encoding
 from distal.engines.steps.kernels import OUTSIDE
 from distal.engines.steps.worker import Worker
 from distal.tasks.encoders import exact_types, numbers_of
-from distal.tasks.gym import EnvTask
+from distal.tasks.gym import EnvTask, played
 from distal.tasks.task import Task
 
 Episode = Callable[[int], tuple[float, bool]]  # towards a goal: EP, and whether it was cut off
@@ -61,7 +61,7 @@ def _lean(worker: Worker, task: Any, batch: Batch) -> Episode:
             bits[:] = encoder(observation)
             return act(address)
 
-        return lambda goal: task.run(goal, batch.settings, called)
+        return lambda goal: played(task, goal, batch.settings, called)
     space = encoder.space
     kinds = exact_types(space)  # whose numbers can be written as they are
     shaped = values.reshape(space.shape) if kinds and getattr(space, "shape", None) else values
@@ -80,7 +80,7 @@ def _lean(worker: Worker, task: Any, batch: Batch) -> Episode:
             encoder(observation)  # says how it is wrong
         return action
 
-    return lambda goal: task.run(goal, batch.settings, of_array)
+    return lambda goal: played(task, goal, batch.settings, of_array)
 
 
 def _walking(worker: Worker, task: Task[Any], batch: Batch) -> Episode:

@@ -39,6 +39,7 @@ class Worker:
             book=book,
             lowest=np.zeros(1),
         )
+        self.parts = parts[0], parts[1]
         what = f"learners of kind {batch.kind.kind}"
         self.kernels: Kernels = kernels_for(self.agent, parts[0], parts[1], what)
         self._room = room_for(typeof(self.agent))
