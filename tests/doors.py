@@ -252,6 +252,12 @@ def share(value: object) -> str:
     return right_if(number is not None and 0 <= number <= 1)
 
 
+def flipping(value: object) -> str:
+    """Take 0; of other shares it depends on the engine."""
+    number = _number(value)
+    return WRONG if number is None or not 0 <= number <= 1 else RIGHT if number == 0 else EITHER
+
+
 def finite(value: object) -> str:
     """Take all numbers that a float can hold."""
     number = _number(value)
@@ -632,6 +638,7 @@ SETTINGS: Rows = {
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
     "network": row("recurrent", words("recurrent")),
+    "flip": row(0.0, flipping),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
@@ -1292,7 +1299,9 @@ def machinery() -> list[Door]:
             "settings": settings, "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
             "numbers": row({"alpha_h": 0.5}, some(dict)),
         }),
-        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
+        Door("distal.check_learner", distal.check_learner, {
+            "learner": row(RULE, some(distal.Rule, HillClimbing)),
+        }),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
         Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {
