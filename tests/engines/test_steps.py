@@ -116,7 +116,7 @@ def some_batch(name: str, kind: str, number: int) -> Batch:
             hidden=int(rng.integers(1, 40)),
             steps=int(rng.integers(1, 50)),
             neurons=str(rng.choice(list(NEURONS))),
-            **readings,
+            **readings,  # type: ignore[arg-type]
         ),
         episodes=episodes,
         resample=[None, 1, 3][rng.integers(3)],

@@ -1,7 +1,7 @@
 """CartPole, MountainCar and Acrobot as compiled tasks, from their equations, as Gymnasium has them.
 
-States are 64-bit floats. What is observed is rounded to 32 bits, as Gymnasium's arrays are. The sine and the
-cosine come from the C library, NumPy's from NumPy, so that a step may differ from Gymnasium's by the last bits.
+States are 64-bit floats. What is observed is rounded to 32 bits, as Gymnasium's arrays are. Sines and
+cosines come from the C library, Gymnasium's mostly from NumPy, so that a step may differ in the last bits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOTAL, MOMENT = POLE + CART, POLE * HALF
 LEAN, EDGE = 12 * 2 * math.pi / 360, 2.4
 
 
-def cart_pole_reset(random, goal):  # type: ignore[no-untyped-def]
+def cart_pole_reset(random: Any, goal: int) -> Any:
     """Begin near the middle, upright."""
     state = (
         -0.05 + 0.1 * random[0], -0.05 + 0.1 * random[1], -0.05 + 0.1 * random[2], -0.05 + 0.1 * random[3],
@@ -33,7 +33,7 @@ def cart_pole_reset(random, goal):  # type: ignore[no-untyped-def]
     return state, (np.float32(state[0]), np.float32(state[1]), np.float32(state[2]), np.float32(state[3]))
 
 
-def cart_pole_step(state, action):  # type: ignore[no-untyped-def]
+def cart_pole_step(state: Any, action: int) -> Any:
     """Push the cart to the left or to the right."""
     x, speed, angle, turning = state
     force = FORCE if action == 1 else -FORCE
@@ -53,13 +53,13 @@ def cart_pole_step(state, action):  # type: ignore[no-untyped-def]
 LEFT, RIGHT, FASTEST, TOP = -1.2, 0.6, 0.07, 0.5
 
 
-def mountain_car_reset(random, goal):  # type: ignore[no-untyped-def]
+def mountain_car_reset(random: Any, goal: int) -> Any:
     """Begin in the valley, at rest."""
     state = (-0.6 + 0.2 * random[0], 0.0)
     return state, (np.float32(state[0]), np.float32(state[1]))
 
 
-def mountain_car_step(state, action):  # type: ignore[no-untyped-def]
+def mountain_car_step(state: Any, action: int) -> Any:
     """Push to the left, not at all, or to the right."""
     position, speed = state
     speed += (action - 1) * 0.001 + math.cos(3 * position) * (-0.0025)
@@ -77,7 +77,7 @@ def mountain_car_step(state, action):  # type: ignore[no-untyped-def]
 DT, MOST_1, MOST_2 = 0.2, 4 * math.pi, 9 * math.pi
 
 
-def _changes(first, second, speed_1, speed_2, torque):  # type: ignore[no-untyped-def]
+def _changes(first: float, second: float, speed_1: float, speed_2: float, torque: float) -> Any:
     """Return how fast the two angles and their speeds change."""
     d1 = 0.25 + (1.0 + 0.25 + 2 * 0.5 * math.cos(second)) + 1.0 + 1.0
     d2 = (0.25 + 0.5 * math.cos(second)) + 1.0
@@ -94,7 +94,7 @@ def _changes(first, second, speed_1, speed_2, torque):  # type: ignore[no-untype
     return speed_1, speed_2, -(d2 * faster_2 + phi1) / d1, faster_2
 
 
-def _around(angle):  # type: ignore[no-untyped-def]
+def _around(angle: float) -> float:
     """Return an angle between -π and π."""
     while angle > math.pi:
         angle -= 2 * math.pi
@@ -103,7 +103,7 @@ def _around(angle):  # type: ignore[no-untyped-def]
     return angle
 
 
-def _seen(state):  # type: ignore[no-untyped-def]
+def _seen(state: Any) -> Any:
     """Return the cosines and sines of the angles, and the speeds."""
     return (
         np.float32(math.cos(state[0])), np.float32(math.sin(state[0])), np.float32(math.cos(state[1])),
@@ -111,7 +111,7 @@ def _seen(state):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-def acrobot_reset(random, goal):  # type: ignore[no-untyped-def]
+def acrobot_reset(random: Any, goal: int) -> Any:
     """Begin hanging down, almost at rest."""
     state = (
         float(np.float32(-0.1 + 0.2 * random[0])), float(np.float32(-0.1 + 0.2 * random[1])),
@@ -120,7 +120,7 @@ def acrobot_reset(random, goal):  # type: ignore[no-untyped-def]
     return state, _seen(state)
 
 
-def acrobot_step(state, action):  # type: ignore[no-untyped-def]
+def acrobot_step(state: Any, action: int) -> Any:
     """Turn the middle joint: a step of Runge and Kutta's method of fourth order."""
     torque = action - 1.0
     a, b, c, d = state
@@ -141,7 +141,8 @@ def acrobot_step(state, action):  # type: ignore[no-untyped-def]
 
 TASKS: dict[str, Mapping[str, Any]] = {
     "CartPole": {
-        "reset": cart_pole_reset, "step": cart_pole_step, "actions": 2, "draws": 4, "steps": 500, "target": -475,
+        "reset": cart_pole_reset, "step": cart_pole_step, "actions": 2, "draws": 4, "steps": 500,
+        "target": -475,
         "low": (-2 * EDGE, -FAR, -2 * LEAN, -FAR), "high": (2 * EDGE, FAR, 2 * LEAN, FAR),
     },
     "MountainCar": {
@@ -173,6 +174,6 @@ def classic_task(name: str, encode: object = None) -> CompiledTask:
     # Bounds are those of what is seen, which is rounded to 32 bits.
     for bound in ("low", "high"):
         given[bound] = tuple(float(np.float32(one)) for one in given[bound])
-    made = CompiledTask(**given, name=f"{PREFIX}{known}", encode=encode)  # type: ignore[arg-type]
+    made = CompiledTask(**given, name=f"{PREFIX}{known}", encode=encode)
     made.recipe = {"kind": "compiled", "name": known}
     return made

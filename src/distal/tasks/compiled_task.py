@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, function, instance, integer, number, sequence, shown, text
+from distal.base.checks import InputError, function, instance, integer, number, shown, text
 from distal.model import draws
 from distal.model.draws import MAX_SEED
 from distal.model.settings import MAX_OUTPUTS, MAX_STEPS, Settings
@@ -124,7 +124,12 @@ class CompiledTask(Task["CompiledWalk"]):
             raise InputError(
                 f"reset and step cannot be compiled: {type(error).__name__}: {line[:200]}"
             ) from None
-        if not isinstance(begun, tuple) or len(begun) != 2 or not isinstance(stepped, tuple) or len(stepped) != 4:
+        if (
+            not isinstance(begun, tuple)
+            or len(begun) != 2
+            or not isinstance(stepped, tuple)
+            or len(stepped) != 4
+        ):
             raise InputError(
                 f"reset gives {shown(begun)} and step {shown(stepped)}, expected (state, observation) and "
                 "(state, observation, reward, end)"
@@ -132,8 +137,8 @@ class CompiledTask(Task["CompiledWalk"]):
         for what, one, other in zip(("state", "observation"), begun, stepped, strict=False):
             if not isinstance(one, tuple) or typeof(one) != typeof(other):
                 raise InputError(
-                    f"the {what} of reset is {shown(one)}, that of step {shown(other)}; expected tuples of the "
-                    "same types, so begin with 0.0 where fractions follow"
+                    f"the {what} of reset is {shown(one)}, that of step {shown(other)}; expected tuples of "
+                    "the same types, so begin with 0.0 where fractions follow"
                 )
 
     def _look(self) -> Iterator[tuple[float, ...]]:
@@ -249,9 +254,7 @@ def _compiled(function: Callable[..., Any], made: dict[Callable[..., Any], Any])
             if isinstance(known.get(name), FunctionType):
                 known[name] = _compiled(known[name], made)
         plain: Any = function
-        own = FunctionType(
-            plain.__code__, known, plain.__name__, plain.__defaults__, plain.__closure__
-        )
+        own = FunctionType(plain.__code__, known, plain.__name__, plain.__defaults__, plain.__closure__)
         own.__module__, own.__qualname__ = plain.__module__, plain.__qualname__
         made[function] = njit(error_model="numpy")(own)
     return made[function]

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from distal.base.checks import InputError, flag, function, instance, sequence, shown
 from distal.model.maze import Maze
-from distal.tasks.encoders import Encoder
 from distal.tasks.classic_control import PREFIX, classic_task
+from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvError, EnvTask, Measure
 from distal.tasks.mazes import MazeTask
 from distal.tasks.naming import is_name, may_be_imported, package_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numba.core import event
@@ -25,11 +25,9 @@ _CACHE_LINE = 16  # integers: what threads write to often lies this far apart
 _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 
-def run_compiled(
-    batch: Batch, plan: Plan, book: Book, workers: int | None, progress: Progress | None
-) -> int:
+def run_compiled(batch: Batch, plan: Plan, book: Book, workers: int | None, progress: Progress | None) -> int:
     """Run all trials of a batch in a compiled task; return how many episodes were cut off."""
-    task: CompiledTask = batch.task
+    task = cast(CompiledTask, batch.task)
     count = min(workers or available_cores(), len(batch))
     crew = [_Hand(batch, plan, book) for _ in range(count)]
     kernel, announcement = trials_for(
@@ -71,7 +69,8 @@ class _Hand:
         encoding = encoding_of(batch.task.encoder)
         assert encoding is not None  # noqa: S101 - the bounds of a compiled task are floats
         self.batch, self.worker = batch, Worker(batch, plan, book, encoding)
-        self.random, self.words = np.zeros(batch.task.draws), np.zeros(32, np.uint32)
+        self.task = cast(CompiledTask, batch.task)
+        self.random, self.words = np.zeros(self.task.draws), np.zeros(32, np.uint32)
 
     def run(self, kernel: Any, first: int, last: int, stop: NDArray[Any], counter: NDArray[Any]) -> None:
         """Run trials first … last − 1."""
@@ -83,5 +82,5 @@ class _Hand:
         if counter[WRONG]:
             with named_in_errors(batch, int(counter[TRIAL])):
                 if counter[WRONG] == OUT_OF_BOUNDS:
-                    numbers_of(batch.task.space, tuple(worker.agent.encoding.values.tolist()))
+                    numbers_of(self.task.space, tuple(worker.agent.encoding.values.tolist()))
                 check_reward(float(worker.now["ep"][0]))

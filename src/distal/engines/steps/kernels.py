@@ -115,7 +115,10 @@ def trials_for(
     trials(address, first, last, learner, goal, seed, steps, random, words, stop, done): trials first …
     last − 1; goal (trials, phases), random and words room for the numbers of an episode, done what it counts.
     """
-    return _trials(typeof(agent), network, learner, task.reset, task.step, task.compiled, what)
+    made: tuple[Callable[..., None], Announcement] = _trials(
+        typeof(agent), network, learner, task.reset, task.step, task.compiled, what
+    )
+    return made
 
 
 @cache
@@ -129,7 +132,7 @@ def _trials(kind, network, learner, reset, step, compiled, what):
         k = 0
         for one in literal_unroll(observation):
             values[k] = one
-            k += 1
+            k += 1  # noqa: SIM113 - Numba unrolls no enumerate
 
     def trials(address, first, last, learner, goal, seed, steps, random, words, stop, done):
         agent = held(address)
