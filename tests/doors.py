@@ -587,6 +587,16 @@ def env() -> MazeEnv:
     return made
 
 
+def at_rest(random: Any, goal: int) -> Any:
+    """Begin a compiled task in which nothing happens."""
+    return (0.5,), (0.5,)
+
+
+def stays(state: Any, action: int) -> Any:
+    """Do nothing."""
+    return state, state, 1.0, False
+
+
 def task() -> EnvTask:
     """Return an environment as a task."""
     return EnvTask(env())
@@ -1364,6 +1374,13 @@ def machinery() -> list[Door]:
             "key": row(None, none_or(lambda key: EITHER if callable(key) else WRONG)),
             "limit": row(20, lambda most: EITHER if whole(1, 15)(most) == RIGHT else whole(1, 2**21)(most)),
             "progress": PROGRESS,
+        }),
+        Door("distal.compiled_task", distal.compiled_task, {
+            "reset": row(at_rest, never), "step": row(stays, never), "actions": row(2, whole(1, 2**12)),
+            "low": row((0.0,), either), "high": row((1.0,), either), "encode": row("bins:3", none_or(either)),
+            "draws": row(1, whole(1, 1_000)), "goals": row(1, whole(1, 1_000)),
+            "steps": row(5, none_or(whole(1, 10_000))), "target": row(None, none_or(finite)),
+            "name": row("rest", none_or(title)),
         }),
         Door("distal.EnvTask", EnvTask, {
             "env": (env, never), "args": row(None, none_or(some(dict))), "options": row([{}], some(list)),

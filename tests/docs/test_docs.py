@@ -43,6 +43,7 @@ DOCUMENTS = [
     "docs/own-loop.md",
     "docs/own-maze.md",
     "docs/own-task.md",
+    "docs/compiled-task.md",
     "docs/progress.md",
     "docs/readings.md",
     "docs/searching.md",

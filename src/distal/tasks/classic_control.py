@@ -156,7 +156,7 @@ TASKS: dict[str, Mapping[str, Any]] = {
 }  # fmt: skip
 
 
-def classic_task(name: str, encode: object = None) -> CompiledTask:
+def classic_task(name: str, encode: Any = None) -> CompiledTask:
     """Return one of the tasks.
 
     Args:

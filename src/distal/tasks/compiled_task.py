@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -84,8 +84,7 @@ class CompiledTask(Task["CompiledWalk"]):
     @cached_property
     def compiled(self) -> tuple[Any, Any]:
         """The two functions, compiled by Numba when they are first called."""
-        made: dict[Callable[..., Any], Any] = {}
-        return _compiled(self.reset, made), _compiled(self.step, made)
+        return _both(self.reset, self.step)
 
     def begin(self, goal: int, settings: Settings) -> CompiledWalk:
         """Begin the next episode of the trial."""
@@ -242,6 +241,13 @@ def compiled_task(
     )  # fmt: skip
     made.check_types()
     return made
+
+
+@lru_cache(maxsize=16)
+def _both(reset: Callable[..., Any], step: Callable[..., Any]) -> tuple[Any, Any]:
+    """Return two functions, compiled once for all tasks that are made of them."""
+    made: dict[Callable[..., Any], Any] = {}
+    return _compiled(reset, made), _compiled(step, made)
 
 
 def _compiled(function: Callable[..., Any], made: dict[Callable[..., Any], Any]) -> Any:

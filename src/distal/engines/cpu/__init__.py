@@ -66,15 +66,19 @@ def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
 class Announcement(event.Listener):  # type: ignore[misc]
     """Says once that kernels are being compiled, which takes some seconds; what was kept is only loaded."""
 
-    def __init__(self, what: str, *kernels: Callable[..., Any]) -> None:
-        self.what, self.kernels = what, kernels
+    def __init__(self, what: str, *kernels: Callable[..., Any], kept: bool = True) -> None:
+        self.what, self.kernels, self.kept = what, kernels, kept
         self.said = False
 
     def on_start(self, event: Any) -> None:
         """Speak up if it is a kernel itself, not one of the functions it is made of."""
         if not self.said and any(event.data["dispatcher"] is kernel for kernel in self.kernels):
             self.said = True
-            once = "" if cache.folder() is None else "; this is done once and kept for later runs"
+            once = (
+                ""
+                if not self.kept or cache.folder() is None
+                else "; this is done once and kept for later runs"
+            )
             _log.warning("compiling %s%s", self.what, once)
 
     def on_end(self, event: Any) -> None:

@@ -171,11 +171,12 @@ def _trials(kind, network, learner, reset, step, compiled, what):
                 done[EPISODES] += 1
 
     made = njit(error_model="numpy", nogil=True)(trials)
-    if reset.__module__.startswith("distal."):  # what others write may be made of anything
+    ours = reset.__module__.startswith("distal.")
+    if ours:  # what others write may be made of anything
         parts = (str(kind), reset.__qualname__, step.__qualname__, *_parts(network, learner))
         key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         kept.keep_compiled(made, key=key, ours=_folder(key))
-    return made, Announcement(f"engine steps for {what}", made)
+    return made, Announcement(f"engine steps for {what}", made, kept=ours)
 
 
 def _folder(key: str) -> Path | None:
