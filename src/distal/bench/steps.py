@@ -133,7 +133,7 @@ def _steps(name: str, batch: Batch) -> int:
 
     taken = 0
 
-    class Counted(gymnasium.Wrapper):  # type: ignore[type-arg]
+    class Counted(gymnasium.Wrapper):
         """An environment that counts its steps."""
 
         def step(self, action: Any) -> Any:
