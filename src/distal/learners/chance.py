@@ -7,14 +7,11 @@ a trial begins with the same network as that of a rule or a climber.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from distal.learners.learner import Learner, Memory, Trial
 from distal.networks.episode import Episode
 from distal.networks.network import Network
-
-if TYPE_CHECKING:
-    from distal.learners.compiled import CompiledLearner
 
 NUMBERS = ("alpha_h", "alpha_o")
 
@@ -41,15 +38,9 @@ class Chance(Learner):
     key: ClassVar[str] = "random_weights"
     bare: ClassVar[bool] = True
     file_format: ClassVar[str] = "distal-chance"
+    compiled: ClassVar[str | None] = "distal.learners.compiled_chance"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
-
-    @classmethod
-    def compiled(cls) -> CompiledLearner:
-        """Return its compiled part."""
-        from distal.learners.compiled_chance import compiled  # noqa: PLC0415 - imports Numba
-
-        return compiled
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Draw fresh weights, whatever happened."""

@@ -29,8 +29,6 @@ from distal.networks.network import Network, Weights, ordered_sum
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from distal.learners.compiled import CompiledLearner
-
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
 _PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
@@ -156,6 +154,7 @@ class Rule(Learner):
     label: ClassVar[str] = "rule"
     key: ClassVar[str] = "rule"
     file_format: ClassVar[str] = "distal-rule"
+    compiled: ClassVar[str | None] = "distal.learners.compiled_dsp"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (ROWS, len(NUMBERS))
     discrete_genes: ClassVar[str] = "delta_w"
@@ -175,13 +174,6 @@ class Rule(Learner):
             changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(changes))
         object.__setattr__(self, "delta_w", changes)
         super().__post_init__()
-
-    @classmethod
-    def compiled(cls) -> CompiledLearner:
-        """Return its compiled part."""
-        from distal.learners.compiled_dsp import compiled  # noqa: PLC0415 - imports Numba
-
-        return compiled
 
     @cached_property
     def packed(self) -> bytes:

@@ -8,16 +8,13 @@ move, the first episode of a phase runs the best weights as they are, to measure
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from distal.learners.learner import Learner, Memory, Trial, flipped
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
-
-if TYPE_CHECKING:
-    from distal.learners.compiled import CompiledLearner
 
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
 
@@ -52,16 +49,10 @@ class HillClimbing(Learner):
     key: ClassVar[str] = "hill_climbing"
     bare: ClassVar[bool] = True
     file_format: ClassVar[str] = "distal-climber"
+    compiled: ClassVar[str | None] = "distal.learners.compiled_hill_climbing"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
-
-    @classmethod
-    def compiled(cls) -> CompiledLearner:
-        """Return its compiled part."""
-        from distal.learners.compiled_hill_climbing import compiled  # noqa: PLC0415 - imports Numba
-
-        return compiled
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Replace the best if the episode was strictly better, and try noise on the best."""

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 from numpy.typing import NDArray
 
@@ -24,9 +24,6 @@ from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
-
-if TYPE_CHECKING:
-    from distal.learners.compiled import CompiledLearner
 
 _LONGEST_NAME = 200
 
@@ -112,6 +109,8 @@ class Learner(ABC):
         genes: How many discrete and continuous genes it has; None: nothing to evolve.
         discrete_genes: What its discrete genes are called in tables, before their number.
         ignores: The readings that mean nothing to it.
+        compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
+            `CompiledLearner`; None if there is none. A class that inherits from another says it anew.
     """
 
     name: str
@@ -125,6 +124,7 @@ class Learner(ABC):
     genes: ClassVar[tuple[int, int] | None] = None
     discrete_genes: ClassVar[str] = "discrete"
     ignores: ClassVar[tuple[str, ...]] = ()
+    compiled: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         for name in self.names:
@@ -146,14 +146,6 @@ class Learner(ABC):
         Returns:
             The weights of the next episode, and whatever else the learner remembers.
         """
-
-    @classmethod
-    def compiled(cls) -> CompiledLearner | None:
-        """Return what engine steps runs in place of this very class, if there is compiled code for it.
-
-        A class that inherits from another does not inherit its compiled part.
-        """
-        return None
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -142,7 +142,7 @@ _OURS = {reading: tuple(row) for reading, row in words().items()}
 
 
 def unknown_to(who: str, settings: Any) -> str | None:
-    """Return why "cpu", "gpu", "steps" or "page" cannot compute with settings, and what to do; None if it can."""
+    """Return why an engine, or "page", cannot compute with settings, and what to do; None if it can."""
     for name, row in words().items():
         value, known = getattr(settings, name), row.known_to(who)
         if who in row.compiled and value not in known:

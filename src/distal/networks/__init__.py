@@ -66,7 +66,7 @@ def register(kind: type[N]) -> type[N]:
     if taken is not kind:
         raise InputError(f"kind {kind.kind!r} of {kind.__name__} is that of {taken.__name__}; choose another")
     if kind.kind not in NETWORKS:
-        NETWORK.add(kind.kind, kind.label, ("steps",) if "compiled" in vars(kind) else ())
+        NETWORK.add(kind.kind, kind.label, ("steps",) if vars(kind).get("compiled") else ())
     NETWORKS[kind.kind] = kind
     return kind
 

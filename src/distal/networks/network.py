@@ -30,7 +30,6 @@ from distal.model.settings import MAX_INPUTS, MAX_OUTPUTS, Settings
 from distal.model.traces import Activations
 
 if TYPE_CHECKING:
-    from distal.networks.compiled import CompiledNetwork
     from distal.networks.episode import Episode
 
 Hidden = NDArray[Any]  # what hidden neurons pass on: 0 or 1, or a float32 in [0, 1]
@@ -86,6 +85,8 @@ class Network(ABC):
         label: What people call it.
         scales: The numbers that it takes from a learner's, by name, and the value where a learner
             has none.
+        compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
+            `CompiledNetwork`; None if there is none. A class that inherits from another says it anew.
 
     Raises:
         InputError: If a number is out of its range, or a scale is none of this network's.
@@ -94,6 +95,7 @@ class Network(ABC):
     kind: ClassVar[str]
     label: ClassVar[str]
     scales: ClassVar[Mapping[str, float]] = {}
+    compiled: ClassVar[str | None] = None
 
     def __init__(
         self,
@@ -155,14 +157,6 @@ class Network(ABC):
         """
 
     # ------------------------------------------------------------------ and what follows from them
-
-    @classmethod
-    def compiled(cls) -> CompiledNetwork | None:
-        """Return what engine steps runs in place of this very class, if there is compiled code for it.
-
-        A class that inherits from another does not inherit its compiled part.
-        """
-        return None
 
     @property
     def blocks(self) -> tuple[int, ...]:

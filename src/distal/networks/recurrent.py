@@ -34,7 +34,6 @@ from distal.networks.network import (
 )
 
 if TYPE_CHECKING:
-    from distal.networks.compiled import CompiledNetwork
     from distal.networks.episode import Episode
 
 
@@ -87,14 +86,8 @@ class Recurrent(Network):
 
     kind: ClassVar[str] = "recurrent"
     label: ClassVar[str] = "the paper's recurrent network"
+    compiled: ClassVar[str | None] = "distal.networks.compiled_recurrent"
     scales: ClassVar[Mapping[str, float]] = {"alpha_h": 0.2, "alpha_o": 0.2}
-
-    @classmethod
-    def compiled(cls) -> CompiledNetwork:
-        """Return its compiled part."""
-        from distal.networks.compiled_recurrent import compiled  # noqa: PLC0415 - imports Numba
-
-        return compiled
 
     @property
     def columns(self) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from distal.engines.engine import Engine, Progress, checked_call
 from distal.engines.steps.agent import Book, Plan, book_of, plan_of
 from distal.engines.steps.compiled_trials import run_compiled
 from distal.engines.steps.walks import encoding_for, run_trial
-from distal.engines.steps.worker import Worker, network_of
+from distal.engines.steps.worker import Worker, network_of, part_of
 from distal.model.readings import unknown_to
 from distal.networks import NETWORKS
 from distal.tasks.compiled_task import CompiledTask
@@ -41,8 +41,7 @@ class Steps(Engine):
             return unknown
         network = NETWORKS[batch.settings.network]
         for what, kind in (("networks", network), ("learners", batch.kind)):
-            # What inherits from another kind has another step or update, and no part of its own.
-            if "compiled" not in vars(kind) or kind.compiled() is None:
+            if part_of(kind) is None:
                 return f"engine steps has no code for {what} of kind {kind.kind!r}; use engine reference"
         return None
 

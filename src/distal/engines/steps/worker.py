@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 from numba import typeof
 
@@ -10,6 +13,7 @@ from distal.engines.steps.agent import Agent, Book, Plan
 from distal.engines.steps.encoding import Encoding
 from distal.engines.steps.held import room_for
 from distal.engines.steps.kernels import Kernels, kernels_for
+from distal.learners import Learner
 from distal.networks import Network, network_for
 from distal.networks.compiled import running
 
@@ -26,9 +30,7 @@ class Worker:
 
     def __init__(self, batch: Batch, plan: Plan, book: Book, encoding: Encoding) -> None:
         network = network_of(batch)
-        parts = network.compiled(), batch.kind.compiled()
-        assert parts[0] is not None  # noqa: S101 - the engine supports the batch
-        assert parts[1] is not None  # noqa: S101
+        parts = part_of(type(network)), part_of(batch.kind)
         self.agent = Agent(
             running=running(network),
             network=parts[0].make(network),
@@ -39,7 +41,7 @@ class Worker:
             book=book,
             lowest=np.zeros(1),
         )
-        self.parts = parts[0], parts[1]
+        self.parts = parts
         what = f"learners of kind {batch.kind.kind}"
         self.kernels: Kernels = kernels_for(self.agent, parts[0], parts[1], what)
         self._room = room_for(typeof(self.agent))
@@ -61,6 +63,15 @@ class Worker:
         """End an episode, and learn from it."""
         self.now["ep"] = ep
         self.kernels.end(self.address)
+
+
+def part_of(kind: type[Network] | type[Learner]) -> Any:
+    """Return the compiled part of a network or a learner, None if it has none.
+
+    What inherits from another kind has another step or update, and has to name a part of its own.
+    """
+    module = vars(kind).get("compiled")
+    return None if module is None else import_module(module).compiled
 
 
 def network_of(batch: Batch) -> Network:
