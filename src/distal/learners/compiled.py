@@ -1,10 +1,10 @@
 """The compiled part of a learner: what engine steps calls in its place.
 
 A learner names the module that holds one in its attribute `compiled`: a `CompiledLearner` of that name,
-functions in Numba's subset of Python. They take `own`, arrays of the learner's own for one network (traces, best weights, whatever it keeps,
-32-bit or 64-bit), `given`, all learners of a batch as arrays, and `running`, a network at work
-(`networks.compiled.Running`), whose weights they change. `running.now[0]` has the seed of the trial, the
-number of the learner in `given`, the episode, the step and the EP.
+functions in Numba's subset of Python. They take `own`, arrays of the learner's own for one network (traces,
+best weights, whatever it keeps, 32-bit or 64-bit), `given`, all learners of a batch as arrays, and `running`,
+a network at work (`networks.compiled.Running`), whose weights they change. `running.now[0]` has the seed of
+the trial, the number of the learner in `given`, the episode, the step and the EP.
 
     compiled = CompiledLearner(given, make, fresh, begin, step, update)
 

@@ -1,8 +1,8 @@
 """The compiled part of a network: what engine steps calls in its place.
 
 A network names the module that holds one in its attribute `compiled`: a `CompiledNetwork` of that name,
-functions in Numba's subset of Python that are told of a network at work, a `Running`. All matrices lie by source there, (columns, neurons),
-so that the neurons that one source reaches are neighbours.
+functions in Numba's subset of Python that are told of a network at work, a `Running`. All matrices lie by
+source there, (columns, neurons), so that the neurons that one source reaches are neighbours.
 
 A learner knows a network by `Running` alone, so that any compiled learner trains any compiled network.
 """
