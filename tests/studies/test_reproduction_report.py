@@ -227,6 +227,7 @@ def rgb(colour: str) -> str:
 
 def test_a_phone_needs_no_sideways_scrolling_and_shows_intervals(opened: Open) -> None:
     page = opened(width=390)
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     over = """[...document.querySelectorAll(".numbers td")].filter(cell => {
         const box = cell.getBoundingClientRect();
