@@ -180,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not args.table:
         asked = {"version": __version__, "maze": args.maze, "runs": args.runs, "seed": args.seed}
         if {name: kept.get(name) for name in asked} != asked:
-            kept = {**asked, "machine": engines.machine_of(engines.resolve(args.engine)), "ways": {}}
+            kept = {**asked, "machine": engines.machine_of(engines.load(args.engine).name), "ways": {}}
         for budget in map(float, args.budgets.split(",")):
             for name in args.ways.split(","):
                 found = kept["ways"].setdefault(name, {})

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from distal import engines, learners
 from distal._version import __version__
 from distal.base.machine import machine
-from distal.base.significance import holm, mean_interval, paired, share_interval
+from distal.base.significance import holm, mean_interval, paired
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.behaviour import Behaviour
@@ -36,7 +36,7 @@ from distal.model.draws import child_seed
 from distal.model.maze import maze, t_maze, triple_t_maze
 from distal.model.readings import NEURONS, READINGS
 from distal.model.settings import SettingsDict
-from distal.studies.intervals import Curve
+from distal.studies.intervals import Curve, Interval
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
 
@@ -159,14 +159,12 @@ def score(ep: EPs, measure: Measure, place: Place = HOME) -> NDArray[np.float64]
 
 def mean(values: NDArray[Any]) -> dict[str, float]:
     """Return a mean with its interval, by Student's t."""
-    low, high = mean_interval(values.astype(np.float64))
-    return {"value": float(values.mean()), "low": low, "high": high}
+    return Interval(float(values.mean()), *mean_interval(values.astype(np.float64))).to_dict()
 
 
 def share(which: NDArray[np.bool_]) -> dict[str, float]:
     """Return a share with Wilson's interval."""
-    low, high = share_interval(int(which.sum()), which.size)
-    return {"value": float(which.mean()), "low": low, "high": high}
+    return Interval.share(which).to_dict()
 
 
 def gap(own: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, float]:

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from notebook_pages import write_page
@@ -59,7 +60,7 @@ def prepare(docs: Path, folder: Path) -> None:
             text = text.replace(COMMANDS, commands())
         text = FIGURE.sub(lambda found: inlined(docs / found[2], found[1]), text)
         page = path.relative_to(folder)
-        path.write_text(LINK.sub(lambda found, page=page: link(found, page), text), encoding="utf-8")
+        path.write_text(LINK.sub(partial(link, page=page), text), encoding="utf-8")
 
 
 def inlined(path: Path, caption: str) -> str:

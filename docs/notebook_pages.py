@@ -10,12 +10,16 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from distal.base.checks import InputError
 
-PICTURES = {"image/svg+xml": ("svg", str.encode), "image/png": ("png", base64.b64decode)}
+PICTURES: dict[str, tuple[str, Callable[[str], bytes]]] = {
+    "image/svg+xml": ("svg", str.encode),
+    "image/png": ("png", base64.b64decode),
+}
 OUTPUT = "{.text .output}"  # the style sheet tells it from code by the second class
 TERMINAL = re.compile(r"\x1b\[[0-9;]*m")
 

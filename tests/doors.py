@@ -252,6 +252,12 @@ def share(value: object) -> str:
     return right_if(number is not None and 0 <= number <= 1)
 
 
+def flipping(value: object) -> str:
+    """Take 0; of other shares it depends on the engine."""
+    number = _number(value)
+    return WRONG if number is None or not 0 <= number <= 1 else RIGHT if number == 0 else EITHER
+
+
 def finite(value: object) -> str:
     """Take all numbers that a float can hold."""
     number = _number(value)
@@ -625,12 +631,14 @@ def fields_of(right: Mapping[str, Any], **oracles: Oracle) -> Rows:
 PANDAS = importlib.util.find_spec("pandas") is not None
 AX: Rows = {"ax": row(None, none_or(never))}
 SEED = row(0, whole(0, 2**64 - 1))
+INPUTS, OUTPUTS = whole(1, 2**20, quick=256), whole(1, 2**12, quick=256)
 SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)),
     "steps": row(3, whole(1, 10_000)),
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
     "network": row("recurrent", words("recurrent")),
+    "flip": row(0.0, flipping),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {
@@ -651,7 +659,7 @@ EVALUATION: Rows = {
 }  # fmt: skip
 NO_TASK = row(None, none_or(never))  # there is a maze already
 PLASTIC: Rows = {
-    "learner": LEARNER, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+    "learner": LEARNER, "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
     "task": row(None, none_or(never)), "seed": SEED, "resample": NUMBERS["resample"],
     "switch": NUMBERS["resample"], "settings": row(SHORT, none_or(one(Settings))),
 }  # fmt: skip
@@ -786,6 +794,9 @@ LAKE: Rows = {  # an environment and how it becomes a task
     "starts": row(2, none_or(whole(1, 1_000, quick=3))),
     "ep": row(None, none_or(function)),
     "key": row(None, none_or(function)),
+    "wrap": row(None, either),
+    "actions": row(None, none_or(never)),
+    "scale": row(None, none_or(whole(1, 10_000))),
 }
 UNIT, OTHERS = row(0.5, share), row((), either)
 ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
@@ -1278,17 +1289,19 @@ def machinery() -> list[Door]:
             "task": row(Aim(TASK, 1), never), "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
         }),
         Door("distal.networks.Recurrent", Recurrent, {
-            "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+            "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
             "settings": row(SHORT, none_or(one(Settings))), **ALPHAS,
         }),
         Door("distal.networks.Network.fresh_weights", Recurrent().fresh_weights, {
             "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
         }),
         Door("distal.networks.network_for", networks.network_for, {
-            "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+            "settings": settings, "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
             "numbers": row({"alpha_h": 0.5}, some(dict)),
         }),
-        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
+        Door("distal.check_learner", distal.check_learner, {
+            "learner": row(RULE, some(distal.Rule, HillClimbing)),
+        }),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
         Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {
@@ -1346,7 +1359,7 @@ def machinery() -> list[Door]:
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),
         Door("distal.tabulate", tabulate, {
-            **{name: LAKE[name] for name in ("encode", "starts")},
+            **{name: LAKE[name] for name in ("encode", "starts", "wrap", "actions", "scale")},
             "env": row(partial(gymnasium.make, "FrozenLake-v1", is_slippery=False), never),
             "key": row(None, none_or(lambda key: EITHER if callable(key) else WRONG)),
             "limit": row(20, lambda most: EITHER if whole(1, 15)(most) == RIGHT else whole(1, 2**21)(most)),
@@ -1355,7 +1368,7 @@ def machinery() -> list[Door]:
         Door("distal.EnvTask", EnvTask, {
             "env": (env, never), "args": row(None, none_or(some(dict))), "options": row([{}], some(list)),
             "encode": row("bits", none_or(never)),
-            **{name: LAKE[name] for name in ("starts", "ep")},
+            **{name: LAKE[name] for name in ("starts", "ep", "wrap", "actions", "scale")},
         }),
         Door("distal.EnvTask.begin", method(task, "begin"), {
             "goal": row(0, whole(0, 0)), "settings": settings,
@@ -1416,6 +1429,14 @@ NO_DOOR = {
             "distal.CMA.memory", "distal.Islands.memory",
         ),
         "for a search of one's own to override; called by the package alone",
+    ),
+    **dict.fromkeys(
+        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps")),
+        "for an engine to override; a Runner checks what it hands on",
+    ),
+    **dict.fromkeys(
+        ("distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of"),
+        "called by the package alone",
     ),
     **dict.fromkeys(
         (

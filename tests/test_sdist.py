@@ -14,12 +14,11 @@ ROOT = Path(__file__).parent.parent
 # Quick ones that compile nothing, and those that read files from outside of the package.
 SOME = (
     "test_imports.py",
-    "test_network.py",
-    "test_bench.py::test_the_document_shows_the_run_that_is_kept",
-    "test_bench.py::test_the_document_names_the_last_tests_on_a_card",
-    "test_docs.py::test_links_within_the_project_lead_somewhere",
-    "test_docs.py::test_the_readmes_two_commands_are_in_the_makefile",
-    "test_docs.py::test_the_results_document_is_what_the_kept_numbers_say",
+    "networks/test_network.py",
+    "bench/test_bench.py::test_the_document_shows_the_run_that_is_kept",
+    "bench/test_bench.py::test_the_document_names_the_last_tests_on_a_card",
+    "docs/test_docs.py::test_links_within_the_project_lead_somewhere",
+    "docs/test_docs.py::test_the_readmes_two_commands_are_in_the_makefile",
 )
 
 

@@ -154,7 +154,7 @@ def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Pa
         "import sys, time\n"
         "import distal.cli, distal.engines.cluster\n"
         "if __name__ == '__main__':\n"
-        "    closing = lambda _: (print('closing', flush=True), time.sleep(60))\n"
+        "    closing = lambda *_, **__: (print('closing', flush=True), time.sleep(60))\n"
         "    distal.engines.cluster.Cluster.shutdown = closing\n"
         "    sys.exit(distal.cli.main())\n"
     )

@@ -13,6 +13,7 @@ import pytest
 import distal
 from distal import InputError, Settings, networks
 from distal.cli import main
+from distal.engines.registry import imported
 from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT
 from distal.networks import Network, Recurrent, State, Sums, Weights, check_network, choose, ordered_sum, psi
 from distal.networks.network import Word
@@ -119,7 +120,7 @@ def test_compiled_engines_and_the_page_refuse_a_network_by_name(tmp_path: Any) -
             [distal.published_rule(1)], np.zeros(1, np.uint64), trials=1, episodes=2,
             task=distal.task_of(T), settings=Settings(network="feedforward"),
         )  # fmt: skip
-        reason = getattr(distal.engines, engine).supports(batch)
+        reason = imported(engine).supports(batch)
         assert reason == f"engine {engine} has no code for network 'feedforward'; use engine reference"
     with pytest.raises(InputError, match="no code for network 'feedforward'"):
         distal.learn("evolved:1", engine="cpu", **SHORT)

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"--save needs a table: {task.no_table or 'this is none'}")
     trials = args.trials * len(task.goals)
     total = args.episodes * trials
-    with options.runner_of(args) as runner, progress("chance", total) as advance:
+    with options.spelled(), options.runner_of(args) as runner, progress("chance", total) as advance:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
             progress=advance, keep_ep=True, **settings,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,7 +31,7 @@ from distal.base.significance import SIGNIFICANT, mean_interval, paired, standar
 from distal.evaluation import row_figures
 from distal.evaluation.result import Result
 from distal.evaluation.usage import LAYERS, Usage
-from distal.learners import find_learner, name_of
+from distal.learners import Learner, find_learner, name_of
 from distal.learners.dsp import NUMBERS, ROWS, Rule
 
 if TYPE_CHECKING:
@@ -378,7 +379,7 @@ def _read_smallest(given: Mapping[str, Any]) -> Smallest:
     )
 
 
-def checked_rule(given: object) -> Rule:
+def checked_rule(given: Learner | str | Path) -> Rule:
     """Return a rule, or the one that a name stands for; other learners have no rows and are refused."""
     learner = find_learner(given)
     if not isinstance(learner, Rule):

@@ -247,7 +247,20 @@ def write_page(
     against: Learner | str | Path | None = None,
     **options: Any,
 ) -> Watched:
-    """Run a trial as `watch` does, write its page to the file `out` and return the trial."""
+    """Run a trial as `watch` does, and write its page.
+
+    Args:
+        out: The file.
+        learner: As in `watch`.
+        against: As in `watch`.
+        **options: As in `watch`.
+
+    Returns:
+        The trial.
+
+    Raises:
+        InputError: If an argument is wrong, or the file cannot be written.
+    """
     out = path("out", out)
     check_target(out, PAGE)
     watched = watch(learner, against, **options)

@@ -37,7 +37,15 @@ from distal.search.fitness import measure
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Evolved
 from distal.studies import pace
-from distal.studies.champion import RECORD, RULE, Champion, ChampionReport, HeldOut
+from distal.studies.champion import (
+    RECORD,
+    RULE,
+    Champion,
+    ChampionReport,
+    HeldOut,
+    read_champion,
+    write_champion,
+)
 from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import SECONDS, Event, Stage, Stages
 from distal.studies.study import Option, Study
@@ -293,12 +301,8 @@ class Champions(Study[Champion]):
         """Return the command that asks for this, with more options, by their names; lists are repeated."""
         budget = f"{self.budget:g}" if float(f"{self.budget:g}") == self.budget else f"{self.budget:.0f}"
         asked: dict[str, object] = {"prize": self.prize, "budget": budget, "seed": self.seed}
-        for name, usual in (
-            ("runs", None),
-            ("held_out", type(self).held_out),
-            ("learner", type(self).learner),
-        ):
-            if getattr(self, name) != usual:
+        for name in ("runs", "held_out", "learner"):
+            if getattr(self, name) != getattr(type(self), name):
                 asked[name] = getattr(self, name)
         parts = ["distal", self.name]
         for name, value in {**asked, **more}.items():
@@ -327,7 +331,7 @@ class Champions(Study[Champion]):
         kept = stages.folder
         if kept is None:
             raise InputError("out is None, expected a folder to keep the search in")
-        stored = Champion.stored(kept)
+        stored = read_champion(kept)
         evolved, contenders = self._search(stages, kept)
         found = self.judged.decode(contenders)
         if stored is None:
@@ -367,7 +371,7 @@ class Champions(Study[Champion]):
             champion = replace(champion, command=stored.command, version=stored.version, engine=stored.engine)
             if champion != stored:
                 raise self._misfit(kept)
-        champion.keep(kept)
+        write_champion(kept, champion)
         return champion
 
     def _misfit(self, kept: Folder) -> InputError:
