@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -40,8 +41,7 @@ from distal.studies.experiments import random_learners
 def run(quick: bool = False) -> Iterator[Row]:
     """Yield every row as it is measured."""
     repeats = 3 if quick else 15
-    yield from _against_reference(repeats, reference_trials=4 if quick else 15)
-    yield _sigmoid(repeats, reference_trials=4 if quick else 15)
+    yield from _published(repeats, trials=4 if quick else 15)
     yield from _learners(repeats)
     yield from wide_and_narrow(partial(cpu.run, workers=1), of_every_kind, repeats)
     yield from _workers(repeats)
@@ -53,46 +53,42 @@ def run(quick: bool = False) -> Iterator[Row]:
         yield _memory()
 
 
-def _both_engines(batch: Batch, repeats: int, reference_trials: int) -> tuple[NDArray[np.float64], float]:
-    """Return the seconds of an episode, on one core by repeat and of the reference engine with few trials."""
-    every = len(batch) // reference_trials
-    few = slice(0, reference_trials * every, every)  # one trial of each rule, in turn towards each goal
-    goal = np.arange(reference_trials, dtype=np.int32) % 8
-    part = Batch(
-        batch.learners, batch.learner[few], goal, batch.seed[few], batch.task, batch.settings, batch.episodes
-    )
+def _against_reference(
+    name: str, words: str, target: float, batch: Batch, repeats: int, trials: int
+) -> tuple[Row, NDArray[np.float64]]:
+    """Return how much faster one core is than the reference engine with a few of the trials.
+
+    Args:
+        name: Of the row.
+        words: What is special about the trials.
+        target: How many times as fast it should be.
+        batch: The trials.
+        repeats: Of all of them.
+        trials: That the reference engine runs too.
+
+    Returns:
+        The row, and the seconds of an episode on one core, by repeat.
+    """
+    every = len(batch) // trials
+    few = slice(0, trials * every, every)  # one trial of each rule, in turn towards each goal
+    goal = np.arange(trials, dtype=np.int32) % 8
+    part = replace(batch, learner=batch.learner[few], goal=goal, seed=batch.seed[few])
     fast = times(partial(cpu.run, batch, workers=1), repeats) / (len(batch) * 100)
-    slow = times(partial(reference.run, part), 1) / (len(part) * 100)
-    return fast, float(slow[0])
+    slow = float(times(partial(reference.run, part), 1)[0]) / (len(part) * 100)
+    what = f"faster than the reference engine, one core, published rules, 100 episodes{words}"
+    note = f"µs an episode: ours {np.median(fast) * 1e6:.1f}, reference {slow * 1e6:.0f} over {trials} trials"
+    return Row(name, what, slow / float(np.median(fast)), "times", target, note=note), fast
 
 
-def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
-    for maze in (DEFAULT_MAZE, NARROW_MAZE):
-        ending, there = ("", "") if maze == DEFAULT_MAZE else ("_narrow", f", {maze}")
-        fast, slow = _both_engines(generation(published_rules(), maze=maze), repeats, reference_trials)
-        what = f"one DSP episode on one core, published rules, 100 steps{there}"
+def _published(repeats: int, trials: int) -> Iterator[Row]:
+    for maze, ending, words in ((DEFAULT_MAZE, "", ""), (NARROW_MAZE, "_narrow", f", {NARROW_MAZE}")):
+        batch = generation(published_rules(), maze=maze)
+        row, fast = _against_reference(f"against_reference{ending}", words, 1000, batch, repeats, trials)
+        what = f"one DSP episode on one core, published rules, 100 steps{words}"
         yield Row.of(f"dsp_episode{ending}", what, fast * 1e6, "µs")
-        yield Row(
-            f"against_reference{ending}",
-            f"faster than the reference engine, one core, published rules, 100 episodes{there}",
-            slow / float(np.median(fast)),
-            "times",
-            1000,
-            note=f"reference: {slow * 1e6:.0f} µs an episode, over {reference_trials} trials",
-        )
-
-
-def _sigmoid(repeats: int, reference_trials: int) -> Row:
+        yield row
     batch = generation(published_rules(), neurons=SIGMOID)
-    fast, slow = _both_engines(batch, repeats, reference_trials)
-    return Row(
-        "sigmoid_against_reference",
-        "faster than the reference engine, one core, published rules, 100 episodes, sigmoid neurons",
-        slow / float(np.median(fast)),
-        "times",
-        100,
-        note=f"ours: {np.median(fast) * 1e6:.1f} µs an episode, reference: {slow * 1e6:.0f} µs",
-    )
+    yield _against_reference("sigmoid_against_reference", ", sigmoid neurons", 100, batch, repeats, trials)[0]
 
 
 def _learners(repeats: int) -> Iterator[Row]:

@@ -28,12 +28,11 @@ from distal.studies.beyond_plan import (
     Question,
     World,
 )
-from distal.studies.intervals import Corrected, Curve, Interval
+from distal.studies.intervals import Corrected, Curve, Interval, curve_points
 from distal.studies.records import Count, Finished, NotNegative, Record, Seed
 from distal.studies.study import Scale
 from distal.tasks.switching import BACK
 
-_POINTS = 40  # of a curve of every episode
 _EVERY = 5  # episodes between two points of a curve where goals move
 
 
@@ -126,7 +125,7 @@ def curve(world: World, ep: EPs, scale: Scale) -> Curve:
         points = np.unique([*firsts, *others])
         return Curve.at(points, best_so_far(ep, scale.episodes)[:, points - 1])
     if world.long:
-        ends = np.unique(np.geomspace(1, ep.shape[1], _POINTS).round().astype(int))
+        ends = curve_points(ep.shape[1])
         parts = np.split(ep, ends[:-1], axis=1)
         return Curve.at(ends, np.stack([part.mean(axis=1) for part in parts], axis=1))
     return Curve.of(ep)
