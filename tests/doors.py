@@ -37,10 +37,15 @@ import distal
 from distal import (
     Chance,
     Comparison,
+    Eligibility,
+    EvolutionStrategy,
     HillClimbing,
     InputError,
     Maze,
+    NeuronCentric,
+    OnlineHebbian,
     Rule,
+    SeparableCMA,
     Settings,
     engines,
     learners,
@@ -57,6 +62,7 @@ from distal.evaluation.result import Result
 from distal.evaluation.rule_set import find_rules
 from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import Usage
+from distal.learners import eligibility
 from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
 from distal.model.readings import NEURONS, READINGS
@@ -271,6 +277,11 @@ def words(*allowed: str) -> Oracle:
 def function(value: object) -> str:
     """Take what can be called."""
     return right_if(callable(value))
+
+
+def ranged(low: float, high: float) -> Oracle:
+    """Take numbers in a range."""
+    return lambda value: right_if((number := _number(value)) is not None and low <= number <= high)
 
 
 def one(*kinds: type) -> Oracle:
@@ -788,6 +799,7 @@ LAKE: Rows = {  # an environment and how it becomes a task
     "key": row(None, none_or(function)),
 }
 UNIT, OTHERS = row(0.5, share), row((), either)
+COEFFICIENTS: Rows = dict.fromkeys(eligibility.COEFFICIENTS, row(-0.5, ranged(-1, 1)))
 ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
 RULE_NUMBERS: Rows = {"eta": UNIT, "theta": UNIT, **ALPHAS}
 CLIMBER_FILE = CLIMBER.named("a climber").to_dict()
@@ -927,6 +939,26 @@ def learning() -> list[Door]:
             CLIMBER_FILE, version=whole(1, 1), name=title, **dict.fromkeys(CLIMBER.numbers, share)
         )),
         Door("distal.HillClimbing.load", HillClimbing.load, {"path": row("climber.json", never)}),
+        Door("distal.Eligibility", Eligibility, {
+            **COEFFICIENTS, "decay": UNIT, "eta": UNIT, **ALPHAS, "name": row("", title),
+        }),
+        Door("distal.OnlineHebbian", OnlineHebbian, {
+            **COEFFICIENTS, "eta": UNIT, **ALPHAS, "name": row("", title),
+        }),
+        Door("distal.NeuronCentric", NeuronCentric, {
+            "coefficients": row([[0.5] * 8], never), "decay": UNIT, "eta": UNIT, **ALPHAS,
+            "name": row("", title),
+        }),
+        Door("distal.NeuronCentric.from_genes", NeuronCentric.from_genes, {
+            "discrete": row((), no_learners), "continuous": row([0.5] * 12, never),
+        }),
+        Door("distal.NeuronCentric.from_dict", NeuronCentric.from_dict, {
+            "data": row(NeuronCentric([[0.5] * 8], 0.1, 0.2, 0.3, 0.4).to_dict(), never),
+        }),
+        Door("distal.EvolutionStrategy", EvolutionStrategy, {
+            "sigma": UNIT, "factor": row(1.5, ranged(1, 2)), **ALPHAS, "name": row("", title),
+        }),
+        Door("distal.SeparableCMA", SeparableCMA, {"sigma": UNIT, **ALPHAS, "name": row("", title)}),
         Door("distal.Chance", Chance, {**ALPHAS, "name": row("", title)}),
         Door("distal.learners.load_learner", learners.load_learner, {"path": row("climber.json", never)}),
         *(
@@ -1288,7 +1320,7 @@ def machinery() -> list[Door]:
             "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
             "numbers": row({"alpha_h": 0.5}, some(dict)),
         }),
-        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
+        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, one(learners.Learner))}),
         Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
         Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
         Door("distal.model.draws.child_seed", child_seed, {
@@ -1434,7 +1466,7 @@ NO_DOOR = {
     ),
     "distal.search.genotypes.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     **dict.fromkeys(
-        ("distal.learners.dsp.selected_rows", "distal.learners.dsp.modulatory_signal"),
+        ("distal.learners.dsp.selected_rows", "distal.learners.modulation.modulatory_signal"),
         "part of the definition, to be read; a learner hands it what a network made",
     ),
     **dict.fromkeys(
@@ -1442,11 +1474,20 @@ NO_DOOR = {
             "distal.networks.Network", "distal.networks.Network.propagate", "distal.networks.Network.sources",
             "distal.networks.Network.step", "distal.networks.Network.weights",
             "distal.networks.Network.perturbation", "distal.networks.Sums", "distal.networks.ordered_sum",
-            "distal.networks.psi", "distal.learners.Learner.update",
+            "distal.networks.psi", "distal.learners.Learner.update", "distal.learners.Learner.step",
+            "distal.OnlineHebbian.step",
             "distal.learners.Memory", "distal.learners.Memory.number", "distal.learners.Trial.fresh_at",
             "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial", "distal.PlasticNetwork.live",
         ),
         "a base class, or made by a learner; check_network and register judge what is made of it",
+    ),
+    **dict.fromkeys(
+        (
+            f"distal.{kind}.{name}"
+            for kind in ("learners.Learner", "NeuronCentric")
+            for name in ("check_network", "genes_for", "gene_names")
+        ),
+        "for a learner to override; called by the package alone, with a network that it made",
     ),
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",
