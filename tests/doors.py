@@ -636,6 +636,7 @@ def fields_of(right: Mapping[str, Any], **oracles: Oracle) -> Rows:
 PANDAS = importlib.util.find_spec("pandas") is not None
 AX: Rows = {"ax": row(None, none_or(never))}
 SEED = row(0, whole(0, 2**64 - 1))
+INPUTS, OUTPUTS = whole(1, 2**20, quick=256), whole(1, 2**12, quick=256)
 SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)),
     "steps": row(3, whole(1, 10_000)),
@@ -662,7 +663,7 @@ EVALUATION: Rows = {
 }  # fmt: skip
 NO_TASK = row(None, none_or(never))  # there is a maze already
 PLASTIC: Rows = {
-    "learner": LEARNER, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+    "learner": LEARNER, "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
     "task": row(None, none_or(never)), "seed": SEED, "resample": NUMBERS["resample"],
     "switch": NUMBERS["resample"], "settings": row(SHORT, none_or(one(Settings))),
 }  # fmt: skip
@@ -797,6 +798,9 @@ LAKE: Rows = {  # an environment and how it becomes a task
     "starts": row(2, none_or(whole(1, 1_000, quick=3))),
     "ep": row(None, none_or(function)),
     "key": row(None, none_or(function)),
+    "wrap": row(None, either),
+    "actions": row(None, none_or(never)),
+    "scale": row(None, none_or(whole(1, 10_000))),
 }
 UNIT, OTHERS = row(0.5, share), row((), either)
 COEFFICIENTS: Rows = dict.fromkeys(eligibility.COEFFICIENTS, row(-0.5, ranged(-1, 1)))
@@ -1310,14 +1314,14 @@ def machinery() -> list[Door]:
             "task": row(Aim(TASK, 1), never), "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
         }),
         Door("distal.networks.Recurrent", Recurrent, {
-            "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+            "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
             "settings": row(SHORT, none_or(one(Settings))), **ALPHAS,
         }),
         Door("distal.networks.Network.fresh_weights", Recurrent().fresh_weights, {
             "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
         }),
         Door("distal.networks.network_for", networks.network_for, {
-            "settings": settings, "inputs": row(3, whole(1, 256)), "outputs": row(4, whole(1, 256)),
+            "settings": settings, "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
             "numbers": row({"alpha_h": 0.5}, some(dict)),
         }),
         Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, one(learners.Learner))}),
@@ -1378,7 +1382,7 @@ def machinery() -> list[Door]:
             "data": (lambda: TableTask.load("table.npz").to_dict(), never),
         }),
         Door("distal.tabulate", tabulate, {
-            **{name: LAKE[name] for name in ("encode", "starts")},
+            **{name: LAKE[name] for name in ("encode", "starts", "wrap", "actions", "scale")},
             "env": row(partial(gymnasium.make, "FrozenLake-v1", is_slippery=False), never),
             "key": row(None, none_or(lambda key: EITHER if callable(key) else WRONG)),
             "limit": row(20, lambda most: EITHER if whole(1, 15)(most) == RIGHT else whole(1, 2**21)(most)),
@@ -1387,7 +1391,7 @@ def machinery() -> list[Door]:
         Door("distal.EnvTask", EnvTask, {
             "env": (env, never), "args": row(None, none_or(some(dict))), "options": row([{}], some(list)),
             "encode": row("bits", none_or(never)),
-            **{name: LAKE[name] for name in ("starts", "ep")},
+            **{name: LAKE[name] for name in ("starts", "ep", "wrap", "actions", "scale")},
         }),
         Door("distal.EnvTask.begin", method(task, "begin"), {
             "goal": row(0, whole(0, 0)), "settings": settings,

@@ -185,7 +185,9 @@ BAD: dict[str, list[str]] = {
     "E": ["0", *NO_WHOLE], "W": ["0", "3", "6", *NO_WHOLE], "MAZE": [*NO_INPUT, "narrow", "Narrow-t"],
     "N": ["0", *NO_WHOLE], "ID": ["", "x", "x:y", "\0", "a" * 4_000, "missing.npz"],
     "NAME=VALUE": ["", "x", "=", "=1", "1=1", "a b=1", "nosuch=1"],
-    "WORDS": [*NO_WORD, "bins", "bins:0", "one-hot,binary"],
+    "MODULE:CLASS": [*NO_WORD, "x:", "nosuch:X", "json:nosuch", "json:__name__"],
+    "bins:N": [*NO_WORD, "bins", "bins:1", "bins:x", "binary"],
+    "WORDS": [*NO_WORD, "nosuch:x", "json:nosuch", "bins", "bins:0", "one-hot,binary"],
 }  # fmt: skip
 
 

@@ -34,7 +34,7 @@ _SEARCH = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in o
 _NUMBERS = (
     "learner", "runs", "generations", "budget", "finalists", "trials", "episodes", "fresh", "seed", "fitness",
 )  # fmt: skip
-_TASK = ("maze", "levels", "width", "heading", "env", "env_arg", "encode", "starts")
+_TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 _SETTINGS = tuple(Settings.__dataclass_fields__)
 # The options that decide the result of an evolution, and so cannot change when it is resumed.
 _DECIDING = (

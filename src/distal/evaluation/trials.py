@@ -18,6 +18,7 @@ from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.settings import Settings, SettingsDict
+from distal.networks import network_for
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.switching import Switch, switch_of
@@ -205,7 +206,12 @@ def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()
 
     `others` are the caller's own keywords, for the nearest right spelling of an unknown one.
     """
-    return Settings.of({"steps": task.steps, **given} if task.steps is not None else given, others)
+    found = Settings.of({"steps": task.steps, **given} if task.steps is not None else given, others)
+    shapes = network_for(found, task.inputs, task.outputs, {}).shapes
+    what = f"1 network of {task.inputs:,} inputs, {found.hidden} hidden neurons and {task.outputs} outputs"
+    parts = {"weights": memory.WEIGHT * sum(rows * columns for rows, columns in shapes)}
+    memory.Estimate(what, parts, "encode observations in fewer bits, or ask for fewer hidden neurons").check()
+    return found
 
 
 def checked_maze(maze: Maze | None) -> Maze:

@@ -10,7 +10,9 @@ from distal.base.checks import InputError, instance, integer, one_of, sequence, 
 from distal.model.readings import BINARY, NETWORK, NEURONS, READINGS, RECURRENT, default
 
 _LATER = {"neurons": BINARY, "network": RECURRENT}  # files name these only where they are something else
-MAX_NEURONS = 256  # hidden neurons; also inputs, or outputs, of any task
+MAX_NEURONS = 256  # hidden neurons
+MAX_INPUTS = 2**20  # bits that a task has; free memory mostly ends before
+MAX_OUTPUTS = 2**12  # actions that a task has
 MAX_STEPS = 10_000
 
 

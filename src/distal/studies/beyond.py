@@ -15,8 +15,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from distal import engines
-from distal._version import __version__
 from distal.base.checks import InputError
 from distal.base.files import read_json
 from distal.engines import Runner
@@ -179,9 +177,8 @@ class Beyond(Scaled[BeyondStudy]):
             seed = child_seed(self.seed, position, 0, BEYOND)
             outcomes.append(_Trials(stages, self.size, question, seed, evolved).outcome())
         return BeyondStudy(
-            self.size, self.seed, stages.runner.engine, __version__,
-            engines.machine_of(stages.runner.engine), stages.seconds,
-            {name: Evolution.of(one) for name, one in evolved.items()}, tuple(outcomes),
+            scale=self.size, outcomes=tuple(outcomes), **self.made(stages),
+            evolutions={name: Evolution.of(one) for name, one in evolved.items()},
         )  # fmt: skip
 
 

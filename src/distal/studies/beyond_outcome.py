@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, fields, instance, integer, not_negative, number, sequence, text
+from distal.base.checks import InputError, integer, sequence, unit_interval
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.measures import BEST, LAST
 from distal.evaluation.phases import median_until_reached
-from distal.learners import Learner, embedded, from_embedded
+from distal.learners import Learner
 from distal.search.results import Evolved
 from distal.studies.beyond_plan import (
     ADAPTED,
@@ -23,13 +24,13 @@ from distal.studies.beyond_plan import (
     MISSED,
     PHASES,
     QUESTIONS,
-    REMEASURED,
     Pair,
     Question,
     World,
 )
-from distal.studies.intervals import Corrected, Curve, Interval, optional_share
-from distal.studies.study import Scale, made_by, read_as
+from distal.studies.intervals import Corrected, Curve, Interval
+from distal.studies.records import Count, Finished, NotNegative, Record, Seed
+from distal.studies.study import Scale
 from distal.tasks.switching import BACK
 
 _POINTS = 40  # of a curve of every episode
@@ -132,22 +133,13 @@ def curve(world: World, ep: EPs, scale: Scale) -> Curve:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Record):
     """A learner in a world, and chance beside it, whose numbers begin with `chance_`."""
 
     values: dict[str, Interval]
-    numbers: dict[str, float | None]
+    numbers: dict[str, NotNegative | None]
     curve: Curve
     chance_curve: Curve
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
-        return {
-            "values": {name: asdict(value) for name, value in self.values.items()},
-            "numbers": dict(self.numbers),
-            "curve": self.curve.to_dict(),
-            "chance_curve": self.chance_curve.to_dict(),
-        }
 
     @classmethod
     def of(cls, world: World, ep: EPs, by_chance: EPs, scale: Scale) -> Row:
@@ -161,29 +153,20 @@ class Row:
             curve(world, by_chance, scale),
         )
 
-    @classmethod
-    def from_dict(cls, data: Any, world: World) -> Row:
-        """Read what `to_dict` returns."""
-        values, numbers = ([*names, *(f"{CHANCE}_{name}" for name in names)] for names in _names(world))
-        return cls(
-            {name: _read_interval(name, data["values"][name]) for name in values},
-            {name: _read_number(name, data["numbers"][name]) for name in numbers},
-            Curve.from_dict(data["curve"]),
-            Curve.from_dict(data["chance_curve"]),
-        )
-
-
-def _read_interval(name: str, data: Any) -> Interval:
-    """Read a number with its interval; what a goal was reached in, or missed in, is a share."""
-    is_share = name.removeprefix(f"{CHANCE}_").startswith(("reached", MISSED))
-    return Interval.share_from_dict(data) if is_share else Interval.from_dict(data)
-
-
-def _read_number(name: str, value: object) -> float | None:
-    """Read a number that may be missing: a share that was retained, or a number of episodes."""
-    if name.removeprefix(f"{CHANCE}_").startswith("retained"):
-        return optional_share(name, value)
-    return None if value is None else not_negative(name, value)
+    def check_world(self, world: World) -> None:
+        """Refuse a row that was read and does not hold what is said of a learner in a world."""
+        held: tuple[dict[str, Any], ...] = (self.values, self.numbers)
+        for found, names in zip(held, _names(world), strict=True):
+            needed = {*names, *(f"{CHANCE}_{name}" for name in names)}
+            if set(found) != needed:
+                raise InputError(f"a row has {', '.join(found)}, expected {', '.join(sorted(needed))}")
+        for name, value in (*self.values.items(), *self.numbers.items()):
+            if value is not None and name.removeprefix(f"{CHANCE}_").startswith(
+                ("reached", MISSED, "retained")
+            ):
+                ends = (value.low, value.value, value.high) if isinstance(value, Interval) else (value,)
+                for end in ends:
+                    unit_interval(name, end)
 
 
 def gain(row: Row, perfect: float) -> float | None:
@@ -193,11 +176,11 @@ def gain(row: Row, perfect: float) -> float | None:
 
 
 @dataclass(frozen=True)
-class Evolution:
+class Evolution(Record):
     """The winners of an evolution: the re-measured fitness of all runs, and the one with the lowest."""
 
     remeasured: tuple[float, ...]
-    run: int
+    run: Count
     learner: Learner
 
     @classmethod
@@ -206,19 +189,13 @@ class Evolution:
         best = min(evolved.winners, key=lambda winner: winner.remeasured)
         return cls(tuple(winner.remeasured for winner in evolved.winners), best.run, best.learner)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it, ready for JSON."""
-        return {"remeasured": list(self.remeasured), "run": self.run, "learner": embedded(self.learner)}
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Evolution:
-        """Read what `to_dict` returns."""
-        values = tuple(number(REMEASURED, value) for value in data["remeasured"])
-        return cls(values, integer("run", data["run"], 1, len(values)), from_embedded(data["learner"]))
+    def _check(self) -> None:
+        """Refuse a winner of a run that there was not."""
+        integer("run", self.run, 1, len(self.remeasured))
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Record):
     """What was measured for a question.
 
     `runs` holds what the winners of all runs are compared by: a number for each, by evolution
@@ -232,97 +209,71 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
-        return {
-            "question": self.question.name,
-            "rows": {name: row.to_dict() for name, row in self.rows.items()},
-            "comparisons": {pair.name: asdict(one) for pair, one in self.comparisons.items()},
-            "runs": {
-                name: {score: list(values) for score, values in found.items()}
-                for name, found in self.runs.items()
-            },
-        }
+        compared = {pair.name: one.to_dict() for pair, one in self.comparisons.items()}
+        return {**super().to_dict(), "question": self.question.name, "comparisons": compared}
 
     @classmethod
-    def from_dict(cls, data: Any, question: Question) -> Outcome:
-        """Read what `to_dict` returns."""
+    def of_question(cls, data: Any, question: Question) -> Outcome:
+        """Read what was measured for a question."""
         if data["question"] != question.name:
             raise InputError(f"there is no answer to {question.title!r} where it should be")
-        compared, runs = data["comparisons"], data["runs"]
-        return cls(
-            question,
-            {case.name: Row.from_dict(data["rows"][case.name], case.world) for case in question.cases},
-            {pair: Corrected.from_dict(compared[pair.name]) for pair in question.pairs},
-            {
-                name: {
-                    score: tuple(number(score, value) for value in runs[name][score])
-                    for score in question.scores
-                }
-                for name in question.compared
-            },
-        )
+        compared = {pair: Corrected.from_dict(data["comparisons"][pair.name]) for pair in question.pairs}
+        return cls._read(data, question=question, comparisons=compared)
 
-
-FORMAT, VERSION = "distal-beyond", 1
-FIELDS = ("distal", "scale", "seed", "engine", "machine", "seconds", "evolutions", "questions")
-_SIZES = ("name", "runs", "generations", "trials", "episodes", "fresh", "tested", "long", "last")
+    def _check(self) -> None:
+        """Refuse an outcome that does not hold what its question asks for."""
+        question = self.question
+        parts: list[tuple[str, dict[str, Any], Sequence[str]]] = [
+            ("rows", self.rows, [case.name for case in question.cases]),
+            ("runs", self.runs, question.compared),
+            *((f"runs of {name}", found, question.scores) for name, found in self.runs.items()),
+        ]
+        for name, found, needed in parts:
+            if set(found) != set(needed):
+                raise InputError(f"{name} of {question.title!r} are not those that it asks for")
+        for case in question.cases:
+            self.rows[case.name].check_world(case.world)
 
 
 @dataclass(frozen=True)
-class BeyondStudy:
+class BeyondStudy(Finished):
     """All that the study beyond the paper gave.
 
     Attributes:
+        version: The version of Distal.
         scale: How much was run.
         seed: The seed.
         engine: The engine that ran the trials.
-        version: The version of Distal.
         machine: A description of the machine.
         seconds: How long each stage took.
         evolutions: The winners of every evolution.
         outcomes: What was measured for each question.
     """
 
-    scale: Scale
-    seed: int
-    engine: str
+    FORMAT: ClassVar[tuple[str, int]] = ("distal-beyond", 1)
+    HOLDS: ClassVar[str] = "study beyond the paper"
+    KEYS: ClassVar[dict[str, str]] = {"version": "distal", "outcomes": "questions"}
+
     version: str
+    scale: Scale
+    seed: Seed
+    engine: str
     machine: dict[str, Any]
-    seconds: dict[str, float]
+    seconds: dict[str, NotNegative]
     evolutions: dict[str, Evolution]
     outcomes: tuple[Outcome, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers and what made them, ready for JSON."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "distal": self.version,
-            "scale": self.scale.to_dict(),
-            "seed": self.seed,
-            "engine": self.engine,
-            "machine": self.machine,
-            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
-            "evolutions": {name: one.to_dict() for name, one in self.evolutions.items()},
-            "questions": [outcome.to_dict() for outcome in self.outcomes],
-        }
-
     @classmethod
-    def from_dict(cls, data: object) -> BeyondStudy:
-        """Read what `to_dict` returns."""
-        with read_as("study beyond the paper"):
-            found = fields(data, FORMAT, VERSION, FIELDS)
-            scale = instance("scale", found["scale"], dict, "how much was run")
-            evolved = instance("evolutions", found["evolutions"], dict, "the winners of every evolution")
-            questions = sequence("questions", found["questions"], f"a list of {len(QUESTIONS)} outcomes")
-            pairs = zip(questions, QUESTIONS, strict=True)
-            return cls(
-                scale=Scale.from_dict({name: scale[name] for name in _SIZES}),
-                engine=text("engine", found["engine"]),
-                **made_by(found),
-                evolutions={
-                    name: Evolution.from_dict(evolved[name])
-                    for question in QUESTIONS
-                    for name in question.evolutions
-                },
-                outcomes=tuple(Outcome.from_dict(*each) for each in pairs),
+    def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the outcomes, one for each question."""
+        questions = sequence("questions", data["outcomes"], f"a list of {len(QUESTIONS)} outcomes")
+        pairs = zip(questions, QUESTIONS, strict=True)
+        return {"outcomes": tuple(Outcome.of_question(*each) for each in pairs)}
+
+    def _check(self) -> None:
+        """Refuse a study without the evolutions that its questions need."""
+        needed = {name for question in QUESTIONS for name in question.evolutions}
+        if set(self.evolutions) != needed:
+            raise InputError(
+                f"evolutions are {', '.join(self.evolutions)}, expected {', '.join(sorted(needed))}"
             )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from distal.base.checks import (
     InputError,
@@ -13,37 +14,27 @@ from distal.base.checks import (
     counted,
     instance,
     integer,
-    not_negative,
-    number,
     one_of,
     reading,
-    sequence,
     shown,
-    text,
-    unit_interval,
 )
 from distal.base.files import read_json, to_json
 from distal.base.folders import Folder, for_report, sealed, unsealed
 from distal.base.significance import mean_interval, share_interval
 from distal.engines.batch import EPs
 from distal.learners import Learner, embedded, from_embedded
-from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.draws import MAX_COUNT
 from distal.search.results import Fresh
-from distal.studies.intervals import optional_share
 from distal.studies.prizes import PRIZES
+from distal.studies.records import Count, Natural, NotNegative, Record, Seed, Share
 from distal.studies.report import Block, Report, Table, Text
 
 RULE, RECORD = "champion.json", "record.json"
 _FORMAT, _VERSION = "distal-champion", 1
-# The numbers of a record that are counts, and the least that each can be.
-_COUNTS = {
-    "episodes": 1, "seed": 0, "budget": 1, "spent": 1, "runs": 1, "generations": 0, "bred": 0,
-    "candidates": 1, "finalists": 1,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOut(Record):
     """How a champion did on trials that no search has seen, and chance on the same ones.
 
     Attributes:
@@ -62,19 +53,19 @@ class HeldOut:
         chance_reached: The share of chance's trials that did.
     """
 
-    trials: int
+    trials: Annotated[int, partial(integer, low=2, high=MAX_COUNT)]
     fitness: float
-    standard_error: float
+    standard_error: NotNegative
     low: float
     high: float
     chance: float
-    chance_standard_error: float
-    p: float
-    superiority: float
-    reached: float | None = None
-    reached_low: float | None = None
-    reached_high: float | None = None
-    chance_reached: float | None = None
+    chance_standard_error: NotNegative
+    p: Share
+    superiority: Share
+    reached: Share | None = None
+    reached_low: Share | None = None
+    reached_high: Share | None = None
+    chance_reached: Share | None = None
 
     @classmethod
     def of(cls, own: tuple[EPs, EPs], chance: tuple[EPs, EPs], target: float | None) -> HeldOut:
@@ -112,23 +103,20 @@ class HeldOut:
         given = instance("held_out", data, dict, "the numbers of held-out trials, by name")
         if set(given) != set(cls.__dataclass_fields__):
             raise InputError(f"held_out is {shown(data)}, expected {', '.join(cls.__dataclass_fields__)}")
-        ranges: dict[str, Callable[[str, object], float | None]] = {
-            "standard_error": not_negative, "chance_standard_error": not_negative, "p": unit_interval,
-            "superiority": unit_interval,
-        }  # fmt: skip
-        shares = [name for name in given if "reached" in name]
-        reached = optional_share if all(given[name] is None for name in shares) else unit_interval
-        ranges |= dict.fromkeys(shares, reached)  # all of them, or none
-        found: dict[str, Any] = {name: ranges.get(name, number)(name, value) for name, value in given.items()}
-        found["trials"] = integer("trials", given["trials"], 2, MAX_COUNT)
-        ascending(found["low"], found["high"])
-        if found["reached"] is not None:
-            ascending(found["reached_low"], found["reached_high"])
-        return cls(**found)
+        return cls._read(given)
+
+    def _check(self) -> None:
+        """Refuse intervals that are the wrong way round, and some numbers of success without the others."""
+        ascending(self.low, self.high)
+        shares = (self.reached, self.reached_low, self.reached_high, self.chance_reached)
+        if any(value is None for value in shares) and shares != (None,) * len(shares):
+            raise InputError("of the shares that reached the goal some are missing")
+        if self.reached_low is not None and self.reached_high is not None:
+            ascending(self.reached_low, self.reached_high)
 
 
 @dataclass(frozen=True)
-class Champion:
+class Champion(Record):
     """A champion and how it was found.
 
     Attributes:
@@ -156,20 +144,20 @@ class Champion:
     """
 
     learner: Learner
-    prize: str
+    prize: Annotated[str, partial(one_of, allowed=PRIZES)]
     fitness: str
-    episodes: int
+    episodes: Count
     command: str
-    seed: int
+    seed: Seed
     version: str
     engine: str
-    budget: int
-    spent: int
-    runs: int
-    generations: int
-    bred: int
-    candidates: int
-    finalists: int
+    budget: Count
+    spent: Count
+    runs: Count
+    generations: Natural
+    bred: Natural
+    candidates: Count
+    finalists: Count
     selected: float
     run_fitness: str
     run_winners: tuple[float, ...]
@@ -189,8 +177,7 @@ class Champion:
     @property
     def record(self) -> dict[str, Any]:
         """How it was found, ready for JSON."""
-        own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "learner"}
-        return {**own, "run_winners": list(self.run_winners), "held_out": asdict(self.held_out)}
+        return {name: value for name, value in super().to_dict().items() if name != "learner"}
 
     @classmethod
     def from_dict(cls, data: object) -> Champion:
@@ -201,21 +188,11 @@ class Champion:
         """
         given = instance("data", data, dict, "what Champion.to_dict returns")
         with reading("a champion"):
-            record = dict(given["record"])
-            held_out = HeldOut.from_dict(record.pop("held_out"))
-            found = sequence("run_winners", record.pop("run_winners"), "a list of numbers")
-            one_of("prize", record["prize"], PRIZES)
-            for name in ("fitness", "run_fitness", "command", "version", "engine"):
-                text(name, record[name])
-            for name, least in _COUNTS.items():
-                record[name] = integer(name, record[name], least)
-            integer("seed", record["seed"], 0, MAX_SEED)
-            integer("the number of run_winners", len(found), record["runs"], record["runs"])
-            record["selected"] = number("selected", record["selected"])
-            winners = tuple(number("run_winners", value) for value in found)
-            return cls(
-                learner=from_embedded(given["learner"]), held_out=held_out, run_winners=winners, **record
-            )
+            return cls._read(given["record"], learner=from_embedded(given["learner"]))
+
+    def _check(self) -> None:
+        """Refuse another number of winners than of runs."""
+        integer("the number of run_winners", len(self.run_winners), self.runs, self.runs)
 
 
 def read_champion(folder: Folder) -> Champion | None:

@@ -6,14 +6,14 @@ The studies of tasks and of what is beyond the paper are made of these numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, ascending, integer, not_negative, number, unit_interval
+from distal.base.checks import InputError, ascending, unit_interval
 from distal.base.significance import (
     SIGNIFICANT,
     difference_interval,
@@ -26,22 +26,13 @@ from distal.base.significance import (
 )
 from distal.engines.batch import EPs
 from distal.evaluation.behaviour import Behaviour
+from distal.studies.records import Count, NotNegative, Record, Share
 
 _POINTS = 40  # of a curve in a figure
 
 
-def optional_number(name: str, value: object) -> float | None:
-    """Return a number that may be missing."""
-    return None if value is None else number(name, value)
-
-
-def optional_share(name: str, value: object) -> float | None:
-    """Return a number from 0 to 1 that may be missing."""
-    return None if value is None else unit_interval(name, value)
-
-
 @dataclass(frozen=True)
-class Interval:
+class Interval(Record):
     """A number and its 95 % interval."""
 
     value: float
@@ -58,28 +49,28 @@ class Interval:
         """Return the share that is true, with Wilson's interval."""
         return cls(float(which.mean()), *share_interval(int(which.sum()), len(which)))
 
-    @classmethod
-    def from_dict(cls, data: Any) -> Interval:
-        """Read the numbers by name."""
-        found = cls(*(number(name, data[name]) for name in ("value", "low", "high")))
-        ascending(found.low, found.high)
-        return found
+    def _check(self) -> None:
+        """Refuse ends that are the wrong way round."""
+        ascending(self.low, self.high)
 
-    @classmethod
-    def share_from_dict(cls, data: Any) -> Interval:
-        """Read the numbers of a share."""
-        found = cls.from_dict(data)
-        for value in (found.value, found.low, found.high):
-            unit_interval("a share", value)
-        return found
+
+def _share_read(name: str, data: Any) -> Interval:
+    """Return the interval of a share, checked."""
+    found = Interval.from_dict(data)
+    for value in (found.value, found.low, found.high):
+        unit_interval(name, value)
+    return found
+
+
+ShareInterval = Annotated[Interval, _share_read]
 
 
 @dataclass(frozen=True)
-class Gap:
+class Gap(Record):
     """A learner minus another one, or chance: the difference of the means, lower is better, and its p."""
 
     difference: Interval
-    p: float
+    p: Share
 
     @classmethod
     def of(cls, own: NDArray[Any], other: NDArray[Any]) -> Gap:
@@ -91,11 +82,6 @@ class Gap:
         """Compare the runs of two evolutions, a number for each, by the rank-sum test."""
         difference = float(own.mean() - other.mean())
         return cls(Interval(difference, *difference_interval(own, other)), rank_sum(own, other))
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Gap:
-        """Read the numbers by name."""
-        return cls(Interval.from_dict(data["difference"]), unit_interval("p", data["p"]))
 
     @property
     def decisive(self) -> float:
@@ -112,19 +98,13 @@ class Gap:
 class Corrected(Gap):
     """A difference that is one of several, with the p corrected by Holm's method for all of them."""
 
-    corrected: float
+    corrected: Share
 
     @classmethod
     def family(cls, gaps: Sequence[Gap]) -> list[Corrected]:
         """Correct all comparisons of a question."""
         ps = holm([gap.p for gap in gaps])
         return [cls(gap.difference, gap.p, p) for gap, p in zip(gaps, ps, strict=True)]
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Corrected:
-        """Read the numbers by name."""
-        gap = Gap.from_dict(data)
-        return cls(gap.difference, gap.p, unit_interval("corrected", data["corrected"]))
 
     @property
     def decisive(self) -> float:
@@ -133,21 +113,21 @@ class Corrected(Gap):
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(Record):
     """A learner after some episodes, and chance in the same trials with the learner's own scales.
 
     `retained` is the share of the episodes after a trial's first success that succeeded again;
     None if no trial had such episodes.
     """
 
-    episodes: int
+    episodes: Count
     best: Interval
     chance: Interval
     gap: Gap
-    reached: Interval
-    chance_reached: Interval
-    retained: float | None
-    chance_retained: float | None
+    reached: ShareInterval
+    chance_reached: ShareInterval
+    retained: Share | None
+    chance_retained: Share | None
 
     @classmethod
     def of(cls, ep: EPs, by_chance: EPs, episodes: int, target: float) -> Measured:
@@ -165,28 +145,14 @@ class Measured:
             chance_retained=Behaviour.of(other, target).retained,
         )
 
-    @classmethod
-    def from_dict(cls, data: Any) -> Measured:
-        """Read the numbers by name."""
-        return cls(
-            episodes=integer("episodes", data["episodes"], 1),
-            best=Interval.from_dict(data["best"]),
-            chance=Interval.from_dict(data["chance"]),
-            gap=Gap.from_dict(data["gap"]),
-            reached=Interval.share_from_dict(data["reached"]),
-            chance_reached=Interval.share_from_dict(data["chance_reached"]),
-            retained=optional_share("retained", data["retained"]),
-            chance_retained=optional_share("chance_retained", data["chance_retained"]),
-        )
-
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Record):
     """A mean over trials after some of the episodes, with the standard errors."""
 
-    episodes: tuple[int, ...]
+    episodes: tuple[Count, ...]
     mean: tuple[float, ...]
-    error: tuple[float, ...]
+    error: tuple[NotNegative, ...]
 
     @classmethod
     def of(cls, ep: EPs) -> Curve:
@@ -200,18 +166,9 @@ class Curve:
         means, errors = values.mean(axis=0), [standard_error(column) for column in values.T]
         return cls(tuple(points.tolist()), tuple(means.tolist()), tuple(errors))
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """Return the points, ready for JSON."""
-        return {name: list(values) for name, values in asdict(self).items()}
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Curve:
-        """Read what `to_dict` returns."""
-        points = tuple(integer("episodes", value, 1) for value in data["episodes"])
-        mean = tuple(number("mean", value) for value in data["mean"])
-        error = tuple(not_negative("error", value) for value in data["error"])
-        if not len(points) == len(mean) == len(error) > 0:
+    def _check(self) -> None:
+        """Refuse columns of different lengths, and episodes that do not ascend."""
+        if not len(self.episodes) == len(self.mean) == len(self.error) > 0:
             raise InputError("a curve has not as many means and errors as episodes")
-        if any(one >= other for one, other in pairwise(points)):
+        if any(one >= other for one, other in pairwise(self.episodes)):
             raise InputError("the episodes of a curve do not ascend")
-        return cls(points, mean, error)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from distal.base.checks import InputError, fields, one_of, sequence, shown, text
-from distal.learners import Learner, embedded, from_embedded
+from distal.base.checks import InputError, one_of, sequence, shown
+from distal.learners import Learner
 from distal.learners.shipped import Rule, published_rules
 from distal.model import maze as mazes
 from distal.model.maze import MAZES, Maze
@@ -19,8 +19,9 @@ from distal.model.settings import Settings
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import in_the_paper
-from distal.studies.reading_tests import Fifteen, Likelihood, Pairing, numbers
-from distal.studies.study import Scale, made_by, read_as
+from distal.studies.reading_tests import Fifteen, Likelihood, Pairing
+from distal.studies.records import Finished, NotNegative, Record, Seed
+from distal.studies.study import Scale
 
 EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more
 
@@ -114,7 +115,7 @@ def variants(settings: Settings, search: GeneticAlgorithm, maze: Maze) -> list[V
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(Record):
     """A mean with its standard error or, of several runs, their standard deviation; None for one value."""
 
     mean: float
@@ -128,7 +129,7 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Runs:
+class Runs(Record):
     """An evolution, run by run: best of the first and last generation, and the winners."""
 
     first: tuple[float, ...]
@@ -144,25 +145,20 @@ class Runs:
         learners = tuple(winner.learner for winner in evolved.winners)
         return cls(tuple(best[:, 0].tolist()), tuple(best[:, -1].tolist()), fresh, learners)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Runs:
-        """Read what `to_dict` returns."""
-        winners = tuple(Fresh.from_dict(fresh) for fresh in data["winners"])
-        learners = tuple(from_embedded(learner) for learner in data["learners"])
-        first, last = numbers("first", data["first"]), numbers("last", data["last"])
-        if not len(first) == len(last) == len(winners) == len(learners) > 0:
+    def _check(self) -> None:
+        """Refuse columns that are not of the same runs."""
+        if not len(self.first) == len(self.last) == len(self.winners) == len(self.learners) > 0:
             raise InputError("first, last, winners and learners are not those of the same runs")
-        return cls(first, last, winners, learners)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
+        own = super().to_dict()
         return {
-            "first": list(self.first),
-            "last": list(self.last),
-            "afresh": asdict(self.afresh),
+            "first": own.pop("first"),
+            "last": own.pop("last"),
+            "afresh": self.afresh.to_dict(),
             "winners_that_beat_chance": self.beat_chance,
-            "winners": [asdict(winner) for winner in self.winners],
-            "learners": [embedded(learner) for learner in self.learners],
+            **own,
         }
 
     @property
@@ -182,7 +178,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Findings:
+class Findings(Record):
     """What a variant gave; parts that the reading does not touch are the base's."""
 
     variant: Variant
@@ -245,82 +241,65 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
-        variant = self.variant
+        variant, own = self.variant, super().to_dict()
         return {
             "reading": variant.reading,
             "value": variant.value,
             "reused": [part for part in PARTS if self.reused(part)],
-            "published": asdict(self.published),
-            "chance": asdict(self.chance),
-            "difference": asdict(self.difference),
+            "published": self.published.to_dict(),
+            "chance": self.chance.to_dict(),
+            "difference": self.difference.to_dict(),
             "published_that_beat_chance": self.beat_chance,
-            "rules": [asdict(rule) for rule in self.rules],
-            "appendix": self.appendix.to_dict(),
-            "pairing": {**asdict(self.pairing), "fitness": [list(row) for row in self.pairing.fitness]},
-            "likelihood": asdict(self.likelihood),
-            "dsp": self.dsp.to_dict(),
-            "hc": self.hc.to_dict(),
+            **{name: own[name] for name in ("rules", "appendix", "pairing")},
+            "likelihood": self.likelihood.to_dict(),
+            **{name: own[name] for name in ("dsp", "hc")},
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], variant: Variant) -> Findings:
-        """Read what `to_dict` returns."""
+    def of_variant(cls, data: Any, variant: Variant) -> Findings:
+        """Read what a variant gave."""
         if (data["reading"], data["value"]) != (variant.reading, variant.value):
             raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
-        return cls(
-            variant,
-            tuple(Fresh.from_dict(rule) for rule in data["rules"]),
-            Fifteen.from_dict(data["appendix"]),
-            Pairing.from_dict(data["pairing"]),
-            Runs.from_dict(data["dsp"]),
-            Runs.from_dict(data["hc"]),
-        )
-
-
-FORMAT, VERSION = "distal-readings", 2
-FIELDS = (
-    "distal", "scale", "seed", "settings", "elites", "maze", "heading", "engine", "machine", "seconds",
-    "variants",
-)  # fmt: skip
+        return cls._read(data, variant=variant)
 
 
 @dataclass(frozen=True)
-class ReadingStudy:
+class ReadingStudy(Finished):
     """All that the study of readings gave: one outcome for the base, for every other value and maze.
 
     Attributes:
+        version: The version of Distal.
         scale: How much was run.
         seed: The seed.
         settings: The settings of the base.
         elites: What the base does with elites.
         maze: The maze of the base.
         engine: The engine that ran the trials.
-        version: The version of Distal.
         machine: A description of the machine.
         seconds: How long each stage took.
         outcomes: What was measured, the base first.
     """
 
+    FORMAT: ClassVar[tuple[str, int]] = ("distal-readings", 2)
+    HOLDS: ClassVar[str] = "study of readings"
+    KEYS: ClassVar[dict[str, str]] = {"version": "distal", "outcomes": "variants"}
+    MORE: ClassVar[tuple[str, ...]] = ("heading",)
+
+    version: str
     scale: Scale
-    seed: int
+    seed: Seed
     settings: Settings
     elites: str
     maze: Maze
     engine: str
-    version: str
     machine: dict[str, Any]
-    seconds: dict[str, float]
+    seconds: dict[str, NotNegative]
     outcomes: tuple[Findings, ...]
 
     @property
     def base(self) -> Findings:
         """What the base gave."""
         return self.outcomes[0]
-
-    @cached_property
-    def is_default(self) -> bool:
-        """Whether the base is the default of every setting."""
-        return (self.settings, self.elites) == (Settings(), GeneticAlgorithm.elites)
 
     @cached_property
     def is_papers(self) -> bool:
@@ -333,33 +312,17 @@ class ReadingStudy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers and what made them, ready for JSON."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "distal": self.version,
-            "scale": self.scale.to_dict(),
-            "seed": self.seed,
-            "settings": self.settings.to_dict(),
-            "elites": self.elites,
-            "maze": list(self.maze.picture),
-            "heading": self.maze.heading,
-            "engine": self.engine,
-            "machine": self.machine,
-            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
-            "variants": [outcome.to_dict() for outcome in self.outcomes],
-        }
+        own = super().to_dict()
+        maze = {"maze": list(self.maze.picture), "heading": self.maze.heading}
+        after = {name: own.pop(name) for name in ("engine", "machine", "seconds", "variants")}
+        return {**own, **maze, **after}
 
     @classmethod
-    def from_dict(cls, data: object) -> ReadingStudy:
-        """Read what `to_dict` returns."""
-        with read_as("study of readings"):
-            given = fields(data, FORMAT, VERSION, FIELDS)
-            elites = one_of("elites", given["elites"], ELITES)
-            base, maze = Settings.from_dict(given["settings"]), Maze(given["maze"], given["heading"])
-            known = variants(base, GeneticAlgorithm(elites=elites), maze)
-            found = sequence("variants", given["variants"], f"a list of {len(known)} outcomes")
-            return cls(
-                scale=Scale.from_dict(given["scale"]), settings=base, elites=elites, maze=maze,
-                engine=text("engine", given["engine"]), **made_by(given),
-                outcomes=tuple(Findings.from_dict(*each) for each in zip(found, known, strict=True)),
-            )  # fmt: skip
+    def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the base, and what was measured of it and of every other value and maze."""
+        elites = one_of("elites", data["elites"], ELITES)
+        base, maze = Settings.from_dict(data["settings"]), Maze(data["maze"], data["heading"])
+        asked = variants(base, GeneticAlgorithm(elites=elites), maze)
+        found = sequence("variants", data["outcomes"], f"a list of {len(asked)} outcomes")
+        outcomes = tuple(Findings.of_variant(*each) for each in zip(found, asked, strict=True))
+        return {"elites": elites, "settings": base, "maze": maze, "outcomes": outcomes}

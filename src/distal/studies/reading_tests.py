@@ -8,30 +8,25 @@ pure functions of numbers; `readings` runs the trials.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from distal.base.checks import InputError, not_negative, number, sequence, unit_interval
+from distal.base.checks import InputError
 from distal.base.significance import SIGNIFICANT, stable
 from distal.learners.shipped import NUMBERS, Rule, published_rules
 from distal.studies.appendix import correlation, rms
-
-
-def numbers(name: str, values: object, check: Callable[[str, object], float] = number) -> tuple[float, ...]:
-    """Return a list of numbers that was read, checked."""
-    return tuple(check(name, value) for value in sequence(name, values, "a list of numbers"))
-
+from distal.studies.records import NotNegative, Record, Share
 
 # ------------------------------------------------------------------ what the published rules do
 
 
 @dataclass(frozen=True)
-class Fifteen:
+class Fifteen(Record):
     """The fitness of each published rule after many episodes, against the paper's.
 
     Attributes:
@@ -42,9 +37,9 @@ class Fifteen:
     """
 
     fitness: tuple[float, ...]
-    errors: tuple[float, ...]
+    errors: tuple[NotNegative, ...]
     r: float
-    rms: float
+    rms: NotNegative
 
     @classmethod
     def of(cls, best: ArrayLike, paper: ArrayLike) -> Fifteen:
@@ -80,25 +75,15 @@ class Fifteen:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
-        return {
-            **asdict(self),
-            "fitness": list(self.fitness),
-            "errors": list(self.errors),
-            "mean": self.mean,
-            "noise_r": self.noise_r,
-            "noise_rms": self.noise_rms,
-        }
+        derived = {"mean": self.mean, "noise_r": self.noise_r, "noise_rms": self.noise_rms}
+        return {**super().to_dict(), **derived}
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Fifteen:
-        """Read what `to_dict` returns."""
-        fitness, errors = numbers("fitness", data["fitness"]), numbers("errors", data["errors"], not_negative)
-        if len(fitness) != len(errors):
+    def _check(self) -> None:
+        """Refuse another number of errors than of rules, and an r that is none."""
+        if len(self.fitness) != len(self.errors):
             raise InputError("there are not as many errors as rules")
-        r = number("r", data["r"])
-        if abs(r) > 1 + 1e-9:  # a sum of squares may be rounded down
-            raise InputError(f"r is {r}, expected a number from -1 to 1")
-        return cls(fitness, errors, r, not_negative("rms", data["rms"]))
+        if abs(self.r) > 1 + 1e-9:  # a sum of squares may be rounded down
+            raise InputError(f"r is {self.r}, expected a number from -1 to 1")
 
 
 # ------------------------------------------------------------------ what rules evolution finds
@@ -139,7 +124,7 @@ def number_genes(rules: Sequence[Rule]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Likelihood:
+class Likelihood(Record):
     """How likely rules are where evolution finds certain winners, beside all values alike; as logarithms.
 
     Attributes:
@@ -177,7 +162,7 @@ SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
 
 
 @dataclass(frozen=True)
-class Pairing:
+class Pairing(Record):
     """Whether the published tables do better with their own numbers than with those of other rules.
 
     `fitness[i][j]` is that of the table of rule i with the numbers of rule j. Of it,
@@ -186,7 +171,7 @@ class Pairing:
 
     fitness: tuple[tuple[float, ...], ...]
     effect: float  # mean residual of matched pairs, in standard deviations of the others; negative: better
-    p: float  # share of random matchings of tables and numbers that are at least as good
+    p: Share  # share of random matchings of tables and numbers that are at least as good
     level: float  # the effect that one in twenty random matchings reaches
 
     @classmethod
@@ -211,14 +196,10 @@ class Pairing:
             level=float(np.quantile(shuffled, SIGNIFICANT) / spread),
         )
 
-    @classmethod
-    def from_dict(cls, data: Any) -> Pairing:
-        """Read the numbers by name."""
-        matrix = tuple(numbers("pairing", row) for row in data["fitness"])
-        if {len(row) for row in matrix} != {len(matrix)}:
+    def _check(self) -> None:
+        """Refuse a matrix that is not a square."""
+        if {len(row) for row in self.fitness} != {len(self.fitness)}:
             raise InputError("the fitness of pairing is not a square")
-        effect, level = number("effect", data["effect"]), number("level", data["level"])
-        return cls(matrix, effect, unit_interval("p", data["p"]), level)
 
 
 def residuals(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
 from distal import engines
-from distal._version import __version__
 from distal.base import memory
 from distal.engines import Runner
 from distal.evaluation.trials import checked_maze
@@ -134,9 +133,8 @@ class Readings(Based[ReadingStudy]):
             base = base or parts
             found.append(Findings.of(variant, parts, self.seed))
         return ReadingStudy(
-            scale=self.size, seed=self.seed, settings=self.settings, elites=self.elites, maze=self.maze,
-            engine=stages.runner.engine, version=__version__,
-            machine=engines.machine_of(stages.runner.engine), seconds=stages.seconds, outcomes=tuple(found),
+            scale=self.size, settings=self.settings, elites=self.elites, maze=self.maze,
+            outcomes=tuple(found), **self.made(stages),
         )  # fmt: skip
 
     def _part(self, part: str, variant: Variant, stages: Stages) -> Any:

@@ -10,12 +10,14 @@ line has it then too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
+from distal import engines
+from distal._version import __version__
 from distal.base import checks
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json
@@ -275,6 +277,14 @@ class Scaled(Study[Outcome]):
         """How much is run."""
         return self.SCALES[self.scale]
 
+    def made(self, stages: Stages) -> dict[str, Any]:
+        """Return what every outcome says of how it was made."""
+        engine = stages.runner.engine
+        return {
+            "version": __version__, "seed": self.seed, "engine": engine,
+            "machine": engines.machine_of(engine), "seconds": stages.seconds,
+        }  # fmt: skip
+
     def asked(self) -> dict[str, Any]:
         """Return all that decides the results, ready for JSON."""
         return {"scale": self.scale, "seed": self.seed}
@@ -325,32 +335,4 @@ def _flat(asked: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: value for name, value in asked.items() if name != "settings"},
         **(settings if isinstance(settings, dict) else {"settings": settings}),
-    }
-
-
-# ------------------------------------------------------------------ what a study is read back from
-
-
-@contextmanager
-def read_as(what: str) -> Iterator[None]:
-    """Turn whatever goes wrong while a study is read into one line that says which it should be."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"this is not a {what}: {error}") from None
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"this {what} is damaged: {checks.shown(error)}") from None
-
-
-def made_by(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what every study says of how it was made: seed, version, machine and seconds, checked."""
-    seconds = checks.instance("seconds", data["seconds"], dict, "the seconds of every stage")
-    return {
-        "seed": checks.integer("seed", data["seed"], 0, MAX_SEED),
-        "version": checks.text("distal", data["distal"]),
-        "machine": checks.instance("machine", data["machine"], dict, "a description of the machine"),
-        "seconds": {
-            checks.text("seconds", name): checks.not_negative("seconds", value)
-            for name, value in seconds.items()
-        },
     }

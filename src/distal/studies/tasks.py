@@ -8,28 +8,27 @@ that no search has seen, beside the rule and the climber of the triple T-maze.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from distal import engines
-from distal._version import __version__
-from distal.base.checks import InputError, counted, fields, integer, sequence, shown, text
+from distal.base.checks import InputError, counted, sequence, shown, text
 from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
-from distal.learners import Learner, chance_for, embedded, find_learner, from_embedded
+from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.genetic import GeneticAlgorithm
 from distal.studies import pace
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend
-from distal.studies.intervals import Curve, Gap, Measured, optional_number
+from distal.studies.intervals import Curve, Gap, Measured
+from distal.studies.records import Count, Finished, NotNegative, Record, Seed
 from distal.studies.report import (
     Block,
     Figure,
@@ -45,7 +44,7 @@ from distal.studies.report import (
     verdict,
 )
 from distal.studies.stages import Event, Stage, Stages
-from distal.studies.study import Scale, Scaled, made_by, read_as
+from distal.studies.study import Scale, Scaled
 from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task
@@ -151,7 +150,7 @@ LEARNERS = {
 
 
 @dataclass(frozen=True)
-class Tested:
+class Tested(Record):
     """A learner in a task: who it is, and how it did.
 
     `run` is the run that it won, `remeasured` its fitness there on fresh trials, by which it was
@@ -159,124 +158,82 @@ class Tested:
     """
 
     learner: Learner
-    run: int | None
+    run: Count | None
     remeasured: float | None
     marks: tuple[Measured, ...]
     curve: Curve
     chance_curve: Curve
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
-        return {
-            "learner": embedded(self.learner),
-            "run": self.run,
-            "remeasured": self.remeasured,
-            "marks": [asdict(mark) for mark in self.marks],
-            "curve": self.curve.to_dict(),
-            "chance_curve": self.chance_curve.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Tested:
-        """Read what `to_dict` returns."""
-        return cls(
-            learner=from_embedded(data["learner"]),
-            run=None if data["run"] is None else integer("run", data["run"], 1),
-            remeasured=optional_number("remeasured", data["remeasured"]),
-            marks=tuple(map(Measured.from_dict, data["marks"])),
-            curve=Curve.from_dict(data["curve"]),
-            chance_curve=Curve.from_dict(data["chance_curve"]),
-        )
-
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Record):
     """What was measured in a task; `versus` compares the rule with the climber that were evolved for it."""
 
     world: World
     budget: Scale
     engine: str
-    inputs: int
-    outputs: int
-    goals: int
-    steps: int
+    inputs: Count
+    outputs: Count
+    goals: Count
+    steps: Count
     tested: dict[str, Tested]
     versus: tuple[Gap, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
-        own = ("engine", "inputs", "outputs", "goals", "steps")
+        own = super().to_dict()
+        del own["world"]
         return {
             "task": self.world.name,
+            **own,
             "budget": {name: getattr(self.budget, name) for name in BUDGET},
-            **{name: getattr(self, name) for name in own},
-            "tested": {name: one.to_dict() for name, one in self.tested.items()},
-            "versus": [asdict(gap) for gap in self.versus],
         }
 
     @classmethod
-    def from_dict(cls, data: Any, world: World, scale: str) -> Outcome:
-        """Read what `to_dict` returns."""
+    def of_world(cls, data: Any, world: World, scale: str) -> Outcome:
+        """Read what was measured in a task."""
         if data["task"] != world.name:
             raise InputError(f"an outcome is of {shown(data['task'])}, expected {world.name}")
-        return cls(
-            world=world,
-            budget=Scale.from_dict({"name": scale, **{name: data["budget"][name] for name in BUDGET}}),
-            engine=text("engine", data["engine"]),
-            **{name: integer(name, data[name], 1) for name in ("inputs", "outputs", "goals", "steps")},
-            tested={name: Tested.from_dict(data["tested"][name]) for name in LEARNERS},
-            versus=tuple(map(Gap.from_dict, data["versus"])),
-        )
+        budget = {"name": scale, **{name: data["budget"][name] for name in BUDGET}}
+        return cls._read(data, world=world, budget=Scale.from_dict(budget))
 
-
-FORMAT, VERSION = "distal-tasks", 1
-FIELDS = ("distal", "scale", "seed", "machine", "seconds", "tasks")
+    def _check(self) -> None:
+        """Refuse an outcome without one of the learners."""
+        if set(self.tested) != set(LEARNERS):
+            raise InputError(f"tested are {', '.join(self.tested)}, expected {', '.join(LEARNERS)}")
 
 
 @dataclass(frozen=True)
-class TaskStudy:
+class TaskStudy(Finished):
     """All that the study of tasks gave.
 
     Attributes:
+        version: The version of Distal.
         scale: How much was run: "quick" or "full".
         seed: The seed.
-        version: The version of Distal.
         machine: A description of the machine.
         seconds: How long each stage took.
         outcomes: What was measured in each task.
     """
 
-    scale: str
-    seed: int
+    FORMAT: ClassVar[tuple[str, int]] = ("distal-tasks", 1)
+    HOLDS: ClassVar[str] = "study of tasks"
+    KEYS: ClassVar[dict[str, str]] = {"version": "distal", "outcomes": "tasks"}
+
     version: str
+    scale: str
+    seed: Seed
     machine: dict[str, Any]
-    seconds: dict[str, float]
+    seconds: dict[str, NotNegative]
     outcomes: tuple[Outcome, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers and what made them, ready for JSON."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "distal": self.version,
-            "scale": self.scale,
-            "seed": self.seed,
-            "machine": self.machine,
-            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
-            "tasks": [outcome.to_dict() for outcome in self.outcomes],
-        }
-
     @classmethod
-    def from_dict(cls, data: object) -> TaskStudy:
-        """Read what `to_dict` returns."""
-        with read_as("study of tasks"):
-            found = fields(data, FORMAT, VERSION, FIELDS)
-            scale = text("scale", found["scale"])
-            tasks = sequence("tasks", found["tasks"], f"a list of {len(WORLDS)} outcomes")
-            pairs = zip(tasks, WORLDS, strict=True)
-            return cls(
-                scale, **made_by(found), outcomes=tuple(Outcome.from_dict(*one, scale) for one in pairs)
-            )
+    def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Return what was measured, in each task."""
+        scale = text("scale", data["scale"])
+        tasks = sequence("tasks", data["outcomes"], f"a list of {len(WORLDS)} outcomes")
+        pairs = zip(tasks, WORLDS, strict=True)
+        return {"outcomes": tuple(Outcome.of_world(*each, scale) for each in pairs)}
 
 
 # ------------------------------------------------------------------ the report
@@ -520,8 +477,9 @@ class Tasks(Scaled[TaskStudy]):
     def work(self, stages: Stages) -> TaskStudy:
         """Do all stages that are missing."""
         outcomes = tuple(self._outcome(stages, *each) for each in enumerate(self.planned))
-        machine = engines.machine_of(stages.runner.engine)
-        return TaskStudy(self.scale, self.seed, __version__, machine, stages.seconds, outcomes)
+        made = self.made(stages)
+        del made["engine"]  # every outcome has one of its own
+        return TaskStudy(scale=self.scale, outcomes=outcomes, **made)
 
     def _outcome(self, stages: Stages, position: int, one: _Planned) -> Outcome:
         """Do all stages of a task, and sum them up."""
