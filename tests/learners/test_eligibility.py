@@ -88,7 +88,8 @@ def test_the_second_set_of_coefficients_counts_when_the_episode_was_worse() -> N
                                                       (5, "punish", False), (6, "punish", True)])  # fmt: skip
 def test_m_is_that_of_a_rule(before: float, ties: str, plus: bool) -> None:
     found = updated(ONE, replace(FRESH, kept={"ep": float(before)}), m_ties=ties)
-    with_other = replace(ONE, **dict.fromkeys(COEFFICIENTS[4:] if plus else COEFFICIENTS[:4], 0.75))
+    other: dict[str, Any] = dict.fromkeys(COEFFICIENTS[4:] if plus else COEFFICIENTS[:4], 0.75)
+    with_other = replace(ONE, **other)
     same = updated(with_other, replace(FRESH, kept={"ep": float(before)}), m_ties=ties)
     assert (found.weights.hidden == same.weights.hidden).all()
 

@@ -68,7 +68,7 @@ def test_an_update_by_hand() -> None:
     assert tie.number("ep") == 4
     assert tie.number("sigma") == pytest.approx(2**-0.25, rel=1e-7)
     assert tie.kept["best"] is first.weights
-    again = hill_climbing.perturbed(network, first.weights, np.float32(tie.kept["sigma"]), 7, 3)
+    again = hill_climbing.perturbed(network, first.weights, np.float32(tie.number("sigma")), 7, 3)
     assert (tie.weights.output == again.output).all()
 
 

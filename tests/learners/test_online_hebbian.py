@@ -123,6 +123,6 @@ def test_a_film_shows_the_episode_itself_and_no_agent_is_made_of_weights_that_ch
 
 
 def test_with_no_coefficient_weights_stay() -> None:
-    still = replace(ONE, **dict.fromkeys(ONE.names[:8], 0.0))
+    still = OnlineHebbian(0, 0, 0, 0, 0, 0, 0, 0, eta=0.5, alpha_h=0.2, alpha_o=0.2)
     first, *others = islice(learners.episodes(still, Aim(MazeTask(T), 0), SETTINGS, seed=3), 6)
     assert all(one.actions == first.actions for one in others)

@@ -66,7 +66,8 @@ class EvolutionStrategy(Learner):
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Replace the best if the episode was strictly better, adapt σ, and try noise on the best."""
         best, ep = cast("Weights | None", memory.kept.get("best")), memory.number("ep")
-        sigma = np.float32(memory.kept.get("sigma", self.sigma))
+        before = memory.number("sigma")
+        sigma = np.float32(self.sigma if before is None else before)
         if best is None or ep is None:  # the first weights are no trial of a step
             best, ep = episode.weights, episode.ep
         else:

@@ -29,6 +29,7 @@ from distal.networks.network import Network, Weights, ordered_sum
 from distal.networks.recurrent import falling
 
 NUMBERS = ("sigma", "alpha_h", "alpha_o")
+_Vector = NDArray[np.float32]
 
 
 class Constants(NamedTuple):
@@ -112,26 +113,28 @@ def moved(before: Distribution, noise: list[NDArray[np.float32]]) -> Distributio
     """Return the next distribution, from the deviates of a generation, the best first."""
     c, one = constants(len(before.mean)), np.float32(1)
     width = np.sqrt(before.variance)
-    step, squares = np.zeros_like(width), np.zeros_like(width)
+    step: _Vector = np.zeros_like(width)
+    squares: _Vector = np.zeros_like(width)
     for weight, own in zip(c.weights, noise, strict=False):
         y = width * own
         step = step + weight * y
         squares = squares + weight * (y * y)
-    mean = before.mean + before.sigma * step
+    mean: _Vector = before.mean + before.sigma * step
     left = one - c.step_rate
-    step_path = left * before.step_path + c.step_gain * (step / width)
+    moved_by: _Vector = step / width
+    step_path: _Vector = left * before.step_path + c.step_gain * moved_by
     length = np.sqrt(ordered_sum(step_path * step_path))
     young = before.young * (left * left)
     moving = length < c.longest * np.sqrt(one - young)  # else the path pauses
-    path = (one - c.rate) * before.path
+    path: _Vector = (one - c.rate) * before.path
     kept = one - c.rank_one - c.rank_mu
     if moving:
         path = path + c.gain * step
     else:
         kept = kept + c.stalled
-    variance = kept * before.variance + c.rank_one * (path * path) + c.rank_mu * squares
+    variance: _Vector = kept * before.variance + c.rank_one * (path * path) + c.rank_mu * squares
     growth = c.damping * (length / c.length - one)
-    change = falling(np.atleast_1d(min(np.abs(growth), one)))[0]  # e to the power of minus its size
+    change = falling(np.minimum(np.abs(growth), one)[None])[0]  # e to the power of minus its size
     sigma = before.sigma / change if growth > 0 else before.sigma * change
     lowest, highest = min(before.sigma, SMALLEST), LARGEST
     return Distribution(mean, variance, step_path, path, min(max(sigma, lowest), highest), young)
