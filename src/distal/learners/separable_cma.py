@@ -121,7 +121,7 @@ def moved(before: Distribution, noise: list[NDArray[np.float32]]) -> Distributio
         squares = squares + weight * (y * y)
     mean: _Vector = before.mean + before.sigma * step
     left = one - c.step_rate
-    moved_by: _Vector = step / width
+    moved_by: _Vector = np.divide(step, width)
     step_path: _Vector = left * before.step_path + c.step_gain * moved_by
     length = np.sqrt(ordered_sum(step_path * step_path))
     young = before.young * (left * left)
