@@ -258,6 +258,12 @@ def share(value: object) -> str:
     return right_if(number is not None and 0 <= number <= 1)
 
 
+def flipping(value: object) -> str:
+    """Take 0; of other shares it depends on the engine."""
+    number = _number(value)
+    return WRONG if number is None or not 0 <= number <= 1 else RIGHT if number == 0 else EITHER
+
+
 def finite(value: object) -> str:
     """Take all numbers that a float can hold."""
     number = _number(value)
@@ -643,6 +649,7 @@ SETTINGS: Rows = {
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
     "neurons": row("binary", words(*NEURONS)),
     "network": row("recurrent", words("recurrent")),
+    "flip": row(0.0, flipping),
 }
 BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
 NUMBERS: Rows = {

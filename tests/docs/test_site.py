@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from distal import cli
 from distal.base.checks import InputError
 from distal.base.colours import DARK, LIGHT
 from distal.studies.reproduction import paper_results
+from tests.html_page import Page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -33,33 +33,6 @@ pytest.importorskip("zensical", reason="the site needs the extra docs")
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# What a browser fetches by itself; an ordinary link is followed by a person.
-FETCHED = {
-    "script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src",
-    "link": "href", "embed": "src", "object": "data", "use": "href", "image": "href",
-}  # fmt: skip
-
-
-class Page(HTMLParser):
-    """Collects what a page fetches, its ids, and the links it offers."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.fetched: list[str] = []
-        self.links: list[str] = []
-        self.ids: set[str] = set()
-        self.styles: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if tag in FETCHED and FETCHED[tag] in given:
-            self.fetched.append(given[FETCHED[tag]])
-        self.fetched += [part.split()[0] for part in given.get("srcset", "").split(",") if part.strip()]
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
-        self.ids.add(given.get("id", ""))
-        self.styles.append(given.get("style", ""))
 
 
 @pytest.fixture(scope="module")
@@ -141,20 +114,6 @@ def test_what_a_page_fetches_is_there(built: Path) -> None:
                 assert (built / place(name, target)).exists(), (name, target)
 
 
-def test_links_between_pages_lead_to_a_place_on_them(built: Path) -> None:
-    all_pages = pages(built)
-    for name, page in all_pages.items():
-        if name == "404.html":
-            continue
-        for link in page.links:
-            file, _, anchor = link.partition("#")
-            if "://" in link or link.startswith("mailto:") or link in ("", "."):
-                continue
-            there = place(name, file) if file else name
-            assert there in all_pages or (built / there).is_file(), (name, link)
-            assert not anchor or anchor in all_pages[there].ids, (name, link)
-
-
 def test_the_command_reference_has_every_command_and_option(built: Path) -> None:
     text = (built / "commands.html").read_text(encoding="utf-8")
     subcommands = next(
@@ -188,20 +147,16 @@ def opened(browser: Browser, built: Path) -> Iterator[Opened]:
     assert [address for address in asked if not address.startswith(("file:", "data:", "blob:"))] == []
 
 
-def test_the_search_works_in_a_folder(opened: Opened) -> None:
+def test_the_search_works_in_a_folder_and_keeps_what_is_typed_while_results_come(opened: Opened) -> None:
     opened.locator(".md-search__button").click()
-    opened.keyboard.type("hill climbing")
-    opened.get_by_text("Hill climbing: the baseline").first.click()
-    opened.wait_for_url("**/explained.html*")
-    assert "#hill-climbing-the-baseline" in opened.url
-
-
-def test_the_search_keeps_what_is_typed_while_results_come(opened: Opened) -> None:
-    opened.locator(".md-search__button").click()
+    found = opened.get_by_text("Hill climbing: the baseline").first
     for words in ("hill", " climbing"):
         opened.keyboard.type(words)
-        opened.get_by_text("Hill climbing: the baseline").first.wait_for()
+        found.wait_for()
     assert opened.get_by_placeholder("Search").input_value() == "hill climbing"
+    found.click()
+    opened.wait_for_url("**/explained.html*")
+    assert "#hill-climbing-the-baseline" in opened.url
 
 
 def test_a_reader_who_likes_it_dark_gets_it_dark_and_can_switch(opened: Opened) -> None:

@@ -429,3 +429,19 @@ def test_the_kinds_of_the_package_stay() -> None:
         InputError, match=r"no rule 'jumps', expected .* hc, chance, eligibility, .*, hebb, or a file"
     ):
         distal.find_learner("jumps")
+
+
+# ------------------------------------------------------------------ rewards that are turned round
+
+
+@pytest.mark.parametrize("word", ["eligibility", "online", "neuron", "es", "cma"])
+def test_a_learner_that_hears_the_opposite_learns_something_else(word: str) -> None:
+    task = Aim(MazeTask(MAZE), 0)
+
+    def last(flip: float) -> Weights:
+        settings = Settings(hidden=3, steps=8, flip=flip)
+        stream = learners.episodes(distal.find_learner(word), task, settings, seed=2)
+        return next(islice(stream, 40, None)).weights
+
+    plain, opposite = last(0), last(1)
+    assert (plain.hidden != opposite.hidden).any()

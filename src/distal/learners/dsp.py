@@ -21,7 +21,7 @@ from distal.base.display import html_table, short
 from distal.base.drawing import axes_or_new, literal, signed
 from distal.base.drawing import rule as draw_rule
 from distal.learners.learner import Learner, Memory, Trial
-from distal.learners.modulation import modulatory_signal
+from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model import traces
 from distal.networks.episode import Episode
@@ -186,8 +186,7 @@ class Rule(Learner):
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Change every weight by the row that its traces and m select, then normalise."""
-        settings = network.settings
-        m = modulatory_signal(episode.ep, memory.number("ep"), settings.m_ties)
+        m = heard(network, trial, memory, episode)
         rows = selected_rows(network, episode, np.float32(self.theta), m)
         weights = normalised(network, changed(network, episode.weights, self, rows))
         return Memory(weights, {"ep": episode.ep})

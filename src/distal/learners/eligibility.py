@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.learners.learner import Learner, Memory, Trial
-from distal.learners.modulation import modulatory_signal
+from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
 from distal.networks.episode import Episode
@@ -164,7 +164,7 @@ class Eligibility(Learner):
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Change every weight by its trace, as m selects the coefficients, then normalise."""
-        m = modulatory_signal(episode.ep, memory.number("ep"), network.settings.m_ties)
+        m = heard(network, trial, memory, episode)
         numbers = np.float32(self.decay), np.float32(self.eta)
         weights = normalised(network, changed(network, episode, self._coefficients(m), *numbers))
         return Memory(weights, {"ep": episode.ep})

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from distal.learners.hill_climbing import perturbed
-from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.learner import Learner, Memory, Trial, flipped
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
 
@@ -71,7 +71,7 @@ class EvolutionStrategy(Learner):
         if best is None or ep is None:  # the first weights are no trial of a step
             best, ep = episode.weights, episode.ep
         else:
-            success = episode.ep < ep
+            success = (episode.ep < ep) != flipped(network.settings, trial, episode.number)
             sigma = stepped(sigma, np.float32(self.factor), success)
             if success:
                 best, ep = episode.weights, episode.ep

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from distal.learners.learner import Memory, Trial, flipped
 from distal.model.readings import of_reading
+from distal.networks.episode import Episode
+from distal.networks.network import Network
 
 M_READINGS = {"reward": 1, "punish": -1}  # m, where an EP equals the one before
 
@@ -26,3 +31,9 @@ def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
     if previous is None or ep < previous:
         return 1
     return tied if ep == previous else -1
+
+
+def heard(network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> int:
+    """Return m as a learner hears it that keeps the EP of the episode before as "ep"."""
+    m = modulatory_signal(episode.ep, memory.number("ep"), network.settings.m_ties)
+    return -m if flipped(network.settings, trial, episode.number) else m

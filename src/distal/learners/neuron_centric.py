@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, sequence, unit_interval, within
 from distal.learners.eligibility import COEFFICIENTS, MINUS, PLUS, changed
 from distal.learners.learner import Learner, Memory, Trial
-from distal.learners.modulation import modulatory_signal
+from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.settings import MAX_NEURONS
 from distal.networks.episode import Episode
@@ -138,7 +138,7 @@ class NeuronCentric(Learner):
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Change every weight by its trace and the coefficients of its neuron, then normalise."""
-        m = modulatory_signal(episode.ep, memory.number("ep"), network.settings.m_ties)
+        m = heard(network, trial, memory, episode)
         numbers = np.float32(self.decay), np.float32(self.eta)
         weights = normalised(network, changed(network, episode, self._coefficients(m), *numbers))
         return Memory(weights, {"ep": episode.ep})

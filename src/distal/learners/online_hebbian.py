@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from distal.learners.eligibility import COEFFICIENTS, MINUS, PLUS, RANGES, added
 from distal.learners.learner import Learner, Memory, Trial
-from distal.learners.modulation import modulatory_signal
+from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
 from distal.networks.episode import Episode
@@ -103,5 +103,5 @@ class OnlineHebbian(Learner):
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Keep the weights as they are after the last step, and m for the next episode."""
-        m = modulatory_signal(episode.ep, memory.number("ep"), network.settings.m_ties)
+        m = heard(network, trial, memory, episode)
         return Memory(episode.last, {"ep": episode.ep, "m": m})

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.learners.evolution_strategy import LARGEST, SMALLEST
-from distal.learners.learner import Kept, Learner, Memory, Trial
+from distal.learners.learner import Kept, Learner, Memory, Trial, flipped
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights, ordered_sum
 from distal.networks.recurrent import falling
@@ -192,8 +192,10 @@ class SeparableCMA(Learner):
             distribution = Distribution(**kept, sigma=sigma, young=young)
             eps = np.append(eps, episode.ep)
             if len(eps) == constants(len(distribution.mean)).population:
-                ranked = np.argsort(eps, kind="stable") + following - len(eps)
-                noise = [flat(network, network.perturbation(trial.seed, int(own))) for own in ranked]
+                own = range(following - len(eps), following)  # the episodes of this generation
+                opposite = np.array([flipped(network.settings, trial, one) for one in own])
+                ranked = np.argsort(np.where(opposite, eps.min() + eps.max() - eps, eps), kind="stable")
+                noise = [flat(network, network.perturbation(trial.seed, own[k])) for k in ranked]
                 distribution, eps = moved(distribution, noise), np.zeros(0)
         if trial.moves_at(following):
             return Memory(unflat(network, distribution.mean))

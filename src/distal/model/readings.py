@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from distal.base.checks import InputError, one_of, shown
 
 COMPILED = ("cpu", "gpu", "page")  # two engines, and the page that computes trials in a browser
+NEVER_FLIP = ("cpu", "gpu", "page")  # have no code for rewards that are turned round
 F = TypeVar("F")
 
 
@@ -162,6 +163,9 @@ def unknown_to(who: str, settings: Any) -> str | None:
             if who == "page":
                 return f"the page has no code for {name} {value!r}, expected one of {', '.join(known)}"
             return f"engine {who} has no code for {name} {value!r}; use engine reference"
+    if settings.flip and who in NEVER_FLIP:
+        named = "the page" if who == "page" else f"engine {who}"
+        return f"{named} has no code for flip; use engine reference"
     return None
 
 
