@@ -173,7 +173,7 @@ def test_a_task_that_fails_is_named_with_its_seeds(monkeypatch: pytest.MonkeyPat
 
 def test_a_worker_with_another_version_refuses_and_names_both() -> None:
     with pytest.raises(spread.WrongVersion, match=rf"a worker has Distal {distal.__version__}, this is 9\.9"):
-        run_block(some_batch(), "cpu", False, False, "9.9")
+        run_block(None, some_batch(), "cpu", False, False, "9.9")
 
 
 def test_what_is_no_executor_is_refused() -> None:
