@@ -114,6 +114,8 @@ class Learner(ABC):
         discrete_genes: What its discrete genes are called in tables, before their number.
         ignores: The readings that mean nothing to it.
         within: Whether weights change within an episode, too; then it has `step`.
+        compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
+            `CompiledLearner`; None if there is none. A class that inherits from another says it anew.
     """
 
     name: str
@@ -129,6 +131,7 @@ class Learner(ABC):
     discrete_genes: ClassVar[str] = "discrete"
     ignores: ClassVar[tuple[str, ...]] = ()
     within: ClassVar[bool] = False
+    compiled: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         for name in self.names:
