@@ -21,7 +21,8 @@ from distal.studies.readings import Readings
 from distal.studies.reproduction import Reproduction
 from distal.studies.stages import Event
 from distal.studies.study import Scale, Study
-from distal.studies.tasks import SLOW, WORLDS, Tasks, World
+from distal.studies.tasks import SLOW, Tasks
+from distal.studies.worlds import WORLDS, World
 from distal.tasks.sources import task_of
 from tests.conftest import REDRAWN
 

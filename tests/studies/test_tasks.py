@@ -28,8 +28,8 @@ from distal.studies.tasks import (
     SLOW,
     Tasks,
     TasksReport,
-    World,
 )
+from distal.studies.worlds import World
 from tests.studies.conftest import BY_NAME, FEW, SLOW_TINY, TASKS_TINY
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
