@@ -151,7 +151,7 @@ def test_the_stages_of_both_sets_have_names_of_their_own_and_only_one_set_tries_
 def test_an_unknown_set_of_tasks_is_refused_and_another_set_in_the_same_folder_too(
     tasked: tuple[TaskStudy, Path],
 ) -> None:
-    with pytest.raises(InputError, match="worlds is 'step', expected 'tables' or 'steps'"):
+    with pytest.raises(InputError, match="worlds is 'step', expected one of tables, steps"):
         study_tasks(worlds="step")
     with pytest.raises(InputError, match="other options"):
         study_tasks(worlds="steps", seed=3, out=tasked[1])
