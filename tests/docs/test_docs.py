@@ -20,10 +20,11 @@ import pytest
 from PIL import Image
 
 import distal
-from distal import learners
+from distal import learners, networks
 from distal.cli import main
 from distal.search import registry
 from distal.tasks.pixels import SCALE
+from distal.tasks.registry import TASKS
 from tests import fuzz
 
 ROOT = Path(__file__).parents[2]
@@ -34,15 +35,17 @@ DOCUMENTS = [
     "README.md",
     "docs/champions.md",
     "docs/cluster.md",
-    "docs/compare.md",
+    "docs/your-method.md",
     "docs/comparing.md",
     "docs/conditions.md",
     "docs/extending.md",
+    "docs/fast-environments.md",
     "docs/getting-started.md",
     "docs/inside-a-rule.md",
     "docs/own-loop.md",
     "docs/own-maze.md",
     "docs/own-task.md",
+    "docs/compiled-task.md",
     "docs/progress.md",
     "docs/readings.md",
     "docs/searching.md",
@@ -107,6 +110,8 @@ def check_told(errors: str) -> None:
         "generation ",
         "engine cpu is used",
         "engine reference is used",
+        "engine steps is used",
+        "compiling engine steps",
         "cluster ",
         "compiling the cpu engine",
     )
@@ -120,10 +125,13 @@ def squeezed(text: str) -> list[str]:
 
 @pytest.fixture
 def forgetful() -> Iterator[None]:
-    """Forget the learners and searches that an example registers."""
-    known: tuple[dict[str, Any], ...] = (learners.KINDS, learners.DEFAULTS, registry.ALGORITHMS)
+    """Forget the learners, networks, searches and tasks that an example registers."""
+    known: tuple[dict[str, Any], ...] = (learners.KINDS, learners.DEFAULTS, registry.ALGORITHMS, TASKS)
     before = [dict(one) for one in known]
+    networks_before = set(networks.NETWORKS)
     yield
+    for word in set(networks.NETWORKS) - networks_before:
+        networks.unregister(word)
     for one, entries in zip(known, before, strict=True):
         one.clear()
         one.update(entries)
@@ -240,9 +248,8 @@ def test_the_page_on_tasks_films_an_agent_where_moviepy_is_installed(
 
 def test_the_lines_that_a_part_of_ones_own_needs_are_counted_right() -> None:
     text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-    parts = [body for language, body in BLOCK.findall(text) if language == "python"][
-        ::2
-    ]  # then comes its use
+    blocks = [body for language, body in BLOCK.findall(text) if language == "python"]
+    parts = blocks[:8:2]  # after each comes its use
     counts = [
         sum(bool(line.strip()) and not line.startswith(("from ", "import ")) for line in body.splitlines())
         for body in parts
@@ -330,5 +337,10 @@ def test_the_table_of_what_was_fuzzed_is_that_of_the_last_run_which_found_nothin
     assert found["failures"] == []
 
 
-def test_the_citation_names_this_version() -> None:
-    assert f"version: {distal.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+def test_the_citation_names_this_version_and_the_date_of_the_last_release() -> None:
+    cited = (ROOT / "CITATION.cff").read_text()
+    assert f"version: {distal.__version__}\n" in cited
+    released = re.search(r"^## ([\d.]+) \(([\d-]+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert released is not None
+    assert released[1] == distal.__version__
+    assert f"date-released: {released[2]}\n" in cited

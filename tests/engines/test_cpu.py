@@ -38,7 +38,7 @@ from distal.tasks.mazes import PIT_PENALTY, MazeTask, maze_table
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
-from tests.batches import random_trials, random_wide_maze
+from tests.batches import random_trials, random_wide_maze, trials_of
 from tests.conftest import assert_equal_trials
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started
@@ -61,19 +61,10 @@ def batch_of(
     resample: int | None = None,
     trials: int = 1,
 ) -> Batch:
-    """Make every learner run `trials` trials for each final position."""
-    finals, n = len(maze.finals), len(learners)
-    k = np.arange(n * trials * finals)
-    return Batch(
-        learners=learners,
-        learner=(k // (trials * finals)).astype(np.int32),
-        goal=(k % finals).astype(np.int32),
-        seed=np.array([child_seed(seed, int(number)) for number in k], np.uint64),
-        task=MazeTask(maze),
-        settings=settings,
-        episodes=episodes,
-        resample=resample,
-    )
+    """Return trials of every learner for each final position; all learners have one seed."""
+    seeds = np.full(len(learners), seed, np.uint64)
+    task = MazeTask(maze)
+    return trials_of(learners, settings, episodes, trials, task, resample=resample, seeds=seeds)
 
 
 @given(
@@ -126,26 +117,13 @@ def test_every_reading_gives_the_same_bits_on_the_triple_t_maze(
 
 
 @pytest.mark.parametrize(
-    ("learner", "resample", "seed"),
-    [
-        (published_rules()[9], None, 1),
-        (HillClimbing(0.6, 0.9, 0.7), 100, 3),
-    ],
+    ("learner", "resample", "seed"), [(published_rules()[9], None, 1), (HillClimbing(0.6, 0.9, 0.7), 100, 3)]
 )
 def test_a_thousand_episodes_end_in_the_same_bits(
     learner: Rule | HillClimbing, resample: int | None, seed: int
 ) -> None:
-    batch = Batch(
-        learners=(learner,),
-        learner=np.zeros(1, np.int32),
-        goal=np.array([3], np.int32),
-        seed=np.array([child_seed(seed, 0)], np.uint64),
-        task=MazeTask(triple_t_maze()),
-        settings=Settings(hidden=10, steps=40),
-        episodes=1000,
-        resample=resample,
-    )
-    assert_same(batch)
+    settings = Settings(hidden=10, steps=40)
+    assert_same(batch_of((learner,), triple_t_maze(), settings, seed, 1000, resample).part(3, 4))
 
 
 @pytest.mark.parametrize("trace_pre", READINGS["trace_pre"])
@@ -177,6 +155,18 @@ def wide_task() -> TableTask:
         words.integers(0, 2, (30, 5)), words.integers(0, 30, (30, 3)), np.ones((30, 3), int), ends
     )
     return TableTask(table)
+
+
+@pytest.mark.parametrize("states", [4096, 4097])
+def test_as_many_states_as_a_way_can_name_and_one_more_give_the_same_bits(states: int) -> None:
+    words = np.random.default_rng(states)
+    following = words.integers(states - 64, states, (states, 4))  # the last states, where a way is full
+    ends = np.zeros((1, states), int)
+    ends[0, states - 1] = 1
+    costs = words.choice([1, 1, 1, 7], (states, 4))
+    task = TableTask(Table.of(words.integers(0, 2, (states, 3)), following, costs, ends))
+    assert (packed(task.table(Settings())).ways.size == states) == (states == 4096)
+    assert_same(random_trials(words, "dsp", task, Settings(hidden=10, steps=60), episodes=8, trials=4))
 
 
 @pytest.mark.parametrize("task", [MazeTask(triple_t_maze()), wide_task()], ids=["narrow", "wide"])
@@ -260,12 +250,6 @@ def test_blocks_cover_every_trial_once_and_end_small(trials: int, workers: int) 
     blocks = list(cpu.shares(trials, workers))
     assert [trial for first, last in blocks for trial in range(first, last)] == list(range(trials))
     assert blocks[-1][1] - blocks[-1][0] == 1
-
-
-def test_progress_counts_every_episode() -> None:
-    seen: list[int] = []
-    learn("paper:1", trials=3, episodes=50, progress=seen.append, engine="cpu", chance=False)
-    assert sum(seen) == 3 * 8 * 50
 
 
 def test_an_exception_in_a_trial_names_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,7 +343,7 @@ def test_what_one_process_has_compiled_another_finds_and_says_nothing() -> None:
 
 
 def test_what_will_be_kept_is_said_to_be_compiled_once(caplog: pytest.LogCaptureFixture) -> None:
-    announcement = cpu.Announcement(kernels.dsp_trials, "DSP")
+    announcement = cpu.Announcement("the cpu engine for DSP", kernels.dsp_trials)
     for dispatcher in (kernels.climbing_trials, kernels.dsp_trials):  # the first is not its own
         announcement.on_start(Event("numba:compile", EventStatus.START, {"dispatcher": dispatcher}))
     assert caplog.messages == ["compiling the cpu engine for DSP; this is done once and kept for later runs"]
@@ -409,7 +393,7 @@ def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compil
 
 def test_every_file_that_a_kernel_takes_something_from_is_watched() -> None:
     taken = set()
-    for source in ("engines/cpu/kernels.py", "engines/cpu/lanes.py"):
+    for source in ("engines/cpu/kernels.py", "model/lanes.py", "model/compiled_draws.py"):
         for node in ast.walk(ast.parse((cache.PACKAGE / source).read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("distal."):
                 taken.add(node.module.removeprefix("distal.").replace(".", "/") + ".py")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base import plugins
 from distal.base.checks import (
     InputError,
     counted,
@@ -34,13 +35,7 @@ from distal.evaluation.agents import MAX_NAME, Agent
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
 from distal.evaluation.trials import Conditions, checked_numbers
-from distal.learners import (
-    KINDS,
-    Learner,
-    embedded,
-    from_embedded,
-    name_of,
-)
+from distal.learners import KINDS, Learner, embedded, from_embedded, name_of
 from distal.learners.chance import Chance
 from distal.model.maze import Maze
 from distal.model.settings import Settings
@@ -283,8 +278,14 @@ class Result(Frozen):
             The agent.
 
         Raises:
-            InputError: if no weights were kept, or there is no such trial.
+            InputError: if no weights were kept, there is no such trial, or its learner changes
+                the weights within an episode, too, which an agent does not.
         """
+        if self.learner.within:
+            raise InputError(
+                f"learner is of kind {self.learner.kind}, which changes weights within an episode, and an "
+                "agent has none that change; let a PlasticNetwork act"
+            )
         chosen = int(self.best[:, -1].argmin()) if trial is None else trial
         last = 0 if self.switch is None else (self.episodes - 1) // self.switch.every * self.switch.every
         weights, learner = self.weights(chosen), self.learner
@@ -495,6 +496,12 @@ def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_learner(data: Mapping[str, Any]) -> Learner:
     """Read the learner of the JSON of a result."""
+    if isinstance(data["learner"], str) and data["learner"] not in KINDS:
+        plugins.load_installed(plugins.LEARNERS)
+        if data["learner"] not in KINDS:
+            for own in data.values():
+                if isinstance(own, dict) and "format" in own and "module" in own:
+                    raise plugins.unknown("learner kind", data["learner"], own["module"])
     kind = KINDS[one_of("learner", data["learner"], KINDS)]
     return from_embedded(data[kind.key], kind)
 

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from distal.base.checks import InputError, one_of, shown
 
-COMPILED = ("cpu", "gpu", "page")  # two engines, and the page that computes trials in a browser
-NEVER_FLIP = ("cpu", "gpu", "page")  # have no code for rewards that are turned round
+COMPILED = ("cpu", "gpu", "steps", "page")  # three engines, and the page that computes trials in a browser
+NEVER_FLIP = ("cpu", "gpu", "steps", "page")  # have no code for rewards that are turned round
 F = TypeVar("F")
 
 
@@ -34,6 +34,7 @@ class Reading(dict[str, str]):
         super().__init__(values)
         self.about, self.compiled = about, frozenset(compiled)
         self._known_to = dict.fromkeys(self, self.compiled)
+        self.modules: dict[str, str] = {}  # of the values that are not Distal's
 
     def __repr__(self) -> str:
         return f"Reading({self.about}: {', '.join(self)})"
@@ -47,13 +48,16 @@ class Reading(dict[str, str]):
         """Return the values that an engine, or the page, has code for."""
         return tuple(value for value, known in self._known_to.items() if who in known)
 
-    def add(self, value: str, meaning: str) -> None:
-        """Add a value that the reference engine alone knows."""
-        self[value], self._known_to[value] = meaning, frozenset()
+    def add(self, value: str, meaning: str, module: str | None = None, known: Collection[str] = ()) -> None:
+        """Add a value that the reference engine knows, and whoever is named; and the module it comes from."""
+        self[value], self._known_to[value] = meaning, frozenset(known)
+        if module is not None:
+            self.modules[value] = module
 
     def remove(self, value: str) -> None:
         """Remove a value that was added."""
         del self[value], self._known_to[value]
+        self.modules.pop(value, None)
 
 
 READINGS = {
@@ -67,18 +71,12 @@ READINGS = {
     ),
     "blocked": Reading(
         "whether a move into a wall still turns the agent",
-        {
-            "turn": "a move into a wall still turns the agent",
-            "stay": "a move into a wall changes nothing",
-        },
+        {"turn": "a move into a wall still turns the agent", "stay": "a move into a wall changes nothing"},
         compiled=("page",),  # the engines run tables, which say where each move leads
     ),
     "m_ties": Reading(
         "the modulatory signal when an episode is as good as the one before",
-        {
-            "reward": "an EP equal to the one before gives m = +1",
-            "punish": "it gives m = −1",
-        },
+        {"reward": "an EP equal to the one before gives m = +1", "punish": "it gives m = −1"},
     ),
     "trace_pre": Reading(
         "which step's hidden and output activations are `pre` of W_h and W_ho",
@@ -148,15 +146,7 @@ _OURS = {reading: tuple(row) for reading, row in words().items()}
 
 
 def unknown_to(who: str, settings: Any) -> str | None:
-    """Return why an engine, or the page, cannot compute with these settings; None if it can.
-
-    Args:
-        who: "cpu", "gpu" or "page".
-        settings: The `Settings`.
-
-    Returns:
-        A line that names the first value it has no code for, and what to do; None if there is none.
-    """
+    """Return why an engine, or "page", cannot compute with settings, and what to do; None if it can."""
     for name, row in words().items():
         value, known = getattr(settings, name), row.known_to(who)
         if who in row.compiled and value not in known:
@@ -173,6 +163,6 @@ def of_reading(reading: str, functions: Mapping[str, F], value: str) -> F:
     """Return the function that stands for the value of a reading; refuse a value without one."""
     try:
         return functions[value]
-    except (KeyError, TypeError):  # no list is a key
+    except Exception:  # no list is a key, and what is one may fail in any way
         known = ", ".join(functions)
         raise InputError(f"{reading} is {shown(value)}, but there is code for {known} alone") from None

@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from distal._version import __version__
+from distal.base import plugins
 from distal.base.checks import (
     InputError,
     counted,
@@ -27,11 +28,12 @@ from distal.evaluation.trials import chosen_task
 from distal.learners import KINDS, Learner
 from distal.learners.genes import decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed
-from distal.model.settings import Settings
+from distal.model.settings import ORIGIN, Settings
+from distal.networks import Network, network_for
 from distal.search import racing
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.genotypes import Genotypes
-from distal.search.registry import ALGORITHMS, algorithm, options_of, wrapped
+from distal.search.registry import ALGORITHMS, algorithm, find_algorithm, options_of, wrapped
 from distal.search.search import Algorithm, Search
 from distal.tasks.stored import task_from_fields
 from distal.tasks.switching import Switch, switch_of
@@ -42,7 +44,8 @@ _OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
 # Options against noise, in the order of a file, which names them only where they are not the default.
 _AGAINST_NOISE = ("race", "finalists", "islands", "exchange", "restart")
 _OTHERS = ("search", "maze", "heading", "task", "fresh", "fitness", "switch", "begin_with", *_AGAINST_NOISE)
-_FIELDS = ("distal", *_OWN, *Settings.__dataclass_fields__, *_OTHERS)
+_ORIGINS = ("learner_module", "search_module", ORIGIN)  # where learner, search or network are not Distal's
+_FIELDS = ("distal", *_OWN, *Settings.__dataclass_fields__, *_OTHERS, *_ORIGINS)
 WRAPPING = tuple(name for name in _AGAINST_NOISE if name != "finalists")
 REMEASURED = 400  # fresh trials on which a winner is measured again, unless `fresh` says otherwise
 MOST_FINALISTS = 2**20
@@ -91,11 +94,13 @@ class Config:
 
     def __post_init__(self) -> None:
         given: object = self.learner
+        if isinstance(given, str) and given not in KINDS:
+            plugins.load_installed(plugins.LEARNERS)
         evolvable = [kind for kind, cls in KINDS.items() if cls.genes is not None]
         if isinstance(given, str) and given in KINDS and given not in evolvable:
             raise InputError(
                 f"learner is {given!r}, which has nothing to evolve; measure it with learn, "
-                f"or evolve {' or '.join(evolvable)}"
+                f"or evolve {', '.join(evolvable[:-1])} or {evolvable[-1]}"
             )
         object.__setattr__(self, "learner", one_of("learner", given, evolvable))
         bounds = {
@@ -107,9 +112,9 @@ class Config:
         if self.fresh is not None:
             object.__setattr__(self, "fresh", integer("fresh", self.fresh, 2, MAX_COUNT))
         self._check_search()
-        self._check_begin_with()
         instance("settings", self.settings, Settings, "a Settings")
         goals = len(checked_task(self.task).goals)
+        self._check_begin_with()
         if self.switch is not None:
             instance("switch", self.switch, Switch, "a Switch").check_goals(goals)
             switch_of(self.switch, self.episodes)
@@ -219,7 +224,17 @@ class Config:
     @property
     def genes(self) -> tuple[int, int]:
         """The number of discrete and of continuous genes."""
-        return KINDS[self.learner].genes or (0, 0)
+        return KINDS[self.learner].genes_for(self._network) or (0, 0)
+
+    @property
+    def gene_names(self) -> tuple[str, ...]:
+        """The names of the genes in tables, the discrete ones first."""
+        return KINDS[self.learner].gene_names(self._network)
+
+    @property
+    def _network(self) -> Network:
+        """The shape of the network that is trained."""
+        return network_for(self.settings, self.task.inputs, self.task.outputs, {})
 
     def decode(self, genotypes: Genotypes) -> Sequence[Learner]:
         """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""
@@ -235,10 +250,15 @@ class Config:
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration, ready for JSON."""
         core = self.search.core
+        modules = {
+            "learner_module": plugins.module_of(KINDS[self.learner]),
+            "search_module": plugins.module_of(type(core)),
+        }
         return {
             "distal": __version__,
             **{name: getattr(self, name) for name in _OWN},
             **({} if core.name == UNNAMED else {"search": core.name}),
+            **{name: module for name, module in modules.items() if module is not None},
             **({} if self.fresh is None else {"fresh": self.fresh}),
             **({} if self.fitness == BEST else {"fitness": self.fitness}),
             **({} if self.switch is None else {"switch": self.switch.to_dict()}),
@@ -263,9 +283,11 @@ class Config:
         if "remeasure" in data:  # 0.1: `elites` was their number
             remeasure = flag("remeasure", data.pop("remeasure"))
             data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
-        name = one_of("search", data.get("search", UNNAMED), ALGORITHMS)
-        options = options_of(ALGORITHMS[name])
-        later = ALGORITHMS[name].later
+        plugins.load_installed(plugins.LEARNERS)
+        if isinstance(data["learner"], str) and data["learner"] not in KINDS:
+            raise plugins.unknown("learner kind", data["learner"], data.get("learner_module"))
+        kind = find_algorithm(data.get("search", UNNAMED), data.get("search_module"))
+        name, options, later = kind.name, options_of(kind), kind.later
         known = (*_FIELDS, *options)
         for field_name in data:
             if field_name not in known:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distal.base.checks import InputError, integer
-from distal.learners import KINDS, from_embedded
+from distal.learners import from_embedded
 from distal.search.config import Config
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Winner, check_winners
@@ -29,18 +29,10 @@ class Contents(NamedTuple):
 
 
 def contents_of(folder: Path, stored: dict[str, Any], state: dict[str, Any] | None) -> Contents:
-    """Return an evolution from what its folder holds.
-
-    Args:
-        folder: The folder, for refusals.
-        stored: The content of config.json.
-        state: The content of state.json; None before the first generation.
-
-    Returns:
-        The evolution.
+    """Return an evolution from config.json and state.json, which is None before the first generation.
 
     Raises:
-        InputError: If something in them is wrong.
+        InputError: If something in them is wrong; it names the file in the folder.
     """
     with damaged(folder / "config.json"):
         config = Config.from_dict(stored)
@@ -62,14 +54,7 @@ def contents_of(folder: Path, stored: dict[str, Any], state: dict[str, Any] | No
 
 
 def finalists_in(out: str | Path, count: int) -> list[Finalists]:
-    """Return the finalists of every run in a folder, without changing it.
-
-    Args:
-        out: The folder that `evolve` kept the runs in.
-        count: How many of each run, at most.
-
-    Returns:
-        The finalists of each run.
+    """Return at most so many finalists of every run in a folder, without changing it.
 
     Raises:
         InputError: If the folder is damaged or holds no generation yet.
@@ -83,7 +68,7 @@ def summary(out: str | Path) -> dict[str, Any]:
     stored, state, _ = read_run(out)
     config, searches, winners = contents_of(Path(out), stored, state)
     names = ("remeasured", "standard_error", "chance", "chance_standard_error", "p", "superiority")
-    genes = KINDS[config.learner].gene_names()
+    genes = config.gene_names
     found = [winner.to_dict() for winner in winners] if winners else [{} for _ in searches]
     core = config.search.core
     return {

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from distal.base.checks import InputError, counted, integer, sequence, shown
 from distal.base.display import short
@@ -48,6 +48,19 @@ class Walk(ABC):
         """Take one step."""
 
 
+class Registered(NamedTuple):
+    """The word by which a task was asked for, and what makes the task of that word again."""
+
+    word: str
+    module: str | None
+    args: Any
+
+    def recipe(self, made: dict[str, Any] | None) -> dict[str, Any]:
+        """Return what `sources.rebuilt` makes the task from, with what the task says of itself."""
+        args = {"arguments": self.args} if self.args else {}
+        return {"kind": "registered", "task": self.word, "module": self.module, **args, "made": made}
+
+
 W = TypeVar("W", bound=Walk)
 W_co = TypeVar("W_co", bound=Walk, covariant=True)
 
@@ -75,6 +88,7 @@ class Task(ABC, Generic[W_co]):
         maze: The maze, if the task is one.
         goal_label: What reports call a goal.
         no_table: The reason why it has no table, where one was tried.
+        registered: The word that it was asked for by, if it was by one.
     """
 
     inputs: int
@@ -90,6 +104,7 @@ class Task(ABC, Generic[W_co]):
     maze: Maze | None = None
     goal_label: str = "goal"
     no_table: str | None = None
+    registered: Registered | None = None
 
     @cached_property
     def name(self) -> str:
@@ -128,7 +143,7 @@ class Task(ABC, Generic[W_co]):
             "inputs": self.inputs,
             "outputs": self.outputs,
             "goals": list(self.goals),
-            "recipe": self.to_dict(),
+            "recipe": self.to_dict() if self.registered is None else self.registered.recipe(self.to_dict()),
         }
 
     def fields(self) -> dict[str, Any]:
