@@ -116,6 +116,7 @@ def some_batch(name: str, kind: str, number: int) -> Batch:
             hidden=int(rng.integers(1, 40)),
             steps=int(rng.integers(1, 50)),
             neurons=str(rng.choice(list(NEURONS))),
+            flip=float(rng.choice([0.0, 0.0, 0.3, 1.0])),
             **readings,  # type: ignore[arg-type]
         ),
         episodes=episodes,

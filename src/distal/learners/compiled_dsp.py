@@ -141,11 +141,11 @@ def unit(weights, first, last, norm):
 
 @inlined
 def rewarded(own, running):
-    """Return whether m is +1."""
-    ep = running.now[0].ep
-    if not own.known[0] or ep < own.previous[0]:
-        return True
-    return ep == own.previous[0] and running.codes.m_ties == REWARD
+    """Return whether m is +1, as the learner hears it."""
+    now = running.now[0]
+    better = not own.known[0] or now.ep < own.previous[0]
+    tied = own.known[0] and now.ep == own.previous[0] and running.codes.m_ties == REWARD
+    return (better or tied) != (now.opposite != 0)
 
 
 @inlined
