@@ -658,12 +658,13 @@ NUMBERS: Rows = {
 }
 SWITCH = row(None, none_or(whole(1, 1)))  # of two episodes
 MAZE, PROGRESS = row(SMALL, none_or(one(Maze))), row(None, none_or(function))
+SHOWN = row(False, none_or(lambda value: RIGHT if callable(value) else flag(value)))
 ENGINE = row("cpu", words("cpu", "reference", "auto"))
 HOW: Rows = {"engine": row("cpu", none_or(ENGINE[1]))}
 WORKERS = row(1, none_or(whole(1, 1024)))
 LEARNER = row("paper:1", one(Rule, HillClimbing, Chance))
 EVALUATION: Rows = {
-    **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
+    **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "keep_ep": row(True, flag), "progress": SHOWN,
     "keep_weights": row(True, flag), "chance": row(True, flag), "switch": SWITCH,
 }  # fmt: skip
 NO_TASK = row(None, none_or(never))  # there is a maze already
@@ -679,12 +680,12 @@ AGENT: Rows = {
     "episode": row(0, whole(0, 2**32 - 1 - 10_000_000)),
 }  # fmt: skip
 COMPARING: Rows = {
-    **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS,
+    **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "progress": SHOWN,
     "engine": row("cpu", none_or(ENGINE[1])), "learners": row([RULE, RANDOM], never),
     "task": row(None, none_or(never)),
 }  # fmt: skip
 INSPECTION: Rows = {
-    **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS, "seed": SEED,
+    **SETTINGS, **HOW, "maze": MAZE, "progress": SHOWN, "seed": SEED,
     "task": row(None, none_or(never)),
     "trials": row(2, lambda count: EITHER if _number(count) == 1 else whole(2, 2**32 - 1, quick=3)(count)),
     "episodes": row(2, whole(2, 2**32 - 1, quick=3)),
@@ -731,7 +732,7 @@ EVOLUTION: Rows = {
     "switch": SWITCH,
     "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
     **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
-    **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
+    **SETTINGS, **HOW, "maze": MAZE, "progress": SHOWN, "force": row(False, flag),
     "out": row(None, none_or(new_folder)),
 }  # fmt: skip
 REPORTING: Rows = {
@@ -1001,7 +1002,7 @@ def learning() -> list[Door]:
 def experiments() -> list[Door]:
     """Return the doors of evolution, the paper's experiments and the study of readings."""
     test, learner = row("dsp", never), row("dsp", never)
-    going_on = {**HOW, "progress": PROGRESS, "generations": row(1, none_or(whole(1, 2**32 - 1, quick=2)))}
+    going_on = {**HOW, "progress": SHOWN, "generations": row(1, none_or(whole(1, 2**32 - 1, quick=2)))}
     loose = dict.fromkeys(("elites", "engine", "distal", "machine", "seconds"), either)
     return [
         Door("distal.evolve", distal.evolve, {**EVOLUTION, "task": NO_TASK}),
