@@ -41,6 +41,7 @@ LATE = {
     ("studies.beyond_figures", "matplotlib"): "likewise",
     ("search.cma", "cmaes"): "an extra",
     ("show.film", "imageio_ffmpeg"): "an extra",
+    ("tasks.actions", "gymnasium"): "an extra",
     ("tasks.encoders", "gymnasium"): "an extra",
     ("tasks.gym", "gymnasium"): "an extra",
     ("tasks.sources", "gymnasium"): "an extra",

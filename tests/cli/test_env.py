@@ -30,7 +30,7 @@ class Odd(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
     """One that has something wrong with it, by its argument."""
 
     def __init__(self, wrong: str = "") -> None:
-        self.observation_space = gymnasium.spaces.MultiBinary(300 if wrong == "bits" else 3)
+        self.observation_space = gymnasium.spaces.MultiBinary(2**20 + 1 if wrong == "bits" else 3)
         self.action_space = gymnasium.spaces.Discrete(2)
         self.wrong = wrong
 
@@ -169,11 +169,11 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "a file that is missing": (["--env", "none.npz"], "cannot read table 'none.npz': No such file"),
     "actions that are no choice": (
         ["--env", "Pendulum-v1"],
-        "actions are Box(-2.0, 2.0, (1,), float32), expected Discrete",
+        "actions are Box(-2.0, 2.0, (1,), float32), and a network chooses among a few; pass actions='bins:3'",
     ),
     "too many bits": (
         ["--env", "tests/Odd-v0", "--env-arg", "wrong=bits"],
-        "observations become 300 bits, at most 256 are allowed",
+        "observations become 1,048,577 bits, at most 1,048,576 are allowed",
     ),
     "a reward that is no number": (
         ["--env", "tests/Odd-v0", "--env-arg", "wrong=nan"],

@@ -18,7 +18,17 @@ from tests.refusals import refused
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 
-from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple  # noqa: E402
+from gymnasium.spaces import (  # noqa: E402
+    Box,
+    Dict,
+    Discrete,
+    Graph,
+    MultiBinary,
+    MultiDiscrete,
+    Sequence,
+    Text,
+    Tuple,
+)
 
 LINE = Box(0, 8, (1,))
 ROOM = Box(np.array([0, -1], np.float32), np.array([8, 1], np.float32))
@@ -136,17 +146,30 @@ def test_an_observation_that_is_not_in_the_space_is_refused(space: Any, observat
 @pytest.mark.parametrize(
     ("space", "encode", "problem"),
     [
-        (Discrete(3), "one_hot", "encode holds 'one_hot', expected binary, one-hot, bits, bins:N or bins:N:"),
+        (Discrete(3), "one_hot", "encode holds 'one_hot', expected binary, one-hot, bits, bins:N, bins:N:q"),
         (Discrete(3), "onehot", "did you mean 'one-hot'?"),
         (Discrete(3), "binary,one-hot", "encode is 'binary,one-hot', expected one of binary and one-hot"),
         (Discrete(3), "bins:4", "encode holds 'bins:4', which Discrete(3) has no use for; leave it out"),
         (LINE, "bins:x", "the number of bins in encode is 'x', expected a whole number from 2 to 257"),
         (LINE, "bins:3:median", "encode holds 'bins:3:median', expected"),
         (Box(-np.inf, 1, (1,)), "bins:3", "bins between infinite bounds are of no use; use bins:3:quantiles"),
-        (Text(3), None, "observations are Text(1, 3,"),
-        (Tuple([Discrete(2), Text(3)]), None, "or Dict of them; encode with a function of your own that tur"),
-        (Box(0, 255, (84, 84, 3), np.uint8), None, "observations become 63,504 bits, at most 256 are allowe"),
-        (MultiBinary(257), None, "observations become 257 bits, at most 256 are allowed; use fewer bins, or"),
+        (Text(3), None, "and text becomes no bits; encode with a function of your own"),
+        (
+            Tuple([Discrete(2), Sequence(Discrete(2))]),
+            None,
+            "observations are Sequence(Discrete(2), stack=Fa",
+        ),
+        (
+            Graph(Discrete(2), None),
+            None,
+            "or Dict of them; encode with a function of your own that turns the",
+        ),
+        (
+            Box(0, 255, (600, 600, 3), np.uint8),
+            "bins:4",
+            "observations become 3,240,000 bits, at most 1,048,",
+        ),
+        (MultiBinary(2**20 + 1), None, "become 1,048,577 bits, at most 1,048,576 are allowed; use fewer bi"),
     ],
 )
 def test_an_encoder_that_does_not_fit_is_refused_with_what_to_do(
@@ -156,7 +179,7 @@ def test_an_encoder_that_does_not_fit_is_refused_with_what_to_do(
 
 
 def test_as_many_bits_as_a_network_may_have_are_allowed() -> None:
-    assert encoder(Discrete(256), "one-hot").bits == 256
+    assert encoder(Discrete(2**20), "one-hot").bits == 2**20
     assert encoder(LINE, "bins:257").bits == 256
 
 
@@ -188,7 +211,10 @@ def test_a_function_is_an_encoder() -> None:
         (lambda observation: [0.0], "what encode returns is [0.0], expected a sequence of 0 and 1"),
         (lambda observation: [], "what encode returns is [], expected a sequence of 0 and 1"),
         (lambda observation: 1 / 0, "encode failed for 0: ZeroDivisionError: division by zero"),
-        (lambda observation: [0] * 257, "observations become 257 bits, at most 256 are allowed; return fewe"),
+        (
+            lambda observation: [0] * (2**20 + 1),
+            "what encode returns has 1,048,577 entries, at most 1,048,576 are allowed",
+        ),
     ],
 )
 def test_a_function_that_gives_no_bits_is_refused(function: Any, problem: str) -> None:

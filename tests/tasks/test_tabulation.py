@@ -324,8 +324,22 @@ def slippery() -> Any:
         ({"env": lambda: Errand("of all"), "key": place}, "chance decides what action "),
         ({"env": taxi}, f"{newest('Taxi')} begins in different states; give a number of starts"),
         ({"env": lambda: Errand("reset")}, "Errand begins in different states; give a number of starts, to"),
-        ({"env": lambda: Errand(reward=0.5)}, "reward 0.5 of action 1 in state "),
-        ({"env": lambda: Errand(reward=10**6)}, "reward 1000000.0 of action 1 in state "),
+        (
+            {"env": lambda: Errand(reward=2**0.5)},
+            "no scale up to 10,000 makes all rewards of Errand whole, as ",
+        ),
+        (
+            {"env": lambda: Errand(reward=0.5), "scale": 3},
+            "reward 0.5 of action 1 in state 9 (sensed 1001) of ",
+        ),
+        (
+            {"env": lambda: Errand(reward=0.5), "scale": 0},
+            "scale is 0, expected a whole number from 1 to 10000",
+        ),
+        (
+            {"env": lambda: Errand(reward=10**6)},
+            "reward 1000000 of action 1 in state 9 (sensed 1001) of Errand",
+        ),
         ({"env": Counting, "limit": 50}, "Counting has more than 50 states; raise limit, or give a key that"),
         ({"env": lake, "limit": 15}, "FrozenLake-v1 has more than 15 states; raise limit, or give a key"),
         ({"env": Drifting, "key": place}, "state 0 of Drifting is not always observed alike; give a key"),

@@ -26,7 +26,7 @@ from distal.cli import main
 from distal.engines import Runner, registry
 from distal.search.contents import summary
 from distal.search.recorder import Step
-from distal.tasks import gym
+from distal.tasks import naming
 from distal.tasks.gym import EnvWalk
 from distal.tasks.mazes import MazeTask
 from distal.tasks.stored import StoredTask
@@ -345,13 +345,13 @@ def test_installed_packages_are_looked_through_once(monkeypatch: pytest.MonkeyPa
         return {"nosuch": ["numpy"]}
 
     monkeypatch.setattr(importlib.metadata, "packages_distributions", look)
-    gym._packages.cache_clear()
+    naming._packages.cache_clear()
     try:
-        found = [gym.package_of(f"nosuch.{part}") for part in "ab"]
+        found = [naming.package_of(f"nosuch.{part}") for part in "ab"]
         assert found == [("numpy", importlib.metadata.version("numpy"))] * 2
         assert looked == ["once"]
     finally:
-        gym._packages.cache_clear()
+        naming._packages.cache_clear()
 
 
 def test_runs_are_listed_and_read_without_gymnasium(

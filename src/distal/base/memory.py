@@ -29,6 +29,7 @@ LISTED_LARGE = 44  # … above 256, where Python has no objects ready
 _INDIVIDUAL = 730  # the learner, and its text on disk
 _GENE = 58  # of an individual, what it is drawn from, and its text
 _GENERATION = 24  # best, mean and worst of one run
+WEIGHT = 55  # of a network that learns: its draws, its traces and its change; measured with a million inputs
 AGENT = 1200  # in an environment of many, above all its generator
 PIXEL = 6  # of a film
 LOADING = 640 * 2**20  # of address space: Numba and LLVM, and the code that they compile

@@ -34,7 +34,7 @@ _NUMBERS = (
 )  # fmt: skip
 _SEARCHES = {"ga": "the paper's genetic algorithm", "cma": "CMA-ES with margin, needs the extra cma"}
 _READ: dict[type, tuple[Any, str]] = {int: (whole, "N"), float: (number, "X")}  # by the type of a default
-_TASK = ("maze", "levels", "width", "heading", "env", "env_arg", "encode", "starts")
+_TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 _SETTINGS = tuple(Settings.__dataclass_fields__)
 _MINUTE = 60.0  # seconds
 

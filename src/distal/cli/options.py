@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _OF = "of_learner_"  # begins the names of its numbers among the arguments
 
+ENVIRONMENT = ("env_arg", "wrap", "encode", "actions", "reward_scale", "starts")  # the options of --env
+
 
 def add_evaluation(
     command: Parser, trials: int = 5, about: str = "", remark: str = "", switch: bool = False
@@ -85,6 +87,10 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
     command.add_argument("--neurons", metavar="WORD", help=explained(NEURONS, Settings.neurons))
     networks = {word: kind.label for word, kind in NETWORKS.items()}
     command.add_argument("--network", metavar="WORD", help=explained(networks, Settings.network))
+    command.add_argument(
+        "--flip", type=number, metavar="X",
+        help="share of episodes after which the learner hears the opposite of its reward (0)",
+    )  # fmt: skip
     command.add_argument("--maze", metavar="MAZE", help=maze_help())
     add_heading(command)
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
@@ -147,9 +153,27 @@ def add_environment(group: argparse._ArgumentGroup) -> None:
         help="an argument of the environment, as is_slippery=false; may be repeated",
     )
     group.add_argument(
+        "--wrap",
+        action="append",
+        metavar="MODULE:CLASS",
+        help="a wrapper around it, as minigrid.wrappers:ImgObsWrapper; may be repeated, the innermost first",
+    )
+    group.add_argument(
         "--encode",
         metavar="WORDS",
-        help="how observations become bits: binary, one-hot, bins:N, bins:N:quantiles, with commas between",
+        help="how observations become bits: binary, one-hot, bins:N, bins:N:quantiles, with commas between; "
+        "or a function of the observation, as my_module:my_function",
+    )
+    group.add_argument(
+        "--actions",
+        metavar="bins:N",
+        help="how a Box of actions becomes a few: N values of each number, from the lowest to the highest",
+    )
+    group.add_argument(
+        "--reward-scale",
+        type=whole,
+        metavar="N",
+        help="EP is N times minus the return (1; a table whose rewards are not whole finds one)",
     )
     group.add_argument(
         "--starts", type=whole, metavar="N", help="N goals, which begin where reset(seed=0), … leads (one)"
@@ -268,7 +292,7 @@ def settings(args: argparse.Namespace) -> SettingsDict:
 def task(args: argparse.Namespace) -> Task[Any]:
     """Return the environment that was asked for as a task, or the maze."""
     if args.env is None:
-        for option in ("env_arg", "encode", "starts"):
+        for option in ENVIRONMENT:
             if getattr(args, option) is not None:
                 name = option.replace("_", "-")
                 raise InputError(f"--{name} is for an environment; name one with --env ID, or leave it out")
@@ -294,6 +318,9 @@ def environment(name: str, args: argparse.Namespace) -> Task[Any]:
             args=dict(args.env_arg or ()) or None,
             encode=args.encode,
             starts=args.starts,
+            wrap=args.wrap,
+            actions=args.actions,
+            scale=args.reward_scale,
             progress=advance,
         )
 

@@ -26,7 +26,7 @@ from distal.studies.study import Based, Option, Scaled, Study
 _WIDTH = 98  # columns of text
 _NAMES = 27  # columns of the names of rows
 _READ: dict[type, Any] = {str: str, int: whole, float: number}  # the values of options
-_TASK = ("maze", "levels", "width", "heading", "env", "env_arg", "encode", "starts")  # options
+_TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 
 
 def add(commands: Commands) -> None:

@@ -36,7 +36,7 @@ from distal.base.frozen import Frozen
 from distal.base.significance import interval, paired
 from distal.learners.plastic import bits_of
 from distal.model.draws import MAX_COUNT, MAX_SEED
-from distal.model.settings import MAX_NEURONS, Settings
+from distal.model.settings import MAX_INPUTS, Settings
 from distal.networks import NETWORKS, Acting, Network, Weights, network_for
 from distal.tasks.encoders import AnyEncoder, Encoder, FunctionEncoder
 from distal.tasks.gym import is_env, made_env, name_of, named
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "distal-agent", 1
 MAX_EPISODES = 10_000_000
 MAX_NAME = 200
-_MOST = 2**24  # bytes of a file: the largest network has a quarter of a million weights
+_MOST = 2**31  # bytes of a file; free memory mostly ends before
 
 
 @dataclass(eq=False)
@@ -205,7 +205,7 @@ def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> Any
     """Make the encoder of an agent again, for the observations of an environment or with the function."""
     word = str(data.get("word")) if isinstance(data, dict) else ""
     if isinstance(data, dict) and word.startswith("function ") and encode is not None:
-        return FunctionEncoder(encode, integer("bits", data.get("bits"), 1, MAX_NEURONS))
+        return FunctionEncoder(encode, integer("bits", data.get("bits"), 1, MAX_INPUTS))
     if encode is not None:
         raise InputError("no function turned its observations into bits; leave encode out")
     if data is None:

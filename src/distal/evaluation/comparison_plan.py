@@ -61,17 +61,7 @@ class ComparisonPlan:
         most_trials: int | None,
         **asked: Any,
     ) -> Self:
-        """Check what `compare` is given.
-
-        Args:
-            learners: As in `compare`, like all that follow.
-            settings: The settings by name.
-            until_decided: Whether to add trials until all differences are decided.
-            most_trials: The limit then.
-            **asked: What `Conditions.of` takes.
-
-        Returns:
-            The plan.
+        """Check what `compare` is given; `asked` is what `Conditions.of` takes besides.
 
         Raises:
             InputError: If an argument is wrong, or the curves would not fit in memory.

@@ -54,15 +54,7 @@ class InspectionPlan:
 
     @classmethod
     def of(cls, rules: Sequence[Rule], settings: SettingsDict, **asked: Any) -> Self:
-        """Check what `inspect` and `inspect_set` are given.
-
-        Args:
-            rules: The rules.
-            settings: The settings by name.
-            **asked: What `Conditions.of` takes.
-
-        Returns:
-            The plan.
+        """Check what `inspect` and `inspect_set` are given; `asked` is what `Conditions.of` takes besides.
 
         Raises:
             InputError: If an argument is wrong, or the curves would not fit in memory.

@@ -26,7 +26,7 @@ from distal.model import draws
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.maze import INPUTS, OUTPUTS
 from distal.model.readings import of_reading
-from distal.model.settings import MAX_NEURONS, Settings
+from distal.model.settings import MAX_INPUTS, MAX_OUTPUTS, Settings
 from distal.model.traces import Activations
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ class Network(ABC):
         settings: Settings | None = None,
         **scales: float,
     ) -> None:
-        self.inputs = integer("inputs", inputs, 1, MAX_NEURONS)
-        self.outputs = integer("outputs", outputs, 1, MAX_NEURONS)
+        self.inputs = integer("inputs", inputs, 1, MAX_INPUTS)
+        self.outputs = integer("outputs", outputs, 1, MAX_OUTPUTS)
         self.settings = (
             Settings() if settings is None else instance("settings", settings, Settings, "a Settings")
         )

@@ -23,7 +23,7 @@ from distal.base.checks import InputError
 from distal.base.files import read_json, to_json, to_npz
 from distal.base.folders import MANIFEST, Folder
 from distal.base.machine import available_cores
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, embedded
@@ -87,6 +87,12 @@ class Stage:
         if not self.runs:
             return (self.curves,)
         return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
+
+
+def evolution_stage(name: str, title: str, config: Config, **more: Any) -> Stage:
+    """Return the stage of an evolution."""
+    episodes, cost = config.runs * config.spent(config.generations), pace.cost(config.task, config.settings)
+    return Stage(name, title, episodes, config.learner, config.runs, cost=cost, **more)
 
 
 @dataclass(frozen=True)

@@ -8,26 +8,41 @@ An observation is a list of numbers, whatever its space is, and each number beco
     bins:N             Box: N equal bins between the bounds; bit k says: at or above edge k
     bins:N:quantiles   Box: edges so that a random policy sees every bin equally often
 
-Tuple and Dict are their parts, one after another. Several words go together, one for each
-type of space: "one-hot,bins:3". A function of the observation is an encoder, too.
+Tuple and Dict are their parts, one after another; texts in them are left out. Several words go
+together, one for each type of space: "one-hot,bins:3". A function of the observation is an
+encoder, too, and so is its name, "module:function".
+
+A Box of whole numbers, as an image, is binary or one-hot, too, unless bins are asked for. Numbers
+that have the same meaning make a pool: the cells of a grid, the pixels of a channel. A pool whose
+bounds are far apart has the values that a random policy sees in it. Without a word, pools of few
+values are binary, and others have bins.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from distal.base import memory
 from distal.base.checks import InputError, array, counted, integer, number, sequence, shown, suggestion
-from distal.model.settings import MAX_NEURONS
+from distal.model.settings import MAX_INPUTS
+from distal.tasks import naming
 
 SEEN = 2_000  # observations of a random policy that quantiles are taken from
 _UNBOUNDED = float(np.finfo(np.float32).max)  # bounds from here on are none
 DEFAULTS = {"numbers": "binary", "bits": "bits", "boxes": "bins:4:quantiles"}
 WORDS = ("binary", "one-hot", "bits", "bins:4", "bins:4:quantiles")
+FEW = 16  # values of a whole number that are few
+_MOST_BINS = 257
+_SMALLER = "wrap the environment for smaller observations, or encode with a function that picks what matters"
+_CHANNELS = 4  # of an image, at most: red, green, blue and how opaque
+_AT_ONCE = 24  # columns from which on NumPy is faster than a loop
 
 Look = Callable[[], Iterable[Any]]  # what a random policy sees, from the first reset on
 
@@ -54,6 +69,33 @@ class _Whole:
 
 
 @dataclass(frozen=True)
+class _Seen:
+    """A whole number of a Box with far bounds, as bits; a random policy saw these values, ascending.
+
+    In binary, any other value counts as the lowest or the highest of them if it is beyond, so that
+    a number that never changes has no bits. In one-hot, any other value sets no bit.
+    """
+
+    values: tuple[int, ...]
+    one_hot: bool = False
+
+    @property
+    def bits(self) -> int:
+        """The number of bits."""
+        if len(self.values) == 1:
+            return 0
+        return len(self.values) if self.one_hot else (self.values[-1] - self.values[0]).bit_length()
+
+    def __call__(self, value: float) -> list[int]:
+        """Return the bits of a number."""
+        if self.one_hot:
+            return [int(value == one) for one in self.values] if self.bits else []
+        low, high = self.values[0], self.values[-1]
+        at = min(max(int(value), low), high) - low
+        return [at >> k & 1 for k in range(self.bits)]
+
+
+@dataclass(frozen=True)
 class _Binned:
     """A number as bits that say whether it is at or above each edge."""
 
@@ -69,6 +111,16 @@ class _Binned:
         return [int(value >= edge) for edge in self.edges]
 
 
+def _typed(rows: NDArray[Any], *kinds: type[Any]) -> tuple[NDArray[Any], ...]:
+    """Return the columns of a matrix, each of its type; none of an empty one."""
+    if not len(rows):
+        return ()
+    return tuple(column.astype(kind) for column, kind in zip(rows.T, kinds, strict=True))
+
+
+Column = _Whole | _Seen | _Binned
+
+
 @dataclass(frozen=True)
 class Encoder:
     """Turns observations of a space into bits; `encoder_of` makes it.
@@ -81,23 +133,48 @@ class Encoder:
 
     space: Any
     word: str
-    columns: tuple[_Whole | _Binned, ...]
+    columns: tuple[Column, ...]
 
-    @property
+    @cached_property
     def bits(self) -> int:
         """The number of bits."""
         return sum(column.bits for column in self.columns)
 
+    @property
+    def binned(self) -> bool:
+        """Whether a number has so many values that it is in bins."""
+        return any(isinstance(column, _Binned) for column in self.columns)
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of the parts of an observation that are text, which becomes no bits."""
+        return tuple(name for name, leaf in _leaves(self.space) if _is_text(leaf))
+
+    @cached_property
+    def _many(self) -> _Many | None:
+        """The same columns for NumPy, where they are many."""
+        return _Many.of(self.columns) if len(self.columns) >= _AT_ONCE else None
+
     def __call__(self, observation: Any) -> tuple[int, ...]:
         """Return the bits of an observation."""
         values = numbers_of(self.space, observation)
+        if self._many is not None:
+            return self._many(values)
         encoded = (column(value) for column, value in zip(self.columns, values, strict=True))
         return tuple(itertools.chain.from_iterable(encoded))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoder, ready for JSON; with its space, `from_dict` makes it again."""
         edges = [list(column.edges) for column in self.columns if isinstance(column, _Binned)]
-        return {"word": self.word, "bits": self.bits, "edges": edges}
+        kept: dict[str, Any] = {"word": self.word, "bits": self.bits, "edges": edges}
+        pools = list(_far_pools(self.space))
+        if any(not isinstance(self.columns[pool[0]], _Binned) for pool in _whole_pools(self.space)):
+            firsts = (self.columns[pool[0]] for pool in pools)
+            kept["seen"] = [list(one.values) if isinstance(one, _Seen) else None for one in firsts]
+        return kept
 
     @classmethod
     def from_dict(cls, data: object, space: Any) -> Encoder:
@@ -115,19 +192,22 @@ class Encoder:
         """
         if isinstance(data, dict) and str(data.get("word")).startswith("function "):
             raise InputError(f"encode was the {shown(data['word'])[1:-1]}; give the function again")
-        if not isinstance(data, dict) or set(data) != {"word", "bits", "edges"}:
+        if not isinstance(data, dict) or set(data) - {"seen"} != {"word", "bits", "edges"}:
             raise InputError(f"encoder is {shown(data)}, expected word, bits and edges")
         words = _words(data["word"])
         listed = sequence("edges of the encoder", data["edges"], "a list for each number")
         kept = iter([_kept(edges) for edges in listed])
-        columns: list[_Whole | _Binned] = []
+        columns: list[Column] = []
         fits = True
-        for column in _columns(space, words):
+        drafted = _columns(space, words, whole="seen" in data)
+        if "seen" in data:
+            fits = _fill(space, drafted, words, data["seen"])
+        for column in drafted:
             own = next(kept, None) if isinstance(column, _Binned) else column
             seen = isinstance(own, _Binned) and _quantiles(words) and own.bits == column.bits
             fits = fits and (own == column or seen)
             columns.append(column if own is None else own)
-        made = cls(space, _word(space, words), tuple(columns))
+        made = cls(space, _word(words, space, columns), tuple(columns))
         if not fits or next(kept, None) is not None or (made.bits, made.word) != (data["bits"], data["word"]):
             raise InputError(
                 f"encoder {shown(data['word'])} of {shown(data['bits'])} bits was not made for "
@@ -137,16 +217,70 @@ class Encoder:
 
 
 @dataclass(frozen=True)
+class _Many:
+    """Many columns as arrays: which number each bit is of, and what is asked of it."""
+
+    edges: tuple[NDArray[Any], ...]  # bit, number, edge: is it at or above?
+    digits: tuple[NDArray[Any], ...]  # bit, number, lowest, highest, place: is this digit set?
+    values: tuple[NDArray[Any], ...]  # bit, number, value: is it this one?
+    bits: int
+
+    @classmethod
+    def of(cls, columns: Sequence[Column]) -> _Many | None:
+        """Return the columns as arrays; None where a number may be more than a 64-bit float tells apart."""
+        rows: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+        bit = 0
+        for at, column in enumerate(columns):
+            places = range(bit, bit + column.bits)
+            if isinstance(column, _Binned):
+                rows[0].extend((k, at, edge) for k, edge in zip(places, column.edges, strict=True))
+            else:
+                first = column.first if isinstance(column, _Whole) else column.values[0]
+                last = first + column.count - 1 if isinstance(column, _Whole) else column.values[-1]
+                if max(abs(first), abs(last)) > 2**53:
+                    return None
+                if column.one_hot:
+                    known = range(first, last + 1) if isinstance(column, _Whole) else column.values
+                    rows[2].extend((k, at, one) for k, one in zip(places, known, strict=False))
+                else:
+                    rows[1].extend((k, at, first, last, place) for place, k in enumerate(places))
+            bit += column.bits
+        binned, digits, values = (np.array(some, np.float64) for some in rows)
+        return cls(
+            _typed(binned, np.intp, np.intp, np.float64),
+            _typed(digits, np.intp, np.intp, np.int64, np.int64, np.int64),
+            _typed(values, np.intp, np.intp, np.int64),
+            bit,
+        )
+
+    def __call__(self, values: list[float]) -> tuple[int, ...]:
+        """Return the bits of all numbers."""
+        given, bits = np.array(values, np.float64), np.zeros(self.bits, np.uint8)
+        if self.edges:
+            bit, number_, edge = self.edges
+            bits[bit] = given[number_] >= edge
+        if self.digits:
+            bit, number_, low, high, place = self.digits
+            bits[bit] = np.clip(given[number_], low, high).astype(np.int64) - low >> place & 1
+        if self.values:
+            bit, number_, value = self.values
+            bits[bit] = given[number_] == value
+        return tuple(bits.tolist())
+
+
+@dataclass(frozen=True)
 class FunctionEncoder:
     """A function that turns an observation into bits, always as many."""
 
     function: Callable[[Any], Sequence[int]]
     bits: int
+    name: str | None = None  # module:function, if it was given so
 
     @property
     def word(self) -> str:
         """The name of the function."""
-        return f"function {getattr(self.function, '__qualname__', type(self.function).__name__)}"
+        named = self.name or getattr(self.function, "__qualname__", type(self.function).__name__)
+        return f"function {named}"
 
     def __call__(self, observation: Any) -> tuple[int, ...]:
         """Return the bits of an observation."""
@@ -169,22 +303,38 @@ AnyEncoder = Encoder | FunctionEncoder
 def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
     """Make the encoder of a space.
 
-    `encode` is words, as "one-hot,bins:3", a function of the observation, what `to_dict` of an encoder
-    returned, or None for the defaults; `look` yields what a random policy sees, if that is needed.
+    `encode` is words, as "one-hot,bins:3", a function of the observation or its name, what `to_dict`
+    of an encoder returned, or None for the defaults; `look` yields what a random policy sees, if that
+    is needed.
     """
     if isinstance(encode, dict):
-        return Encoder.from_dict(encode, space)
+        word = str(encode.get("word")).removeprefix("function ")
+        if word == encode.get("word") or not naming.is_name(word):
+            return Encoder.from_dict(encode, space)
+        encode = word  # whoever read it from a file has asked whether it may be imported
+    if isinstance(encode, str) and naming.is_name(encode) and encode.partition(":")[0] != "bins":
+        named = naming.function_of("encode", encode)
+        made = encoder_of(named, space, look)
+        return replace(made, name=encode) if isinstance(made, FunctionEncoder) else made
     if callable(encode):
         first = _called(encode, next(iter(look())))
         return FunctionEncoder(encode, _limited(len(first), "return fewer of them"))
     words = {} if encode is None else _words(encode)
-    columns = list(_columns(space, words))
+    columns = _columns(space, words, whole="boxes" not in words)
+    if "boxes" not in words:
+        _fill(space, columns, words, look)
+    _check_all_used(words, space, columns)
     fewer = "binary" if "one-hot" in words.values() else "fewer bins"
     bits = sum(column.bits for column in columns)
     _limited(bits, f"use {fewer}, or encode with a function of your own that picks what matters")
+    if bits == 0:
+        raise InputError(
+            f"observations are {shown(space)}, and a random policy always sees the same; "
+            "encode with a function of your own"
+        )
     if _quantiles(words) and any(isinstance(column, _Binned) for column in columns):
         columns = _with_quantiles(space, columns, look)
-    return Encoder(space, _word(space, words), tuple(columns))
+    return Encoder(space, _word(words, space, columns), tuple(columns))
 
 
 def numbers_of(space: Any, observation: Any) -> list[float]:
@@ -213,6 +363,8 @@ def _numbers(space: Any, observation: Any) -> Iterator[float]:
             if isinstance(observation, dict) and name not in observation:
                 raise _Outside
             yield from _numbers(part, observation[name])
+        return
+    if _is_text(space):
         return
     values = observation if type(observation) is np.ndarray else array(observation)
     if isinstance(space, spaces.Box):  # its own check refuses 64-bit floats where it holds 32-bit ones
@@ -249,9 +401,9 @@ def _words(given: object) -> dict[str, str]:
         elif name == "bins" and rest and rest[1:] in ([], ["quantiles"]):
             kind = "boxes"
             count = int(rest[0]) if rest[0].isascii() and rest[0].isdigit() and len(rest[0]) < 5 else None
-            integer("the number of bins in encode", rest[0] if count is None else count, 2, MAX_NEURONS + 1)
+            integer("the number of bins in encode", rest[0] if count is None else count, 2, _MOST_BINS)
         else:
-            known = "binary, one-hot, bits, bins:N or bins:N:quantiles"
+            known = "binary, one-hot, bits, bins:N, bins:N:quantiles or module:function"
             raise InputError(
                 f"encode holds {shown(word)}, expected {known}, joined by commas{suggestion(word, WORDS)}"
             )
@@ -265,24 +417,39 @@ def _quantiles(words: dict[str, str]) -> bool:
     return words.get("boxes", DEFAULTS["boxes"]).endswith(":quantiles")
 
 
-def _word(space: Any, words: dict[str, str]) -> str:
-    """Return the words that are in force for a space; those that it has no use for are refused."""
-    kinds = dict.fromkeys(map(_kind, _leaves(space)))
-    for kind, word in words.items():
-        if kind not in kinds:
-            raise InputError(f"encode holds {word!r}, which {shown(space)} has no use for; leave it out")
+def _word(words: dict[str, str], space: Any, columns: Sequence[Column]) -> str:
+    """Return the words that are in force."""
+    kinds = {_kind(leaf) for _, leaf in _leaves(space) if not _is_text(leaf)}
+    if any(isinstance(columns[pool[0]], _Whole | _Seen) for pool in _whole_pools(space)):
+        kinds.add("numbers")
+    if not any(isinstance(column, _Binned) for column in columns) and columns:
+        kinds.discard("boxes")
     return ",".join(words.get(kind, DEFAULTS[kind]) for kind in DEFAULTS if kind in kinds)
 
 
-def _leaves(space: Any) -> Iterator[Any]:
-    """Yield the spaces that a Tuple or a Dict consists of, in order; any other is one by itself."""
+def _check_all_used(words: dict[str, str], space: Any, columns: Sequence[Column]) -> None:
+    """Refuse words that a space has no use for."""
+    used = _word(words, space, columns).split(",")
+    for word in words.values():
+        if word not in used:
+            raise InputError(f"encode holds {word!r}, which {shown(space)} has no use for; leave it out")
+
+
+def _leaves(space: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the spaces that a Tuple or a Dict consists of, by name, in order; any other is one by itself."""
     from gymnasium.spaces import Dict, Tuple  # noqa: PLC0415 - an extra
 
     if isinstance(space, Dict | Tuple):
-        for _, part in _parts(space):
-            yield from _leaves(part)
+        for inner, part in _parts(space):
+            yield from _leaves(part, f"{name}.{inner}" if name else str(inner))
     else:
-        yield space
+        yield name, space
+
+
+def _is_text(space: Any) -> bool:
+    """Say whether a space holds texts, as Gymnasium's Text and MiniGrid's missions do."""
+    kind = getattr(space, "dtype", None)
+    return kind is str or (isinstance(kind, np.dtype) and kind.kind == "U")
 
 
 def _kind(space: Any) -> str:
@@ -307,18 +474,33 @@ def _kind(space: Any) -> str:
 # ---------------------------------------------------------------- columns
 
 
-def _columns(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]:
-    """Yield how each number of an observation becomes bits; edges that have to be seen are 0."""
-    _word(space, words)
-    for leaf in _leaves(space):
-        yield from _columns_of(leaf, words)
+def _columns(space: Any, words: dict[str, str], whole: bool) -> list[Column]:
+    """Return how each number of an observation becomes bits; edges that have to be seen are 0.
+
+    `whole` says whether Boxes of whole numbers are no bins; what has to be seen of them is 0, too.
+    """
+    made: list[Column] = []
+    leaves = [leaf for _, leaf in _leaves(space) if not _is_text(leaf)]
+    if not leaves:
+        raise InputError(
+            f"observations are {shown(space)}, and text becomes no bits; encode with a function of your own"
+        )
+    for leaf in leaves:
+        if whole and _is_whole(leaf):
+            one_hot = words.get("numbers") == "one-hot"
+            for low, high in zip(leaf.low.ravel().tolist(), leaf.high.ravel().tolist(), strict=True):
+                near = high - low < FEW
+                made.append(_Whole(low, high - low + 1, one_hot) if near else _Seen((0,), one_hot))
+        else:
+            made += _columns_of(leaf, words)
+    return made
 
 
-def _columns_of(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]:
+def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Column]:
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
-    one_hot = words.get("numbers") == "one-hot"
-    if isinstance(space, spaces.MultiBinary):
+    one_hot, kind = words.get("numbers") == "one-hot", _kind(space)
+    if kind == "bits":
         yield from itertools.repeat(_Whole(0, 2), int(np.prod(space.shape)))
     elif isinstance(space, spaces.Discrete):
         yield _Whole(int(space.start), int(space.n), one_hot)
@@ -341,22 +523,97 @@ def _columns_of(space: Any, words: dict[str, str]) -> Iterator[_Whole | _Binned]
             yield _Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
 
 
-def _with_quantiles(space: Any, columns: list[_Whole | _Binned], look: Look) -> list[_Whole | _Binned]:
+def _is_whole(space: Any) -> bool:
+    """Say whether a space is a Box of whole numbers."""
+    return _kind(space) == "boxes" and space.dtype.kind in "iub"
+
+
+def _whole_pools(space: Any) -> Iterator[list[int]]:
+    """Yield the numbers of an observation that mean the same, pool by pool, of Boxes of whole numbers.
+
+    The numbers of a list are each a pool; the cells of a grid are one, and of an image each channel.
+    """
+    first = 0
+    for _, leaf in _leaves(space):
+        if _is_text(leaf):
+            continue
+        size = int(np.prod(leaf.shape))
+        if _is_whole(leaf):
+            channels = leaf.shape[-1] if len(leaf.shape) == 3 and leaf.shape[-1] <= _CHANNELS else 1
+            pools = size if len(leaf.shape) < 2 else channels
+            yield from (list(range(first + pool, first + size, pools)) for pool in range(min(pools, size)))
+        first += size
+
+
+def _far_pools(space: Any) -> Iterator[list[int]]:
+    """Yield the pools whose bounds are too far apart for a bit or a digit for each value between."""
+    near: list[bool] = []
+    for _, leaf in _leaves(space):
+        if not _is_text(leaf):
+            size = int(np.prod(leaf.shape))
+            whole = _is_whole(leaf)
+            near += (leaf.high.astype(object) - leaf.low < FEW).ravel().tolist() if whole else [False] * size
+    yield from (pool for pool in _whole_pools(space) if not all(near[at] for at in pool))
+
+
+def _fill(space: Any, columns: list[Column], words: dict[str, str], given: Any) -> bool:
+    """Set the values of pools: those in a list, or those that a random policy sees; say whether all fit."""
+    pools = list(_far_pools(space))
+    if not callable(given):
+        listed = sequence("seen of the encoder", given, "a list for each pool, or None")
+        found = [None if one is None else _values(one) for one in listed]
+        if len(found) != len(pools):
+            return False
+    else:
+        found = _looked(space, pools, given, None if "numbers" in words else FEW) if pools else []
+    one_hot = words.get("numbers") == "one-hot"
+    count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
+    for pool, values in zip(pools, found, strict=True):
+        for at in pool:
+            columns[at] = _Binned((0.0,) * (count - 1)) if values is None else _Seen(values, one_hot)
+    return True
+
+
+def _looked(space: Any, pools: list[list[int]], look: Look, most: int | None) -> list[tuple[int, ...] | None]:
+    """Return the values that a random policy sees in each pool, ascending; None where there are more."""
+    values: list[set[float] | None] = [set() for _ in pools]
+    for observation in itertools.islice(look(), SEEN):
+        seen = np.array(numbers_of(space, observation))
+        for k, pool in enumerate(pools):
+            known = values[k]
+            if known is not None:
+                known.update(np.unique(seen[pool]).tolist() if len(pool) > 1 else [seen[pool[0]].item()])
+                values[k] = None if most is not None and len(known) > most else known
+    return [None if one is None else tuple(sorted(map(int, one))) for one in values]
+
+
+def _values(given: object) -> tuple[int, ...]:
+    """Return the values of a pool from outside."""
+    listed = sequence("seen of the encoder", given, "ascending whole numbers")
+    checked = tuple(integer("a value seen by the encoder", one, -(2**63), 2**64) for one in listed)
+    if not checked or list(checked) != sorted(set(checked)):
+        raise InputError(f"seen of the encoder is {shown(given)}, expected ascending whole numbers")
+    return checked
+
+
+def _with_quantiles(space: Any, columns: list[Column], look: Look) -> list[Column]:
     """Set the edges where a random policy sees every bin equally often."""
-    seen = np.array([numbers_of(space, observation) for observation in itertools.islice(look(), SEEN)])
+    binned = [at for at, column in enumerate(columns) if isinstance(column, _Binned)]
+    kept = {f"numbers of {SEEN:,} observations": 8 * SEEN * len(binned), "edges": 64 * len(columns)}
+    memory.Estimate(f"{counted(len(columns), 'number')} in an observation", kept, _SMALLER).check()
+    seen = np.array(
+        [np.array(numbers_of(space, one), np.float64)[binned] for one in itertools.islice(look(), SEEN)]
+    )
     if not np.isfinite(seen).all():
         raise InputError(
             f"observations of {shown(space)} are infinite at times; encode with a function of your own"
         )
-    made: list[_Whole | _Binned] = []
-    for k, column in enumerate(columns):
-        if isinstance(column, _Binned):
-            shares = np.arange(1, column.bits + 1) / (column.bits + 1)
-            # Edges are numbers that were seen, so that no rounding decides on which side one lies.
-            edges = np.quantile(seen[:, k], shares, method="inverted_cdf")
-            made.append(_Binned(tuple(edges.tolist())))
-        else:
-            made.append(column)
+    made = list(columns)
+    for at, numbers in zip(binned, seen.T, strict=True):
+        count = columns[at].bits
+        shares = np.arange(1, count + 1) / (count + 1)
+        # Edges are numbers that were seen, so that no rounding decides on which side one lies.
+        made[at] = _Binned(tuple(np.quantile(numbers, shares, method="inverted_cdf").tolist()))
     return made
 
 
@@ -384,6 +641,6 @@ def _kept(edges: object) -> _Binned:
 
 
 def _limited(bits: int, instead: str) -> int:
-    if bits > MAX_NEURONS:
-        raise InputError(f"observations become {bits:,} bits, at most {MAX_NEURONS} are allowed; {instead}")
+    if bits > MAX_INPUTS:
+        raise InputError(f"observations become {bits:,} bits, at most {MAX_INPUTS:,} are allowed; {instead}")
     return bits

@@ -1,6 +1,6 @@
 """Any Gymnasium environment as a task, one step after another.
 
-`encoders` says how observations become bits; actions are `Discrete`. The episodic
+`encoders` says how observations become bits, `actions` what a network can do. The episodic
 performance is a function of the episode.
 """
 
@@ -15,18 +15,23 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from distal.base.checks import SHOWN, InputError, counted, function, instance, integer, sequence, shown
 from distal.model.draws import MAX_SEED
-from distal.model.settings import MAX_NEURONS, MAX_STEPS, Settings
-from distal.tasks.encoders import AnyEncoder, encoder_of
+from distal.model.settings import MAX_STEPS, Settings
+from distal.tasks import naming
+from distal.tasks.actions import Actions, actions_of_space
+from distal.tasks.encoders import AnyEncoder, Encoder, encoder_of
+from distal.tasks.naming import package_of
+from distal.tasks.picture import actions_of
 from distal.tasks.task import Task, Walk
 
 _MAX_STARTS = 1_000  # as many goals as a table may have
+MAX_SCALE = 10_000
 _PROBE = 0  # the seed of all that is tried before the first trial
 
 # Where environments come from whose package has to be imported before they are known.
@@ -121,13 +126,19 @@ class EnvTask(Task[EnvWalk]):
         options: options for `reset`, one for each goal.
         starts: so many goals: goal k resets with seed k in every episode.
         ep: says how good an episode was, lower is better; minus the return if left out.
-        encode: how observations become bits: words, as "one-hot,bins:3", or a function.
+        encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
+            name, "module:function".
+        wrap: wrappers, the innermost first: classes or functions that take an environment, or
+            their names, "module:Class".
+        actions: how a Box of actions becomes a few, "bins:3": so many values of each number.
+        scale: EPs are so many times minus the return, so that they are whole numbers.
 
     Raises:
         InputError: if there is no such environment, or it is none that a network can act in.
     """
 
     whole = False
+    acting: Actions
 
     def __init__(
         self,
@@ -138,8 +149,11 @@ class EnvTask(Task[EnvWalk]):
         starts: int | None = None,
         ep: Measure | None = None,
         encode: object = None,
+        wrap: object = None,
+        actions: str | None = None,
+        scale: int | None = None,
     ) -> None:
-        self._worlds = _Worlds(env, args)
+        self._worlds = _Worlds(env, args, wrap)
         expected = "a list of options for reset, as [{}] or [{'goal': 3}]"
         self.options: tuple[Mapping[str, Any], ...] = sequence("options", options, expected)
         if not self.options or not all(isinstance(one, Mapping) for one in self.options):
@@ -153,8 +167,13 @@ class EnvTask(Task[EnvWalk]):
         self._seed: int | None = None  # of the trial, until its first reset
         self.goals = tuple(map(str, range(self.starts or len(self.options))))
         made = self.env
-        self.name = name_of(made, env)
-        self.outputs, self.first_action = _acting(made.action_space)
+        self.scale = None if scale is None else integer("scale", scale, 1, MAX_SCALE)
+        if self.scale is not None and self.measured:
+            raise InputError("scale is for returns, and EP is a function of the episode; leave one out")
+        self.id = name_of(made, env)
+        self.name = scaled_name(self.id, self.scale or 1)
+        self.acting = actions_of_space(made.action_space, actions)
+        self.outputs, self.first_action = self.acting.count, self.acting.first
         self.encoder: AnyEncoder = encoder_of(encode, made.observation_space, self._look)
         self.inputs = self.encoder.bits
         self.limit, self._own_limit = _limit_of(made)
@@ -162,6 +181,24 @@ class EnvTask(Task[EnvWalk]):
         threshold = getattr(getattr(made, "spec", None), "reward_threshold", None)
         self.threshold: float | None = None if threshold is None else float(threshold)
         self._warn_of_ignored_seeds()
+        left_out = self.encoder.left_out if isinstance(self.encoder, Encoder) else ()
+        if left_out:
+            _log.warning("%s: %s is text, which is left out", self.id, " and ".join(left_out))
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """The names of the actions, where they are known; else the actions themselves."""
+        return (None if self._actions_changed() else actions_of(self.env.unwrapped, self.outputs)) or (
+            self.acting.names
+        )
+
+    def _actions_changed(self) -> bool:
+        """Say whether a wrapper may have changed the actions, or they are no numbers."""
+        from gymnasium import ObservationWrapper, RewardWrapper  # noqa: PLC0415 - an extra
+
+        *outer, _ = wrappers(self.env)
+        kept = (*harmless(), ObservationWrapper, RewardWrapper)
+        return self.acting.values is not None or not all(isinstance(one, kept) for one in outer)
 
     @property
     def env(self) -> Any:
@@ -190,7 +227,9 @@ class EnvTask(Task[EnvWalk]):
 
     def target(self, settings: Settings) -> float | None:
         """Return minus the return from which on Gymnasium calls the environment solved, if it says so."""
-        return None if self.threshold is None or self._ep is not minus_return else 0.0 - self.threshold
+        if self.threshold is None or self._ep is not minus_return:
+            return None
+        return 0.0 - self.threshold * (self.scale or 1)
 
     def for_trial(self, seed: int) -> EnvTask:
         """Return the task of one trial: its first episode resets with the seed, the later ones go on."""
@@ -215,7 +254,7 @@ class EnvTask(Task[EnvWalk]):
         """Take one step in the environment, or in a copy of it."""
         env = self.env if copied is None else copied
         with named(self.name, "step"):
-            observation, reward, terminated, truncated, info = env.step(self.first_action + action)
+            observation, reward, terminated, truncated, info = env.step(self.acting[action])
         if not isinstance(reward, int | float | np.number | np.bool_ | np.ndarray) or not np.isfinite(reward):
             raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the environment")
         return observation, float(reward), bool(terminated), bool(truncated), info
@@ -224,6 +263,8 @@ class EnvTask(Task[EnvWalk]):
         """Return the EP of an episode, as a number."""
         self._worlds.cut += walk.cut
         ep: object = self._ep(walk)
+        if self.scale is not None and isinstance(ep, float):
+            ep *= self.scale
         if not isinstance(ep, int | float | np.number) or not np.isfinite(ep):
             what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
             raise InputError(f"{what} an episode is {shown(ep)}, expected a finite number")
@@ -239,6 +280,8 @@ class EnvTask(Task[EnvWalk]):
             "options": _json([dict(options) for options in self.options]),
             "starts": self.starts,
             "ep": None if self._ep is minus_return else called(self._ep),
+            **({} if self.acting.word is None else {"actions": self.acting.word}),
+            **({} if self.scale is None else {"scale": self.scale}),
             "encoder": self.encoder.to_dict(),
             "package": package,
             "version": version,
@@ -283,8 +326,9 @@ class EnvTask(Task[EnvWalk]):
 class _Worlds:
     """The environments of a task: how one is made, and those that were, one for each thread."""
 
-    def __init__(self, given: Any, args: Mapping[str, Any] | None) -> None:
+    def __init__(self, given: Any, args: Mapping[str, Any] | None, wrap: object = None) -> None:
         self.given = given
+        self.wrap = _wrappers(wrap)
         named: object = {} if args is None else args
         if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
             raise InputError(f"args is {shown(args)}, expected a dictionary of arguments")
@@ -308,6 +352,7 @@ class _Worlds:
             weakref.finalize(self, getattr(made, "close", int))
         else:  # an object serves one thread
             made = self.given if not self._made else copy.deepcopy(self.given)
+        made = wrapped_env(made, self.wrap)
         self._made.append(made)
         return made
 
@@ -320,16 +365,17 @@ class _Worlds:
 
     def to_dict(self, spec: Any) -> dict[str, Any]:
         """Return the id and the arguments, or what was given in their place."""
+        own = {} if not self.wrap else {"wrap": list(map(_described_wrapper, self.wrap))}
         if not isinstance(self.given, str):
-            return {"given": called(self.given)}
+            return {"given": called(self.given), **own}
         module, colon, _ = self.given.rpartition(":")
-        return {"id": f"{module}{colon}{spec.id}", "arguments": _json(self.args)}
+        return {"id": f"{module}{colon}{spec.id}", "arguments": _json(self.args), **own}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"given": self.given, "args": self.args}
+        return {"given": self.given, "args": self.args, "wrap": self.wrap}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["given"], state["args"])  # type: ignore[misc]
+        self.__init__(state["given"], state["args"], state["wrap"])  # type: ignore[misc]
 
 
 class EnvError(InputError):
@@ -409,17 +455,49 @@ def is_env(thing: Any) -> bool:
     return not isinstance(thing, type) and all(hasattr(thing, name) for name in names)
 
 
-def _acting(space: Any) -> tuple[int, int]:
-    """Return the number of actions and the first of them."""
-    from gymnasium.spaces import Discrete  # noqa: PLC0415 - an extra
+def _wrappers(wrap: object) -> tuple[str | Callable[..., Any], ...]:
+    """Return wrappers as they were given, if each is a name or a function."""
+    if wrap is None:
+        return ()
+    expected = "a list of wrappers, as ['minigrid.wrappers:ImgObsWrapper']"
+    given = (wrap,) if isinstance(wrap, str) or callable(wrap) else sequence("wrap", wrap, expected)
+    for one in given:
+        if not (callable(one) or naming.is_name(one)):
+            raise InputError(f"wrap holds {shown(one)}, expected a wrapper, or its name as 'module:Class'")
+    return given
 
-    if not isinstance(space, Discrete):
-        raise InputError(
-            f"actions are {shown(space)}, expected Discrete; wrap the environment to choose among a few"
-        )
-    if space.n > MAX_NEURONS:
-        raise InputError(f"there are {space.n} actions, at most {MAX_NEURONS} are allowed; offer fewer")
-    return int(space.n), int(space.start)
+
+def wrapped_env(env: Any, wrap: object) -> Any:
+    """Return an environment in wrappers, the innermost first."""
+    for one in _wrappers(wrap):
+        wrapper = naming.function_of("wrap", one) if isinstance(one, str) else one
+        name = one if isinstance(one, str) else called(one)
+        try:
+            env = wrapper(env)
+        except Exception as error:  # a wrapper may raise anything
+            raise InputError(f"cannot wrap {name_of(env)} in {name}: {said(error)}") from None
+        if not is_env(env):
+            raise InputError(f"what {name} returns is {shown(env)}, expected an environment")
+    return env
+
+
+def _described_wrapper(wrapper: str | Callable[..., Any]) -> dict[str, Any]:
+    """Return the name of a wrapper, and the package that it is from."""
+    name = wrapper if isinstance(wrapper, str) else naming.name_for(wrapper)
+    package, version = (None, None) if name is None else package_of(name)
+    return {"name": name or called(wrapper), "package": package, "version": version}
+
+
+def scaled_name(name: str, scale: int) -> str:
+    """Return the name of a task whose EPs are so many times those of the environment."""
+    return name if scale == 1 else f"{name} (EP × {scale})"
+
+
+def harmless() -> tuple[type, ...]:
+    """Return the wrappers that change neither observations nor rewards nor actions."""
+    from gymnasium import wrappers as known  # noqa: PLC0415 - an extra
+
+    return (known.OrderEnforcing, known.PassiveEnvChecker, known.RecordEpisodeStatistics, known.TimeLimit)
 
 
 def wrappers(env: Any) -> Iterator[Any]:
@@ -475,21 +553,3 @@ def _provider(spec: Any) -> tuple[str | None, str | None]:
     """Return the package that an environment comes from, and its version, where that is known."""
     entry = getattr(spec, "entry_point", None)
     return package_of(entry if isinstance(entry, str) else getattr(entry, "__module__", ""))
-
-
-def package_of(module: str) -> tuple[str | None, str | None]:
-    """Return the installed package that a module is in, and its version; a module of no package has none."""
-    top = module.partition(":")[0].partition(".")[0]
-    if not top:
-        return None, None
-    try:
-        return top, importlib.metadata.version(top)
-    except (importlib.metadata.PackageNotFoundError, ValueError):  # called otherwise
-        found = _packages().get(top)
-        return (found[0], importlib.metadata.version(found[0])) if found else (top, None)
-
-
-@cache
-def _packages() -> Mapping[str, list[str]]:
-    """Return the installed packages by the modules that are in them; to look takes a quarter of a second."""
-    return importlib.metadata.packages_distributions()

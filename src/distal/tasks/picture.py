@@ -146,6 +146,9 @@ def actions_of(env: Any, count: int) -> tuple[str, ...] | None:
     said = getattr(env, "actions", None)
     if isinstance(said, EnumMeta):  # MiniGrid's
         names = tuple(str(one) for one in said.__members__)
+    meanings = getattr(env, "get_action_meanings", None)
+    if callable(meanings):  # the Arcade Learning Environment's
+        names = tuple(str(one).lower() for one in meanings())
     return names if len(names) == count else None
 
 

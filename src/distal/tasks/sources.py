@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from distal.base import plugins
-from distal.base.checks import InputError, flag, function, instance, shown
+from distal.base.checks import InputError, flag, function, instance, sequence, shown
 from distal.model.maze import Maze
-from distal.tasks.gym import EnvError, EnvTask, Measure, is_env, package_of, said
+from distal.tasks.encoders import Encoder
+from distal.tasks.gym import EnvError, EnvTask, Measure, is_env, said
 from distal.tasks.mazes import MazeTask
+from distal.tasks.naming import is_name, may_be_imported, package_of
 from distal.tasks.registry import maker_of
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
@@ -33,6 +35,9 @@ def task_of(
     ep: Measure | None = None,
     key: Key | None = None,
     tabulated: bool | None = None,
+    wrap: object = None,
+    actions: str | None = None,
+    scale: int | None = None,
     progress: Progress | None = None,
 ) -> Task[Any]:
     """Return the task that is meant.
@@ -42,14 +47,18 @@ def task_of(
     Args:
         given: a Maze, a Table, a task, a Gymnasium environment, a function that makes one, the
             id of one, the word of a task that was registered, or the path of a table that was saved
-            (*.npz).
+            (`.npz`).
         args: arguments for the function, or for `gymnasium.make`.
-        encode: how observations become bits: words, as "one-hot,bins:3", or a function.
+        encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
+            name, "module:function".
         starts: so many goals: goal k resets with seed k in every episode.
         ep: says how good an episode was, lower is better; minus the return if left out.
         key: a function of the unwrapped environment that says which state it is in.
-        tabulated: whether an environment must become a table; None: if its observations are
-            no Box and it has few states.
+        tabulated: whether an environment must become a table; None: if no number that it observes
+            has many values, and it has few states.
+        wrap: wrappers, the innermost first: classes or functions, or their names, "module:Class".
+        actions: how a Box of actions becomes a few, "bins:3": so many values of each number.
+        scale: EP is so many times minus the return; a table whose rewards are not whole finds one.
         progress: told how many more states have been found, while a table is made.
 
     Returns:
@@ -62,20 +71,27 @@ def task_of(
     function("progress", progress)
     maker = maker_of(given)
     if maker is not None:
-        asked = {"encode": encode, "starts": starts, "ep": ep, "key": key, "tabulated": must}
-        return _registered(given, maker, args, **asked, progress=progress)
+        return _registered(
+            given, maker, args, encode=encode, starts=starts, ep=ep, key=key, tabulated=must, wrap=wrap,
+            actions=actions, scale=scale, progress=progress,
+        )  # fmt: skip
     plain = _plain(given)
     if plain is not None:
-        asked = {"args": args, "encode": encode, "starts": starts, "ep": ep, "key": key, "tabulated": must}
+        asked = {
+            "args": args, "encode": encode, "starts": starts, "ep": ep, "key": key, "tabulated": must,
+            "wrap": wrap, "actions": actions, "scale": scale,
+        }  # fmt: skip
         for name, value in asked.items():
             if value is not None:
                 raise InputError(f"{name} is for environments, and the task is {shown(given)}; leave it out")
         return plain
-    world = EnvTask(given, args=args, encode=encode, starts=starts, ep=ep)
+    world = EnvTask(
+        given, args=args, encode=encode, starts=starts, ep=ep, wrap=wrap, actions=actions, scale=scale
+    )
     if must is False:
         return world
     try:
-        if must is None and _holds_box(world.env.observation_space):
+        if must is None and _is_continuous(world):
             raise NoTable("observations hold a Box, of mostly too many states for a table")
         return table_task(world, key=key, limit=LIMIT if must else AT_ONCE, progress=progress)
     except (NoTable, EnvError) as reason:
@@ -155,8 +171,11 @@ def _registered_again(data: dict[str, Any]) -> Task[Any]:
     source = made.get("source") if made.get("kind") == "table" else made
     options: dict[str, Any] = {}
     if isinstance(source, dict) and source.get("kind") == "environment":
-        options = {"starts": source.get("starts"), "encode": source.get("encoder")}
-        options["tabulated"] = made.get("kind") == "table"
+        options = {
+            "starts": source.get("starts"), "encode": source.get("encoder"), "scale": source.get("scale"),
+            "actions": source.get("actions"), "wrap": _wrap(source.get("wrap", ())) or None,
+            "tabulated": made.get("kind") == "table",
+        }  # fmt: skip
     return _registered(str(word), maker, args, **options)
 
 
@@ -190,7 +209,30 @@ def _environment(data: dict[str, Any]) -> EnvTask:
     ):
         _check_version(name, package, version)
     encoder = instance("encoder", data.get("encoder"), dict, "word, bits and edges")
-    return EnvTask(name, args=args, options=options, starts=data.get("starts"), encode=encoder)
+    function = str(encoder.get("word")).removeprefix("function ")
+    if is_name(function) and not may_be_imported(function):
+        raise InputError(
+            f"encode was the function {function}; import {function.partition(':')[0]} before, or put its "
+            "folder on PYTHONPATH, if you trust it"
+        )
+    return EnvTask(
+        name, args=args, options=options, starts=data.get("starts"), encode=encoder,
+        wrap=_wrap(data.get("wrap", ())), actions=data.get("actions"), scale=data.get("scale"),
+    )  # fmt: skip
+
+
+def _wrap(data: object) -> list[str]:
+    """Return the names of wrappers that a file holds, if each is of an installed package, of this version."""
+    names = []
+    for one in sequence("wrap", data, "a list of wrappers"):
+        name = str(one.get("name")) if isinstance(one, dict) else ""
+        if not is_name(name) or package_of(name)[1] is None:
+            raise InputError(
+                f"the environment was wrapped in {shown(name)}, of no installed package; give the task again"
+            )
+        _check_version(name, one.get("package"), one.get("version"))
+        names.append(name)
+    return names
 
 
 def _check_version(name: str, package: object, version: object) -> None:
@@ -216,6 +258,13 @@ def _plain(given: Any) -> Task[Any] | None:
     if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".npz")):
         return TableTask.load(given)
     return checked_task(given) if isinstance(given, Task) else None
+
+
+def _is_continuous(task: EnvTask) -> bool:
+    """Say whether a number that an environment observes has so many values that it is in bins."""
+    if isinstance(task.encoder, Encoder):
+        return task.encoder.binned
+    return _holds_box(task.env.observation_space)
 
 
 def _holds_box(space: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from distal.base.checks import InputError, integer, number, sequence, shown, text
 from distal.model.maze import Maze
-from distal.model.settings import MAX_NEURONS, Settings
+from distal.model.settings import MAX_INPUTS, MAX_OUTPUTS, Settings
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, rebuilt, task_of
 from distal.tasks.task import Task, Walk
@@ -37,9 +37,8 @@ class StoredTask(Task[Walk]):
             raise InputError(f"the task is {shown(given)}, expected an object with {', '.join(FIELDS)}")
         self.content = content
         self.name = text("name of the task", content["name"], _LONGEST_NAME)
-        self.inputs, self.outputs = (
-            integer(name, content[name], 1, MAX_NEURONS) for name in ("inputs", "outputs")
-        )
+        self.inputs = integer("inputs", content["inputs"], 1, MAX_INPUTS)
+        self.outputs = integer("outputs", content["outputs"], 1, MAX_OUTPUTS)
         self.success = None if success is None else number("target", success)
         goals = sequence("goals", content["goals"], "a list of names")
         integer("the number of goals", len(goals), 1)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError, array, counted, integer, shown
 from distal.base.frozen import Frozen
-from distal.model.settings import MAX_NEURONS
+from distal.model.settings import MAX_INPUTS, MAX_OUTPUTS
 
 EVENT_BITS = 6
 EVENTS = 2**EVENT_BITS
@@ -62,9 +62,9 @@ class Table(Frozen):
         observations = whole_numbers("observations", self.observations, ("states", "inputs"), 0, 1, np.uint8)
         states, inputs = observations.shape
         integer("the number of states", states, 1, MAX_STATES)
-        integer("the number of inputs", inputs, 1, MAX_NEURONS)
+        integer("the number of inputs", inputs, 1, MAX_INPUTS)
         following = whole_numbers("following", self.following, (states, "actions"), 0, states - 1, np.int32)
-        actions = integer("the number of actions", following.shape[1], 1, MAX_NEURONS)
+        actions = integer("the number of actions", following.shape[1], 1, MAX_OUTPUTS)
         costs = whole_numbers("costs", self.costs, ("goals", "events"), -MAX_COST, MAX_COST, np.int32)
         goals = integer("the number of goals", costs.shape[0], 1, _MAX_GOALS)
         events = integer("the number of events", costs.shape[1], 1, EVENTS)
@@ -119,7 +119,7 @@ class Table(Frozen):
         sensed = whole_numbers("observations", observations, ("states", "inputs"), 0, 1, np.uint8)
         states = integer("the number of states", len(sensed), 1, MAX_STATES)
         to = whole_numbers("following", following, (states, "actions"), 0, states - 1, np.int32)
-        integer("the number of actions", to.shape[1], 1, MAX_NEURONS)
+        integer("the number of actions", to.shape[1], 1, MAX_OUTPUTS)
         if array(left).ndim == 0:
             left = one_or_each("left", left, states, -MAX_COST, MAX_COST)
         by_goal: dict[str, NDArray[Any]] = {

@@ -3,26 +3,30 @@
 Gymnasium's toy environments hold their transitions (`P`). Others are explored: from copies
 of an environment in every state that is known, every action is tried, until no state is new.
 Each action is tried twice, with other random numbers, so that chance shows.
+
+What a table costs is whole. Rewards that are not are multiplied by a scale that makes all of them
+whole, and the task is called so: "MyEnv-v0 (EP × 10)".
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
+import math
 import pickle
 import random
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distal.base.checks import InputError, function, instance, integer, shown
-from distal.model.settings import Settings
-from distal.tasks.gym import EnvTask, called, said, wrappers
-from distal.tasks.picture import actions_of, picture_of, position
+from distal.tasks.gym import MAX_SCALE, EnvTask, called, harmless, said, scaled_name, wrappers
+from distal.tasks.picture import picture_of, position
 from distal.tasks.table import MAX_COST, MAX_STATES, Table
 from distal.tasks.table_task import MAX_NAME, TableTask
 
@@ -30,6 +34,10 @@ LIMIT = 100_000
 _RESETS = 10  # with other seeds, which must all begin in the same state
 WALKS, LONGEST = 10, 200  # random walks through environment and table, and their steps, before it is believed
 _NEVER = -(2**31)  # steps that TimeLimit believes to have gone
+_NEAR = {32: 1e-7, 64: 1e-9}  # that a reward of so many bits may be off a whole number of its scale
+_SCALES = (1, 10, 100, 1000)  # tried first: people read them best
+_READABLE = 40  # bits, in a sentence
+_LARGEST_PART = 1000  # of a fraction that a reward may be
 
 # Variables that never change, or are not looked at: descriptions and random numbers.
 SHARED = {
@@ -53,29 +61,38 @@ def tabulate(
     key: Key | None = None,
     limit: int = LIMIT,
     starts: int | None = None,
+    wrap: object = None,
+    actions: str | None = None,
+    scale: int | None = None,
     progress: Progress | None = None,
 ) -> TableTask:
     """Turn an environment into a table, which every engine runs.
 
-    EP, observations and ends are those of the environment, step by step.
+    EP, observations and ends are those of the environment, step by step. Where rewards are no whole
+    numbers, EP is so many times minus the return that it is one, and the name of the task says so.
 
     Args:
         env: an environment, a function that makes one, or the id of a registered one.
-        encode: how observations become bits: words, as "one-hot,bins:3", or a function.
+        encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
+            name, "module:function".
         key: a function of the unwrapped environment that says which state it is in; all its
             variables but random numbers and pictures if left out.
         limit: the most states.
         starts: so many goals: goal k begins where a reset with seed k does.
+        wrap: wrappers, the innermost first: classes or functions, or their names, "module:Class".
+        actions: how a Box of actions becomes a few, "bins:3": so many values of each number.
+        scale: EP is so many times minus the return; found if left out.
         progress: told how many more states have been found.
 
     Returns:
         The table as a task.
 
     Raises:
-        InputError: if chance has a part, rewards are not whole numbers, or there are too many
+        InputError: if chance has a part, no scale makes all rewards whole, or there are too many
             states.
     """
-    return table_task(EnvTask(env, encode=encode, starts=starts), key=key, limit=limit, progress=progress)
+    task = EnvTask(env, encode=encode, starts=starts, wrap=wrap, actions=actions, scale=scale)
+    return table_task(task, key=key, limit=limit, progress=progress)
 
 
 def table_task(
@@ -93,14 +110,16 @@ def table_task(
         starts = _by_transitions(task, graph)
     else:
         starts = _by_exploring(task, graph, _state_of(key))
-    table = Table.of(graph.bits, graph.following, graph.costs, graph.ends, start=starts)
-    name, target = task.name[:MAX_NAME], task.target(Settings())
+    scale = _scale(task, graph)
+    costs = [[_cost(reward, scale) for reward in rewards] for rewards in graph.rewards]
+    table = Table.of(graph.bits, graph.following, costs, graph.ends, start=starts)
+    target = None if task.threshold is None else 0.0 - task.threshold * scale
     found = TableTask(
-        table, task.goals, name=name, limit=task.steps, target=target,
-        actions=_actions(task), picture=picture_of(task.env, graph.positions),
+        table, task.goals, name=scaled_name(task.id, scale)[:MAX_NAME], limit=task.steps, target=target,
+        actions=task.actions, picture=picture_of(task.env, graph.positions),
     )  # fmt: skip
-    _compare(task, table)
-    found.encoder, found.first_action = task.encoder, task.first_action
+    _compare(task, table, scale)
+    found.encoder, found.first_action, found.acting = task.encoder, task.first_action, task.acting
     found.source = {**task.to_dict(), "key": None if key is None else called(key)}
     return found
 
@@ -112,7 +131,7 @@ class _Entered(NamedTuple):
     key: Hashable
     bits: tuple[int, ...]
     position: Any
-    cost: int = 0
+    reward: float = 0.0
     ended: bool = False
 
 
@@ -126,7 +145,8 @@ class _Graph:
     number: dict[tuple[Hashable, bool], int] = field(default_factory=dict)
     bits: list[tuple[int, ...]] = field(default_factory=list)
     following: list[list[int]] = field(default_factory=list)
-    costs: list[list[int]] = field(default_factory=list)
+    rewards: list[list[float]] = field(default_factory=list)
+    known: set[float] = field(default_factory=set)
     ends: list[bool] = field(default_factory=list)
     positions: list[Any] = field(default_factory=list)  # for a picture
     waiting: deque[tuple[Any, int]] = field(default_factory=deque)  # states whose actions are not tried yet
@@ -139,7 +159,11 @@ class _Graph:
             for action in range(self.task.outputs):
                 entered = step(at, number, action)
                 self.following[number][action] = self._place(entered)
-                self.costs[number][action] = entered.cost
+                self.rewards[number][action] = entered.reward
+                if entered.reward not in self.known:
+                    self.known.add(entered.reward)
+                    if not _is_whole(entered.reward, self.task.scale or _parts(entered.reward)):
+                        _scale(self.task, self)  # no need to look any further
         return starts
 
     def _place(self, entered: _Entered) -> int:
@@ -162,7 +186,7 @@ class _Graph:
         self.positions.append(entered.position)
         # Nothing follows an end: one more of the step that led to it is a class that is there already.
         self.following.append([new] * self.task.outputs)
-        self.costs.append([entered.cost] * self.task.outputs)
+        self.rewards.append([entered.reward] * self.task.outputs)
         self.ends.append(entered.ended)
         if self.progress is not None:
             self.progress(1)
@@ -171,33 +195,71 @@ class _Graph:
         return new
 
 
-def _cost(task: EnvTask, reward: float, state: object, action: int) -> int:
-    """Return what a step costs, if its reward is a whole number that a table can hold."""
-    if not float(reward).is_integer() or abs(reward) > MAX_COST:
+# ---------------------------------------------------------------- rewards
+
+
+def _scale(task: EnvTask, graph: _Graph) -> int:
+    """Return the scale that was asked for, or one that makes all rewards whole; refuse if there is none."""
+    first: dict[float, tuple[int, int]] = {}
+    for state, rewards in enumerate(graph.rewards):
+        for action, reward in enumerate(rewards):
+            first.setdefault(reward, (state, action))
+    largest = max(map(abs, first))
+    fits = MAX_SCALE if largest * MAX_SCALE <= MAX_COST else int(MAX_COST / largest)
+    if task.scale is None:
+        for scale in (*_SCALES, math.lcm(*map(_parts, first))):
+            if scale <= fits and all(_is_whole(reward, scale) for reward in first):
+                return scale
+    elif task.scale <= fits and all(_is_whole(reward, task.scale) for reward in first):
+        return task.scale
+    tried = task.scale or 1
+    highest = max(first, key=abs)
+    wrong = next((one for one in first if fits and not _is_whole(one, tried)), highest)
+    state, action = first[wrong]
+    where = (
+        f"reward {wrong:.10g} of action {_said(task, action)} in state {state}{_sensed(graph.bits[state])}"
+    )
+    if abs(wrong) > MAX_COST:
+        raise NoTable(f"{where} of {task.id} is more than {MAX_COST:,}; wrap the environment to divide it")
+    if task.scale is not None and _is_whole(wrong, tried):
+        raise NoTable(f"{where} of {task.id} times {tried} is more than {MAX_COST:,}; use a smaller scale")
+    if task.scale is not None:
         raise NoTable(
-            f"reward {reward} of action {task.first_action + action} in state {state} of {task.name} is no "
-            f"whole number up to {MAX_COST:,}; wrap the environment to scale its rewards"
+            f"{where} of {task.id} times {tried} is no whole number; leave scale out, and one is looked for"
         )
-    return -int(reward)
+    raise NoTable(
+        f"no scale up to {fits:,} makes all rewards of {task.id} whole, as a table needs: {where}; "
+        "wrap the environment to round its rewards"
+    )
+
+
+def _is_whole(reward: float, scale: int) -> bool:
+    """Say whether a reward is a whole number of 1/scale, but for the rounding of floats."""
+    near = _NEAR[32 if float(np.float32(reward)) == reward else 64] * max(1.0, abs(reward))
+    return abs(round(reward * scale) / scale - reward) <= near
+
+
+def _parts(reward: float) -> int:
+    """Return the denominator of the fraction that a reward is next to."""
+    return Fraction(reward).limit_denominator(_LARGEST_PART).denominator
+
+
+def _cost(reward: float, scale: int) -> int:
+    """Return what a step costs in a table."""
+    return -round(reward * scale)
+
+
+def _said(task: EnvTask, action: int) -> str:
+    """Return an action as the environment calls it."""
+    return task.acting.names[action]
+
+
+def _sensed(bits: tuple[int, ...]) -> str:
+    """Return the bits that are sensed in a state, unless they are too many to be read."""
+    return f" (sensed {''.join(map(str, bits))})" if len(bits) <= _READABLE else ""
 
 
 # ---------------------------------------------------------------- by Gymnasium's transitions
-
-
-def _harmless() -> tuple[type, ...]:
-    """Return the wrappers that change neither observations nor rewards nor actions."""
-    from gymnasium import wrappers as known  # noqa: PLC0415 - an extra
-
-    return (known.OrderEnforcing, known.PassiveEnvChecker, known.RecordEpisodeStatistics, known.TimeLimit)
-
-
-def _actions(task: EnvTask) -> tuple[str, ...] | None:
-    """Return what the actions are called, unless a wrapper may have changed them."""
-    from gymnasium import ObservationWrapper, RewardWrapper  # noqa: PLC0415 - an extra
-
-    *outer, inner = wrappers(task.env)
-    kept = (*_harmless(), ObservationWrapper, RewardWrapper)
-    return actions_of(inner, task.outputs) if all(isinstance(one, kept) for one in outer) else None
 
 
 def _has_transitions(env: Any) -> bool:
@@ -211,7 +273,7 @@ def _has_transitions(env: Any) -> bool:
         and hasattr(inner, "initial_state_distrib")
         and isinstance(space, Discrete)
         and (space.start, space.n) == (0, len(inner.P))
-        and all(isinstance(one, _harmless()) for one in outer)
+        and all(isinstance(one, harmless()) for one in outer)
         and not getattr(inner, "fickle_passenger", False)  # the taxi's chance that is not in P
     )
 
@@ -222,15 +284,15 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
     if task.starts is None and np.count_nonzero(inner.initial_state_distrib) > 1:
         raise _chance_in_reset(task)
 
-    def entered(state: int, cost: int = 0, ended: bool = False) -> _Entered:
-        return _Entered(state, state, task.encoder(state), state, cost, ended)
+    def entered(state: int, reward: float = 0.0, ended: bool = False) -> _Entered:
+        return _Entered(state, state, task.encoder(state), state, reward, ended)
 
     def step(state: int, number: int, action: int) -> _Entered:
         outcomes = {tuple(rest) for share, *rest in inner.P[state][action] if share > 0}
         if len(outcomes) != 1:
             raise _chance_in_step(task, state, action)
         ((following, reward, ended),) = outcomes
-        return entered(int(following), _cost(task, reward, state, action), bool(ended))
+        return entered(int(following), float(reward), bool(ended))
 
     goals = range(len(task.goals))
     return graph.follow((entered(int(task.for_trial(0)._reset(goal)[0])) for goal in goals), step)
@@ -238,7 +300,7 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
 
 def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
     return NoTable(
-        f"chance decides what action {task.first_action + action} does in state {state} of {task.name}; "
+        f"chance decides what action {_said(task, action)} does in state {state} of {task.id}; "
         "a table has no chance"
     )
 
@@ -249,7 +311,7 @@ def _chance_in_reset(task: EnvTask) -> NoTable:
         if task.starts
         else "give a number of starts, to begin in as many of them"
     )
-    return NoTable(f"{task.name} begins in different states; {how}")
+    return NoTable(f"{task.id} begins in different states; {how}")
 
 
 # ---------------------------------------------------------------- by exploring
@@ -260,11 +322,17 @@ def _by_exploring(task: EnvTask, graph: _Graph, state_of: Key) -> list[int]:
 
     def step(env: Any, number: int, action: int) -> _Entered:
         (at, *one), (_, *other) = (_tried(task, env, action, seed, state_of) for seed in (1, 2))
-        state = f"{number} (sensed {''.join(map(str, graph.bits[number]))})"
+        state = f"{number}{_sensed(graph.bits[number])}"
+        key, bits, reward, ended = one
+        if reward != other[2] and _counts_steps(env):
+            raise NoTable(
+                f"rewards of {task.id} depend on how many steps were taken before (action "
+                f"{_said(task, action)} in state {number} gives {reward:.4g} or {other[2]:.4g}), which no "
+                "table knows; wrap the environment to give the same reward at any time"
+            )
         if one != other:
             raise _chance_in_step(task, state, action)
-        key, bits, reward, ended = one
-        return _Entered(at, key, bits, position(at), _cost(task, reward, state, action), ended)
+        return _Entered(at, key, bits, position(at), reward, ended)
 
     return graph.follow((_start(task, goal, state_of) for goal in range(len(task.goals))), step)
 
@@ -278,24 +346,30 @@ def _start(task: EnvTask, goal: int, state_of: Key) -> _Entered:
     if len(found) > 1:
         raise _chance_in_reset(task)
     ((key, bits),) = found
-    copied = _copied(task.env, task.name)
+    copied = _copied(task.env, task.id)
     if state_of(copied) != key:
-        raise NoTable(f"a copy of {task.name} is not in the state of the original, so it cannot be explored")
+        raise NoTable(f"a copy of {task.id} is not in the state of the original, so it cannot be explored")
     return _Entered(copied, key, bits, position(copied))
 
 
 def _tried(task: EnvTask, env: Any, action: int, seed: int, state_of: Key) -> tuple[Any, ...]:
     """Take one step in a copy with random numbers of its own; return it, its state, bits, reward and end."""
-    own = _copied(env, task.name)
+    own = _copied(env, task.id)
     for one in wrappers(own):
         _reseed(one, seed)
         if hasattr(one, "_elapsed_steps"):
             one._elapsed_steps = _NEVER  # TimeLimit's; the table has the limit of its own
-    inner = getattr(own, "unwrapped", own)
-    if callable(getattr(inner, "hash", None)) and hasattr(inner, "step_count"):
-        inner.step_count = 0  # MiniGrid's, likewise
+    if _counts_steps(own):
+        # Some rewards depend on it, as most of MiniGrid's do, and then differ between the two seeds.
+        own.unwrapped.step_count = (seed - 1) * (getattr(own.unwrapped, "max_steps", 0) // 2)
     observation, reward, terminated, truncated, _ = task._step(action, own)
     return own, state_of(own), task.encoder(observation), reward, terminated or truncated
+
+
+def _counts_steps(env: Any) -> bool:
+    """Say whether an environment counts its steps as MiniGrid does, and its state leaves them out."""
+    inner = getattr(env, "unwrapped", env)
+    return callable(getattr(inner, "hash", None)) and hasattr(inner, "step_count")
 
 
 def _reseed(thing: Any, seed: int) -> None:
@@ -342,7 +416,7 @@ def _variables(env: Any) -> Hashable:
     """Return a digest of all variables of an environment that may be its state, wrappers included."""
     found = hashlib.sha256()
     *outer, inner = wrappers(env)
-    things = [one for one in outer if not isinstance(one, _harmless())]
+    things = [one for one in outer if not isinstance(one, harmless())]
     known = getattr(inner, "hash", None)
     if callable(known):  # MiniGrid's
         found.update(str(known()).encode())
@@ -374,17 +448,17 @@ def _stateless(value: object) -> bool:
 # ---------------------------------------------------------------- trust
 
 
-def _compare(task: EnvTask, table: Table) -> None:
+def _compare(task: EnvTask, table: Table, scale: int) -> None:
     """Walk at random through environment and table, and refuse the table if they differ."""
     for walk in range(WALKS):
-        if not _alike(task, table, walk % len(task.goals), walk):
+        if not _alike(task, table, scale, walk % len(task.goals), walk):
             raise NoTable(
-                f"{task.name} does not always do the same in one state; "
+                f"{task.id} does not always do the same in one state; "
                 "give a key that tells states apart, or leave it an environment"
             )
 
 
-def _alike(task: EnvTask, table: Table, goal: int, seed: int) -> bool:
+def _alike(task: EnvTask, table: Table, scale: int, goal: int, seed: int) -> bool:
     """Say whether environment and table do the same in a random walk."""
     chosen = np.random.default_rng(seed)
     observation, _ = task.for_trial(seed)._reset(goal)
@@ -399,7 +473,7 @@ def _alike(task: EnvTask, table: Table, goal: int, seed: int) -> bool:
         observation, reward, terminated, truncated, _ = task._step(action)
         state, over = int(table.following[state, action]), bool(table.ends[goal, event])
         cut = truncated and step == task.limit and not terminated
-        if reward != -(table.step_cost + int(table.costs[goal, event])):
+        if _cost(reward, scale) != table.step_cost + int(table.costs[goal, event]):
             return False
         if over != (terminated or truncated) and not cut:
             return False

@@ -13,7 +13,8 @@ from distal.base.checks import InputError, counted, integer, sequence, shown
 from distal.base.display import short
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
-from distal.model.settings import MAX_NEURONS, Settings
+from distal.model.settings import MAX_INPUTS, MAX_OUTPUTS, Settings
+from distal.tasks.actions import Actions
 from distal.tasks.encoders import AnyEncoder
 from distal.tasks.picture import Picture
 from distal.tasks.table import Table
@@ -80,6 +81,8 @@ class Task(ABC, Generic[W_co]):
             number.
         first_action: The number of the first action, where an environment counts from another
             than 0.
+        acting: The actions as an environment takes them, where it has others than numbers from
+            `first_action` on.
         encoder: The encoder of observations; None where they are bits.
         picture: Where the states of its table lie, for pages and films.
         maze: The maze, if the task is one.
@@ -95,6 +98,7 @@ class Task(ABC, Generic[W_co]):
     lowest: float = -math.inf
     steps: int | None = None
     first_action: int = 0
+    acting: Actions | None = None
     encoder: AnyEncoder | None = None
     picture: Picture | None = None
     maze: Maze | None = None
@@ -181,8 +185,8 @@ def checked_task(task: Task[W]) -> Task[W]:
     for name in ("inputs", "outputs", "goals"):
         if not hasattr(task, name):
             raise InputError(f"task {type(task).__name__} has no {name}; set it in the class, or in __init__")
-    integer("the number of inputs", task.inputs, 1, MAX_NEURONS)
-    integer("the number of outputs", task.outputs, 1, MAX_NEURONS)
+    integer("the number of inputs", task.inputs, 1, MAX_INPUTS)
+    integer("the number of outputs", task.outputs, 1, MAX_OUTPUTS)
     integer("the number of goals", len(task.goals), 1)
     return task
 
