@@ -21,8 +21,7 @@ _PATIENCE = 1.0  # seconds of work before anything is shown
 _OFTEN = 0.1  # seconds between two drawings
 _MARK, _LATELY = 0.5, 30.0  # seconds between two marks, and over which a pace is measured
 _SHORTEST = 2.0  # seconds until a pace says something, where nothing was estimated
-_BAR, _SHORT_BAR = 20, 8  # columns
-_NARROW = 70  # columns of a terminal that has the short one
+_BAR, _SHORTEST_BAR = 20, 8  # columns
 
 
 class Told(ABC):
@@ -236,7 +235,7 @@ class Display(Told):
         if part is not None and (self._slow or self._drawn - part.began >= _SHORTEST):
             counts[f"its {self.unit}"] = part
         longest = max(map(len, counts))
-        columns = _BAR if width >= _NARROW else _SHORT_BAR
+        columns = max(_SHORTEST_BAR, min(_BAR, width // 6))
         room = width - longest - columns - 4 - 3  # for the share, and for what is between the columns
         lines = Table.grid(padding=(0, 1))
         for wide in (longest, columns, 4, room):
