@@ -47,7 +47,7 @@ EVOLVE = ["evolve", "--runs", "2", "--generations", "8", "--trials", "4", "--epi
 
 def some_batch(n: int = 6, kind: str = "dsp", **options: Any) -> Batch:
     settings = Settings(steps=9, hidden=5)
-    return trials_of(random_learners(kind, 1, n), settings, 8, task=MazeTask(T), **options)
+    return trials_of(tuple(random_learners(kind, 1, n)), settings, 8, task=MazeTask(T), **options)
 
 
 class Reordering(Executor):
