@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from copy import copy
 
-from distal.base.checks import InputError
+from distal.base.checks import InputError, function
 from distal.engines.batch import Batch, Trials
 from distal.engines.engine import Engine, Progress, checked_workers
 from distal.engines.processes import process_pool, stop
@@ -73,7 +73,7 @@ class Runner:
 
     def telling(self, progress: Progress | None) -> Runner:
         """Return a runner that tells of all of its work, also where nobody asks for that."""
-        if progress is None:
+        if function("progress", progress) is None:
             return self
         runner = copy(self)  # with the same processes
         runner._told = progress

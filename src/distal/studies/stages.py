@@ -189,7 +189,8 @@ class Stages:
             generation = told_of + 1
             before = config.spent(told_of) if told_of >= 0 else 0
             size = config.runs * max(1, config.spent(min(generation, config.generations)) - before)
-            return (told_of + 0.9 + min(0.99, within / size)) / (config.generations + 1)
+            begin, end = max(0.0, told_of + 0.9), min(told_of + 1.9, config.generations + 0.99)
+            return (begin + (end - begin) * min(1.0, within / size)) / (config.generations + 1)
 
         def told(step: Step) -> None:
             nonlocal worked, told_of, within, detail
@@ -201,7 +202,7 @@ class Stages:
         def advance(episodes: int) -> None:
             nonlocal within
             within += episodes
-            self.tell(stage, max(0.0, share()), detail)
+            self.tell(stage, share(), detail)
 
         runner = self.runner_of(stage).telling(None if self.progress is None else advance)
 
