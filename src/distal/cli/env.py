@@ -119,4 +119,4 @@ def _table_line(about: dict[str, Any]) -> str:
     """Say whether an environment is a table, and what runs it."""
     if about["table"]:
         return f"{counted(about['states'], 'state')}; all engines run it"
-    return f"none, so engine reference runs it: {about['why_no_table']}"
+    return f"none, so engine steps runs it: {about['why_no_table']}"

@@ -1,7 +1,7 @@
 """How long trials take, for people who want to know whether to wait: within a factor of two or three.
 
 What compiled engines take was measured once and is kept. What an environment or a task of one's own
-takes on the reference engine nobody can know: a few of its episodes are run, if it matters.
+takes on engines reference and steps nobody can know: a few of its episodes are run, if it matters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any
 
 from distal.base.machine import available_cores
 from distal.engines.batch import Batch
+from distal.engines.engine import Engine
 from distal.engines.reference import episodes as lived
+from distal.engines.registry import load
 from distal.engines.runner import Runner
 from distal.model.readings import BINARY
 from distal.model.settings import Settings
@@ -28,7 +30,9 @@ MICROSECONDS = {
     "gpu": {"dsp": 0.012, "hc": 0.015, "chance": 0.01},
     "reference": {"dsp": 2700.0, "hc": 3500.0, "chance": 2500.0},
 }
+_KEPT = ("cpu", "gpu")  # engines whose paces hold for all of their tasks
 _LOOK = 0.5  # seconds to measure a task for, at most, once two episodes have ended
+_MOST = 2**16  # episodes to measure, at most
 _WORTH = 3.0  # seconds of work, by what is kept, from which on it is worth measuring
 _SIGMOID = 2.4  # times as long as with binary neurons (benchmarks/results/cpu.json)
 
@@ -64,7 +68,7 @@ def _workers(runner: Runner) -> int:
     if runner.executor is not None:
         return runner.workers or getattr(runner.executor, "workers", None) or 1
     cores = available_cores()
-    return min(runner.workers or (cores if runner.engine == "cpu" else 1), cores)
+    return min(runner.workers or (1 if runner.engine == "reference" else cores), cores)
 
 
 def expected(batch: Batch, episodes: int, runner: Runner) -> float:
@@ -80,10 +84,26 @@ def expected(batch: Batch, episodes: int, runner: Runner) -> float:
     """
     suited = runner.suited(batch)
     known = seconds(episodes, batch.kind.kind, suited) * cost(batch.task, batch.settings)
-    if suited.engine != "reference" or known < _WORTH:
+    if suited.engine in _KEPT or known < _WORTH:
         return known
-    one = _measured(batch)
+    one = _measured(batch) if suited.engine == "reference" else _measured_on(load(suited.engine), batch)
     return known if one is None else episodes * one / _workers(suited)
+
+
+def _measured_on(engine: Engine, batch: Batch) -> float | None:
+    """Return the seconds of an episode on an engine that is compiled when it is first used; None as below."""
+    try:
+        one = replace(batch.part(0, 1), task=copy.deepcopy(batch.task), switch=None)
+        count, took = 1, 0.0
+        engine.run(replace(one, episodes=1, record=(1,)), workers=1)
+        while took < _LOOK / 4 and count < _MOST:
+            count *= 4
+            began = time.perf_counter()
+            engine.run(replace(one, episodes=count, record=(count,)), workers=1)
+            took = time.perf_counter() - began
+    except Exception:
+        return None
+    return took / count
 
 
 def _measured(batch: Batch) -> float | None:

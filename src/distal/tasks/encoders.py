@@ -48,7 +48,7 @@ Look = Callable[[], Iterable[Any]]  # what a random policy sees, from the first 
 
 
 @dataclass(frozen=True)
-class _Whole:
+class Whole:
     """A whole number, first … first + count − 1, as bits."""
 
     first: int
@@ -69,7 +69,7 @@ class _Whole:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class Seen:
     """A whole number of a Box with far bounds, as bits; a random policy saw these values, ascending.
 
     In binary, any other value counts as the lowest or the highest of them if it is beyond, so that
@@ -96,7 +96,7 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class _Binned:
+class Binned:
     """A number as bits that say whether it is at or above each edge."""
 
     edges: tuple[float, ...]
@@ -111,6 +111,45 @@ class _Binned:
         return [int(value >= edge) for edge in self.edges]
 
 
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The space of observations that are tuples of numbers: a Box that needs no Gymnasium.
+
+    Attributes:
+        low: The lowest value of each number; 64-bit floats, or whole numbers.
+        high: The highest values.
+    """
+
+    low: NDArray[Any]
+    high: NDArray[Any]
+
+    @classmethod
+    def of(cls, low: object, high: object) -> Bounds:
+        """Return the bounds that two lists of numbers are; refuse others."""
+        expected = "a list of numbers"
+        both = [sequence(name, given, expected) for name, given in (("low", low), ("high", high))]
+        if len(both[0]) != len(both[1]) or not both[0]:
+            raise InputError(f"low has {len(both[0])} numbers, high {len(both[1])}; expected as many")
+        whole = all(type(one) is int for one in itertools.chain(*both))
+        arrays = [np.array([number("a bound", one) for one in side]) for side in both]
+        if (arrays[0] > arrays[1]).any():
+            raise InputError(f"low is {shown(low)}, above high, {shown(high)}; exchange them")
+        return cls(*(array_.astype(np.int64 if whole else np.float64) for array_ in arrays))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of an observation."""
+        return self.low.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        return self.low.dtype
+
+    def __repr__(self) -> str:
+        return f"{self.low.tolist()} … {self.high.tolist()}"
+
+
 def _typed(rows: NDArray[Any], *kinds: type[Any]) -> tuple[NDArray[Any], ...]:
     """Return the columns of a matrix, each of its type; none of an empty one."""
     if not len(rows):
@@ -118,7 +157,7 @@ def _typed(rows: NDArray[Any], *kinds: type[Any]) -> tuple[NDArray[Any], ...]:
     return tuple(column.astype(kind) for column, kind in zip(rows.T, kinds, strict=True))
 
 
-Column = _Whole | _Seen | _Binned
+Column = Whole | Seen | Binned
 
 
 @dataclass(frozen=True)
@@ -143,7 +182,7 @@ class Encoder:
     @property
     def binned(self) -> bool:
         """Whether a number has so many values that it is in bins."""
-        return any(isinstance(column, _Binned) for column in self.columns)
+        return any(isinstance(column, Binned) for column in self.columns)
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
@@ -168,12 +207,12 @@ class Encoder:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoder, ready for JSON; with its space, `from_dict` makes it again."""
-        edges = [list(column.edges) for column in self.columns if isinstance(column, _Binned)]
+        edges = [list(column.edges) for column in self.columns if isinstance(column, Binned)]
         kept: dict[str, Any] = {"word": self.word, "bits": self.bits, "edges": edges}
         pools = list(_far_pools(self.space))
-        if any(not isinstance(self.columns[pool[0]], _Binned) for pool in _whole_pools(self.space)):
+        if any(not isinstance(self.columns[pool[0]], Binned) for pool in _whole_pools(self.space)):
             firsts = (self.columns[pool[0]] for pool in pools)
-            kept["seen"] = [list(one.values) if isinstance(one, _Seen) else None for one in firsts]
+            kept["seen"] = [list(one.values) if isinstance(one, Seen) else None for one in firsts]
         return kept
 
     @classmethod
@@ -203,8 +242,8 @@ class Encoder:
         if "seen" in data:
             fits = _fill(space, drafted, words, data["seen"])
         for column in drafted:
-            own = next(kept, None) if isinstance(column, _Binned) else column
-            seen = isinstance(own, _Binned) and _quantiles(words) and own.bits == column.bits
+            own = next(kept, None) if isinstance(column, Binned) else column
+            seen = isinstance(own, Binned) and _quantiles(words) and own.bits == column.bits
             fits = fits and (own == column or seen)
             columns.append(column if own is None else own)
         made = cls(space, _word(words, space, columns), tuple(columns))
@@ -232,15 +271,15 @@ class _Many:
         bit = 0
         for at, column in enumerate(columns):
             places = range(bit, bit + column.bits)
-            if isinstance(column, _Binned):
+            if isinstance(column, Binned):
                 rows[0].extend((k, at, edge) for k, edge in zip(places, column.edges, strict=True))
             else:
-                first = column.first if isinstance(column, _Whole) else column.values[0]
-                last = first + column.count - 1 if isinstance(column, _Whole) else column.values[-1]
+                first = column.first if isinstance(column, Whole) else column.values[0]
+                last = first + column.count - 1 if isinstance(column, Whole) else column.values[-1]
                 if max(abs(first), abs(last)) > 2**53:
                     return None
                 if column.one_hot:
-                    known = range(first, last + 1) if isinstance(column, _Whole) else column.values
+                    known = range(first, last + 1) if isinstance(column, Whole) else column.values
                     rows[2].extend((k, at, one) for k, one in zip(places, known, strict=False))
                 else:
                     rows[1].extend((k, at, first, last, place) for place, k in enumerate(places))
@@ -332,7 +371,7 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
             f"observations are {shown(space)}, and a random policy always sees the same; "
             "encode with a function of your own"
         )
-    if _quantiles(words) and any(isinstance(column, _Binned) for column in columns):
+    if _quantiles(words) and any(isinstance(column, Binned) for column in columns):
         columns = _with_quantiles(space, columns, look)
     return Encoder(space, _word(words, space, columns), tuple(columns))
 
@@ -347,11 +386,56 @@ def numbers_of(space: Any, observation: Any) -> list[float]:
         ) from None
 
 
+def bounds_of(space: Any, columns: Sequence[Column]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lowest and the highest value of each number of an observation, (numbers) each.
+
+    Args:
+        space: The space of the observations.
+        columns: What becomes of each number.
+
+    Returns:
+        The bounds.
+    """
+    low, high = list[NDArray[Any]](), list[NDArray[Any]]()
+    at = 0
+    for _, leaf in _leaves(space):
+        if _is_text(leaf):
+            continue
+        if _kind(leaf) == "boxes":
+            low.append(leaf.low.ravel())
+            high.append(leaf.high.ravel())
+        else:  # as many values as there are
+            count = int(np.prod(leaf.shape))
+            wholes = [one for one in columns[at : at + count] if isinstance(one, Whole)]
+            low.append(np.array([one.first for one in wholes]))
+            high.append(np.array([one.first + one.count - 1 for one in wholes]))
+        at += low[-1].size
+    return np.concatenate(low).astype(np.float64), np.concatenate(high).astype(np.float64)
+
+
+def exact_types(space: Any) -> tuple[np.dtype[Any], ...]:
+    """Return the types of arrays that are observations of a space if their shape and their numbers are right.
+
+    There are none for a space that is not an array, such as Discrete or Dict.
+    """
+    from gymnasium import spaces  # noqa: PLC0415 - an extra
+
+    if isinstance(space, spaces.Box):
+        return (space.dtype, np.dtype(np.float64)) if space.dtype.kind == "f" else (space.dtype,)
+    return (space.dtype,) if isinstance(space, spaces.MultiBinary | spaces.MultiDiscrete) else ()
+
+
 class _Outside(Exception):  # noqa: N818 - never seen outside this file
     """An observation is not in its space."""
 
 
 def _numbers(space: Any, observation: Any) -> Iterator[float]:
+    if isinstance(space, Bounds):
+        values = array(observation)
+        if values.shape != space.shape or not ((values >= space.low) & (values <= space.high)).all():
+            raise _Outside
+        yield from values.tolist()
+        return
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     if isinstance(space, spaces.Dict | spaces.Tuple):
@@ -420,9 +504,9 @@ def _quantiles(words: dict[str, str]) -> bool:
 def _word(words: dict[str, str], space: Any, columns: Sequence[Column]) -> str:
     """Return the words that are in force."""
     kinds = {_kind(leaf) for _, leaf in _leaves(space) if not _is_text(leaf)}
-    if any(isinstance(columns[pool[0]], _Whole | _Seen) for pool in _whole_pools(space)):
+    if any(isinstance(columns[pool[0]], Whole | Seen) for pool in _whole_pools(space)):
         kinds.add("numbers")
-    if not any(isinstance(column, _Binned) for column in columns) and columns:
+    if not any(isinstance(column, Binned) for column in columns) and columns:
         kinds.discard("boxes")
     return ",".join(words.get(kind, DEFAULTS[kind]) for kind in DEFAULTS if kind in kinds)
 
@@ -437,6 +521,9 @@ def _check_all_used(words: dict[str, str], space: Any, columns: Sequence[Column]
 
 def _leaves(space: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the spaces that a Tuple or a Dict consists of, by name, in order; any other is one by itself."""
+    if isinstance(space, Bounds):
+        yield name, space
+        return
     from gymnasium.spaces import Dict, Tuple  # noqa: PLC0415 - an extra
 
     if isinstance(space, Dict | Tuple):
@@ -454,6 +541,8 @@ def _is_text(space: Any) -> bool:
 
 def _kind(space: Any) -> str:
     """Return the type of a space, as words name it."""
+    if isinstance(space, Bounds):
+        return "boxes"
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     kinds = {
@@ -490,37 +579,45 @@ def _columns(space: Any, words: dict[str, str], whole: bool) -> list[Column]:
             one_hot = words.get("numbers") == "one-hot"
             for low, high in zip(leaf.low.ravel().tolist(), leaf.high.ravel().tolist(), strict=True):
                 near = high - low < FEW
-                made.append(_Whole(low, high - low + 1, one_hot) if near else _Seen((0,), one_hot))
+                made.append(Whole(low, high - low + 1, one_hot) if near else Seen((0,), one_hot))
         else:
             made += _columns_of(leaf, words)
     return made
 
 
 def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Column]:
+    if isinstance(space, Bounds):
+        yield from _binned(space, words)
+        return
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     one_hot, kind = words.get("numbers") == "one-hot", _kind(space)
     if kind == "bits":
-        yield from itertools.repeat(_Whole(0, 2), int(np.prod(space.shape)))
+        yield from itertools.repeat(Whole(0, 2), int(np.prod(space.shape)))
     elif isinstance(space, spaces.Discrete):
-        yield _Whole(int(space.start), int(space.n), one_hot)
+        yield Whole(int(space.start), int(space.n), one_hot)
     elif isinstance(space, spaces.MultiDiscrete):
         first = np.broadcast_to(space.start, space.shape)
         for start, count in zip(first.ravel().tolist(), space.nvec.ravel().tolist(), strict=True):
-            yield _Whole(start, count, one_hot)
+            yield Whole(start, count, one_hot)
     else:
-        count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
-        if _quantiles(words):
-            yield from itertools.repeat(_Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
-            return
-        bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
-        if not (np.abs(bounds) < _UNBOUNDED).all():
-            raise InputError(
-                f"observations are {shown(space)}, and bins between infinite bounds are of no use; "
-                f"use bins:{count}:quantiles"
-            )
-        for low, high in bounds.T.tolist():
-            yield _Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
+        yield from _binned(space, words)
+
+
+def _binned(space: Any, words: dict[str, str]) -> Iterator[Binned]:
+    """Yield the bins of each number of a Box; edges that have to be seen are 0."""
+    count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
+    if _quantiles(words):
+        yield from itertools.repeat(Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
+        return
+    bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
+    if not (np.abs(bounds) < _UNBOUNDED).all():
+        raise InputError(
+            f"observations are {shown(space)}, and bins between infinite bounds are of no use; "
+            f"use bins:{count}:quantiles"
+        )
+    for low, high in bounds.T.tolist():
+        yield Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
 
 
 def _is_whole(space: Any) -> bool:
@@ -570,7 +667,7 @@ def _fill(space: Any, columns: list[Column], words: dict[str, str], given: Any) 
     count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
     for pool, values in zip(pools, found, strict=True):
         for at in pool:
-            columns[at] = _Binned((0.0,) * (count - 1)) if values is None else _Seen(values, one_hot)
+            columns[at] = Binned((0.0,) * (count - 1)) if values is None else Seen(values, one_hot)
     return True
 
 
@@ -598,7 +695,7 @@ def _values(given: object) -> tuple[int, ...]:
 
 def _with_quantiles(space: Any, columns: list[Column], look: Look) -> list[Column]:
     """Set the edges where a random policy sees every bin equally often."""
-    binned = [at for at, column in enumerate(columns) if isinstance(column, _Binned)]
+    binned = [at for at, column in enumerate(columns) if isinstance(column, Binned)]
     kept = {f"numbers of {SEEN:,} observations": 8 * SEEN * len(binned), "edges": 64 * len(columns)}
     memory.Estimate(f"{counted(len(columns), 'number')} in an observation", kept, _SMALLER).check()
     seen = np.array(
@@ -613,7 +710,7 @@ def _with_quantiles(space: Any, columns: list[Column], look: Look) -> list[Colum
         count = columns[at].bits
         shares = np.arange(1, count + 1) / (count + 1)
         # Edges are numbers that were seen, so that no rounding decides on which side one lies.
-        made[at] = _Binned(tuple(np.quantile(numbers, shares, method="inverted_cdf").tolist()))
+        made[at] = Binned(tuple(np.quantile(numbers, shares, method="inverted_cdf").tolist()))
     return made
 
 
@@ -631,13 +728,13 @@ def _called(encode: Callable[[Any], Any], observation: Any) -> tuple[int, ...]:
     return tuple(int(bit) for bit in bits)
 
 
-def _kept(edges: object) -> _Binned:
+def _kept(edges: object) -> Binned:
     """Return a column with edges from outside."""
     listed = sequence("edges of the encoder", edges, "a list for each number")
     checked = tuple(number("an edge of the encoder", edge) for edge in listed)
     if list(checked) != sorted(checked):
         raise InputError(f"edges of the encoder are {shown(edges)}, expected ascending numbers")
-    return _Binned(checked)
+    return Binned(checked)
 
 
 def _limited(bits: int, instead: str) -> int:
