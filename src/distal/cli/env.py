@@ -10,7 +10,7 @@ from distal.base.checks import InputError, counted
 from distal.base.files import NPZ, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
-from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
+from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict
@@ -52,12 +52,10 @@ def run(args: argparse.Namespace) -> None:
     task = options.environment(args.env, args)
     if args.save is not None and not isinstance(task, TableTask):
         raise InputError(f"--save needs a table: {task.no_table or 'this is none'}")
-    trials = args.trials * len(task.goals)
-    total = args.episodes * trials
-    with options.spelled(), options.runner_of(args) as runner, progress("chance", total) as advance:
+    with options.spelled(), options.runner_of(args) as runner:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
-            progress=advance, keep_ep=True, **settings,
+            keep_ep=True, **settings,
         )  # fmt: skip
     if isinstance(task, TableTask) and args.save is not None:
         task.save(args.save)
