@@ -39,18 +39,14 @@ def unit(rng: np.random.Generator, count: int) -> Any:
     return rng.random(count).tolist()
 
 
+DECAYS = np.array([0, 0.3, 0.97, 1])
 LEARNERS: dict[str, Callable[[np.random.Generator, int], Learner]] = {
-    "eligibility": lambda rng, n: Eligibility(
-        *between(rng),
-        decay=float(rng.choice([0, 0.3, 0.97, 1])),
-        **dict(zip(NAMES, unit(rng, 3), strict=True)),
-    ),
+    "eligibility": lambda rng, n: Eligibility(*[*between(rng), rng.choice(DECAYS).item(), *unit(rng, 3)]),
     "online": lambda rng, n: OnlineHebbian(*between(rng), *unit(rng, 3)),
     "neuron": lambda rng, n: NeuronCentric([between(rng) for _ in range(rng.choice([1, n]))], *unit(rng, 4)),
     "es": lambda rng, n: EvolutionStrategy(rng.random(), rng.uniform(1, 2), *unit(rng, 2)),
     "cma": lambda rng, n: SeparableCMA(*unit(rng, 3)),
 }
-NAMES = ("eta", "alpha_h", "alpha_o")
 
 
 def some_batch(kind: str, number: int) -> Batch:

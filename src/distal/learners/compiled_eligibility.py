@@ -62,8 +62,9 @@ def make(network: Network) -> Own:
     """Return the traces of a network."""
     (hidden, into_hidden), (outputs, into_output) = network.shapes
     sizes = (into_hidden, hidden), (into_output, outputs), into_hidden, into_output, hidden, outputs, 1
-    traces = (np.zeros(size, np.float32) for size in sizes)
-    return Own(*traces, np.zeros(1), np.zeros(1, np.bool_), np.zeros(max(hidden, outputs), np.float32))
+    own: list[Any] = [np.zeros(size, np.float32) for size in sizes]
+    own += [np.zeros(1), np.zeros(1, np.bool_), np.zeros(max(hidden, outputs), np.float32)]
+    return Own(*own)
 
 
 @inlined
@@ -113,7 +114,7 @@ def step(own, given, running):
 
 @called
 def change(weights, exists, both, before, after, always, coefficients, first, m, eta, taken):
-    """Add to every weight what its trace says; the coefficients of the layer's neurons begin with row `first`."""
+    """Add to every weight what its trace says; its coefficients begin with row `first`."""
     several = len(coefficients) > 1
     for p in range(len(weights)):
         for j in range(weights.shape[1]):

@@ -29,7 +29,7 @@ def unit(weights, first, last, norm):
 
 @inlined
 def normalise(running, norm):
-    """Normalise the weights of a network, as the reading says; norm: as many numbers as a layer has neurons."""
+    """Normalise the weights of a network, as the reading says; norm: a number for each neuron of a layer."""
     hidden, output, reading = running.hidden, running.output, running.codes.normalise
     if reading == NEURON:
         unit(hidden, 0, len(hidden), norm)
