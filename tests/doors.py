@@ -1117,7 +1117,7 @@ NO_DOOR = {
         "for a search of one's own to override; called by the package alone",
     ),
     **dict.fromkeys(
-        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps")),
+        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps", "processes")),
         "for an engine to override; a Runner checks what it hands on",
     ),
     **dict.fromkeys(

@@ -117,7 +117,7 @@ def some_batch(name: str, kind: str, number: int) -> Batch:
             steps=int(rng.integers(1, 50)),
             neurons=str(rng.choice(list(NEURONS))),
             flip=float(rng.choice([0.0, 0.0, 0.3, 1.0])),
-            **readings,  # type: ignore[arg-type]
+            **readings,
         ),
         episodes=episodes,
         resample=[None, 1, 3][rng.integers(3)],

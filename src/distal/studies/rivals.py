@@ -17,13 +17,12 @@ import numpy as np
 
 from distal.base.checks import InputError, counted, sequence, shown
 from distal.base.significance import SIGNIFICANT
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for
 from distal.model.draws import child_seed
 from distal.model.maze import maze
-from distal.studies import pace
 from distal.studies.figures import draw_curve, grid, legend
 from distal.studies.intervals import Corrected, Curve, Gap, Interval, Measured
 from distal.studies.records import Count, Finished, NotNegative, Record, Seed
