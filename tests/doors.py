@@ -661,6 +661,7 @@ AGENT: Rows = {
     "encoder": row(None, none_or(never)),
     "first_action": row(0, whole(-10_000_000, 10_000_000)), "name": row("", title), "seed": SEED,
     "episode": row(0, whole(0, 2**32 - 1 - 10_000_000)),
+    "actions": row(None, none_or(never)), "goals": row(None, none_or(never)),
 }  # fmt: skip
 COMPARING: Rows = {
     **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS,

@@ -172,6 +172,11 @@ class EnvTask(Task[EnvWalk]):
             raise InputError("scale is for returns, and EP is a function of the episode; leave one out")
         self.id = name_of(made, env)
         self.name = scaled_name(self.id, self.scale or 1)
+        if self.starts is None:
+            self.resets = tuple({"options": dict(one)} if one else {} for one in self.options)
+        else:
+            same = {"options": dict(self.options[0])} if self.options[0] else {}
+            self.resets = tuple({"seed": goal, **same} for goal in range(self.starts))
         self.acting = actions_of_space(made.action_space, actions)
         self.outputs, self.first_action = self.acting.count, self.acting.first
         self.encoder: AnyEncoder = encoder_of(encode, made.observation_space, self._look)
