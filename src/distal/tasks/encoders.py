@@ -48,7 +48,7 @@ Look = Callable[[], Iterable[Any]]  # what a random policy sees, from the first 
 
 
 @dataclass(frozen=True)
-class _Whole:
+class Whole:
     """A whole number, first … first + count − 1, as bits."""
 
     first: int
@@ -69,7 +69,7 @@ class _Whole:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class Seen:
     """A whole number of a Box with far bounds, as bits; a random policy saw these values, ascending.
 
     In binary, any other value counts as the lowest or the highest of them if it is beyond, so that
@@ -96,7 +96,7 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class _Binned:
+class Binned:
     """A number as bits that say whether it is at or above each edge."""
 
     edges: tuple[float, ...]
@@ -118,7 +118,7 @@ def _typed(rows: NDArray[Any], *kinds: type[Any]) -> tuple[NDArray[Any], ...]:
     return tuple(column.astype(kind) for column, kind in zip(rows.T, kinds, strict=True))
 
 
-Column = _Whole | _Seen | _Binned
+Column = Whole | Seen | Binned
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Encoder:
     @property
     def binned(self) -> bool:
         """Whether a number has so many values that it is in bins."""
-        return any(isinstance(column, _Binned) for column in self.columns)
+        return any(isinstance(column, Binned) for column in self.columns)
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
@@ -168,12 +168,12 @@ class Encoder:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoder, ready for JSON; with its space, `from_dict` makes it again."""
-        edges = [list(column.edges) for column in self.columns if isinstance(column, _Binned)]
+        edges = [list(column.edges) for column in self.columns if isinstance(column, Binned)]
         kept: dict[str, Any] = {"word": self.word, "bits": self.bits, "edges": edges}
         pools = list(_far_pools(self.space))
-        if any(not isinstance(self.columns[pool[0]], _Binned) for pool in _whole_pools(self.space)):
+        if any(not isinstance(self.columns[pool[0]], Binned) for pool in _whole_pools(self.space)):
             firsts = (self.columns[pool[0]] for pool in pools)
-            kept["seen"] = [list(one.values) if isinstance(one, _Seen) else None for one in firsts]
+            kept["seen"] = [list(one.values) if isinstance(one, Seen) else None for one in firsts]
         return kept
 
     @classmethod
@@ -203,8 +203,8 @@ class Encoder:
         if "seen" in data:
             fits = _fill(space, drafted, words, data["seen"])
         for column in drafted:
-            own = next(kept, None) if isinstance(column, _Binned) else column
-            seen = isinstance(own, _Binned) and _quantiles(words) and own.bits == column.bits
+            own = next(kept, None) if isinstance(column, Binned) else column
+            seen = isinstance(own, Binned) and _quantiles(words) and own.bits == column.bits
             fits = fits and (own == column or seen)
             columns.append(column if own is None else own)
         made = cls(space, _word(words, space, columns), tuple(columns))
@@ -232,15 +232,15 @@ class _Many:
         bit = 0
         for at, column in enumerate(columns):
             places = range(bit, bit + column.bits)
-            if isinstance(column, _Binned):
+            if isinstance(column, Binned):
                 rows[0].extend((k, at, edge) for k, edge in zip(places, column.edges, strict=True))
             else:
-                first = column.first if isinstance(column, _Whole) else column.values[0]
-                last = first + column.count - 1 if isinstance(column, _Whole) else column.values[-1]
+                first = column.first if isinstance(column, Whole) else column.values[0]
+                last = first + column.count - 1 if isinstance(column, Whole) else column.values[-1]
                 if max(abs(first), abs(last)) > 2**53:
                     return None
                 if column.one_hot:
-                    known = range(first, last + 1) if isinstance(column, _Whole) else column.values
+                    known = range(first, last + 1) if isinstance(column, Whole) else column.values
                     rows[2].extend((k, at, one) for k, one in zip(places, known, strict=False))
                 else:
                     rows[1].extend((k, at, first, last, place) for place, k in enumerate(places))
@@ -332,7 +332,7 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
             f"observations are {shown(space)}, and a random policy always sees the same; "
             "encode with a function of your own"
         )
-    if _quantiles(words) and any(isinstance(column, _Binned) for column in columns):
+    if _quantiles(words) and any(isinstance(column, Binned) for column in columns):
         columns = _with_quantiles(space, columns, look)
     return Encoder(space, _word(words, space, columns), tuple(columns))
 
@@ -420,9 +420,9 @@ def _quantiles(words: dict[str, str]) -> bool:
 def _word(words: dict[str, str], space: Any, columns: Sequence[Column]) -> str:
     """Return the words that are in force."""
     kinds = {_kind(leaf) for _, leaf in _leaves(space) if not _is_text(leaf)}
-    if any(isinstance(columns[pool[0]], _Whole | _Seen) for pool in _whole_pools(space)):
+    if any(isinstance(columns[pool[0]], Whole | Seen) for pool in _whole_pools(space)):
         kinds.add("numbers")
-    if not any(isinstance(column, _Binned) for column in columns) and columns:
+    if not any(isinstance(column, Binned) for column in columns) and columns:
         kinds.discard("boxes")
     return ",".join(words.get(kind, DEFAULTS[kind]) for kind in DEFAULTS if kind in kinds)
 
@@ -490,7 +490,7 @@ def _columns(space: Any, words: dict[str, str], whole: bool) -> list[Column]:
             one_hot = words.get("numbers") == "one-hot"
             for low, high in zip(leaf.low.ravel().tolist(), leaf.high.ravel().tolist(), strict=True):
                 near = high - low < FEW
-                made.append(_Whole(low, high - low + 1, one_hot) if near else _Seen((0,), one_hot))
+                made.append(Whole(low, high - low + 1, one_hot) if near else Seen((0,), one_hot))
         else:
             made += _columns_of(leaf, words)
     return made
@@ -501,17 +501,17 @@ def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Column]:
 
     one_hot, kind = words.get("numbers") == "one-hot", _kind(space)
     if kind == "bits":
-        yield from itertools.repeat(_Whole(0, 2), int(np.prod(space.shape)))
+        yield from itertools.repeat(Whole(0, 2), int(np.prod(space.shape)))
     elif isinstance(space, spaces.Discrete):
-        yield _Whole(int(space.start), int(space.n), one_hot)
+        yield Whole(int(space.start), int(space.n), one_hot)
     elif isinstance(space, spaces.MultiDiscrete):
         first = np.broadcast_to(space.start, space.shape)
         for start, count in zip(first.ravel().tolist(), space.nvec.ravel().tolist(), strict=True):
-            yield _Whole(start, count, one_hot)
+            yield Whole(start, count, one_hot)
     else:
         count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
         if _quantiles(words):
-            yield from itertools.repeat(_Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
+            yield from itertools.repeat(Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
             return
         bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
         if not (np.abs(bounds) < _UNBOUNDED).all():
@@ -520,7 +520,7 @@ def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Column]:
                 f"use bins:{count}:quantiles"
             )
         for low, high in bounds.T.tolist():
-            yield _Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
+            yield Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
 
 
 def _is_whole(space: Any) -> bool:
@@ -570,7 +570,7 @@ def _fill(space: Any, columns: list[Column], words: dict[str, str], given: Any) 
     count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
     for pool, values in zip(pools, found, strict=True):
         for at in pool:
-            columns[at] = _Binned((0.0,) * (count - 1)) if values is None else _Seen(values, one_hot)
+            columns[at] = Binned((0.0,) * (count - 1)) if values is None else Seen(values, one_hot)
     return True
 
 
@@ -598,7 +598,7 @@ def _values(given: object) -> tuple[int, ...]:
 
 def _with_quantiles(space: Any, columns: list[Column], look: Look) -> list[Column]:
     """Set the edges where a random policy sees every bin equally often."""
-    binned = [at for at, column in enumerate(columns) if isinstance(column, _Binned)]
+    binned = [at for at, column in enumerate(columns) if isinstance(column, Binned)]
     kept = {f"numbers of {SEEN:,} observations": 8 * SEEN * len(binned), "edges": 64 * len(columns)}
     memory.Estimate(f"{counted(len(columns), 'number')} in an observation", kept, _SMALLER).check()
     seen = np.array(
@@ -613,7 +613,7 @@ def _with_quantiles(space: Any, columns: list[Column], look: Look) -> list[Colum
         count = columns[at].bits
         shares = np.arange(1, count + 1) / (count + 1)
         # Edges are numbers that were seen, so that no rounding decides on which side one lies.
-        made[at] = _Binned(tuple(np.quantile(numbers, shares, method="inverted_cdf").tolist()))
+        made[at] = Binned(tuple(np.quantile(numbers, shares, method="inverted_cdf").tolist()))
     return made
 
 
@@ -631,13 +631,13 @@ def _called(encode: Callable[[Any], Any], observation: Any) -> tuple[int, ...]:
     return tuple(int(bit) for bit in bits)
 
 
-def _kept(edges: object) -> _Binned:
+def _kept(edges: object) -> Binned:
     """Return a column with edges from outside."""
     listed = sequence("edges of the encoder", edges, "a list for each number")
     checked = tuple(number("an edge of the encoder", edge) for edge in listed)
     if list(checked) != sorted(checked):
         raise InputError(f"edges of the encoder are {shown(edges)}, expected ascending numbers")
-    return _Binned(checked)
+    return Binned(checked)
 
 
 def _limited(bits: int, instead: str) -> int:
