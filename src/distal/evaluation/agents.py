@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -529,9 +529,10 @@ def _check_fit(agent: Agent, env: Any) -> None:
     outputs = agent.network.outputs
     space = env.action_space
     if agent.actions is not None and agent.actions.values is not None:
-        if actions_of_space(space, agent.actions.word) != agent.actions:
-            raise InputError(f"the agent has other actions than the environment, {shown(space)}")
-        return
+        with suppress(InputError):
+            if actions_of_space(space, agent.actions.word) == agent.actions:
+                return
+        raise InputError(f"the agent has other actions than the environment, {shown(space)}")
     if (getattr(space, "n", None), getattr(space, "start", 0)) != (outputs, agent.first_action):
         first = f", from {agent.first_action} on" if agent.first_action else ""
         raise InputError(f"the agent has {counted(outputs, 'action')}{first}, the environment {shown(space)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import difflib
 import importlib.metadata
+import importlib.util
 import json
 import logging
 import threading
@@ -228,7 +229,7 @@ class EnvTask(Task[EnvWalk]):
         if self._own_limit and steps != self.limit:
             raise InputError(
                 f"steps is {steps}, but the environment ends an episode after {self.limit}; "
-                f"make it with max_steps={steps}, or leave steps out"
+                f"make it with max_steps={steps} (--env-arg max_steps={steps}), or leave steps out"
             )
         return EnvWalk(self, steps, goal)
 
@@ -347,7 +348,7 @@ class _Worlds:
     """The environments of a task: how one is made, and those that were, one for each thread."""
 
     def __init__(self, given: Any, args: Mapping[str, Any] | None, wrap: object = None) -> None:
-        self.given = given
+        self.given = _with_module(given) if isinstance(given, str) else given
         self.wrap = _wrappers(wrap)
         named: object = {} if args is None else args
         if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
@@ -447,6 +448,14 @@ def made_env(env: Any, args: Mapping[str, Any]) -> Any:
     return made
 
 
+def _with_module(name: str) -> str:
+    """Return an id with the module that registers it, where that is known and installed."""
+    for start, module in _PACKAGES.items():
+        if name.startswith(start) and importlib.util.find_spec(module) is not None:
+            return f"{module}:{name}"
+    return name
+
+
 def _remedy(env: object, error: Exception) -> str:
     """Return what to do about an environment that cannot be made."""
     import gymnasium  # noqa: PLC0415 - an extra
@@ -455,7 +464,7 @@ def _remedy(env: object, error: Exception) -> str:
         return ""
     for start, module in _PACKAGES.items():
         if env.startswith(start):
-            return f"; pip install {module.replace('_', '-')}, and write {f'{module}:{env}'!r}"
+            return f"; pip install {module.replace('_', '-')}"
     if isinstance(error, ModuleNotFoundError):
         return f"; pip install {(error.name or env).split(':')[0].split('.')[0]}"
     if (
