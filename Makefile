@@ -1,20 +1,23 @@
-# make run   set up, then do the main job
-# make test  set up, then run the tests
-# make lint  set up, then ruff and mypy
+# make run   install, then do the main job
+# make test  install what development needs too, then run the tests
+# make lint  the same, then ruff and mypy
 # make test-gpu  the tests that need an NVIDIA card, with PYTHON's own CuPy; keeps a summary
-# make docs  set up, then build the documentation into site/
+# make docs  the same, then build the documentation into site/
 # make constraints  write down the versions that the tests are run with
 # make fuzz  set up, then damaged folders, wrong calls and random kills for four minutes; keeps a summary
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+INSTALLED := $(VENV)/.installed
+STAMP := $(VENV)/.developing
 
 .PHONY: run test test-gpu lint format docs constraints fuzz clean
 
-run: $(STAMP)
+run: $(INSTALLED)
 	$(BIN)/distal learn champion:1
 	$(BIN)/distal reproduce
+	@echo
+	@echo "Type . $(BIN)/activate  to have distal as a command, then for example  distal learn evolved:1"
 
 # With bytecode, even where the environment says no: the tests start many processes, and each would
 # compile the package again.
@@ -39,7 +42,8 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 docs: $(STAMP)
-	$(BIN)/python docs/make_site.py
+	rm -rf docs/api site
+	$(BIN)/sphinx-build -W --keep-going -q -d build/doctrees docs site
 	@echo "Open site/index.html"
 
 constraints: $(STAMP)
@@ -52,10 +56,15 @@ fuzz: $(STAMP)
 clean:
 	rm -rf $(VENV) dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# Installed once; again only when the project's needs change. The package is
-# editable, so a change in src needs no reinstall.
-$(STAMP): pyproject.toml
-	@echo "Setting up $(VENV) (once) ..."
+# Installed once; again only when the project's needs change. The package is editable, so a change in
+# src needs no reinstall. What the main job needs comes first, what development needs on top.
+$(INSTALLED): pyproject.toml
+	@echo "Installing Distal in $(VENV) (once) ..."
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(STAMP): pyproject.toml | $(INSTALLED)
+	@echo "Installing what development needs (once) ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $(STAMP)
+	@touch $@

@@ -29,7 +29,8 @@ from distal.bench import generation
 from distal.engines import Batch, cpu, load
 from distal.engines.cpu import kernels
 from distal.engines.cpu.kernels import F1, GROUP, ZERO
-from distal.learners import Chance, chance_for
+from distal.learners import chance_for
+from distal.learners.chance import Chance
 from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.draws import WEIGHTS
 from distal.studies.experiments import random_learners

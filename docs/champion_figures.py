@@ -16,8 +16,8 @@ from distal.evaluation import row_figures
 from distal.evaluation.measures import MISSED, Measure
 from distal.evaluation.usage import LAYERS
 from distal.learners.dsp import ROWS
-from distal.studies.figures import draw_curve, grid, legend
-from distal.studies.intervals import Curve
+from distal.studies.figures import bars, draw_curve, grid, legend
+from distal.studies.intervals import Curve, Interval
 from distal.studies.report import Figure
 
 if TYPE_CHECKING:
@@ -125,11 +125,10 @@ def _elsewhere(data: Data) -> Drawing:
     for axes, name in zip(panels.flat, names, strict=False):
         rows = data["elsewhere"][name]
         for k, (other, colour) in enumerate((("chance", "dsp"), ("climber", "hc"))):
-            gaps = [row[f"minus_{other}"] for row in rows]
-            ends = [[one["value"] - one["low"] for one in gaps], [one["high"] - one["value"] for one in gaps]]
+            gaps = [Interval.from_dict(row[f"minus_{other}"]) for row in rows]
             axes.errorbar(
-                [one["value"] for one in gaps], np.arange(len(rows)) + 0.16 * (2 * k - 1), xerr=ends, fmt="o",
-                markersize=3.2, linewidth=1.1, color=LIGHT[colour],
+                [one.value for one in gaps], np.arange(len(rows)) + 0.16 * (2 * k - 1), xerr=bars(gaps),
+                fmt="o", markersize=3.2, linewidth=1.1, color=LIGHT[colour],
                 label=f"minus {'chance' if other == 'chance' else 'hill climbing'}",
             )  # fmt: skip
         axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from distal import engines, learners
 from distal._version import __version__
 from distal.base.machine import machine
-from distal.base.significance import holm, mean_interval, paired, share_interval
+from distal.base.significance import holm, mean_interval, paired
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.behaviour import Behaviour
-from distal.evaluation.inspection import CHANGES, Effect
+from distal.evaluation.inspection import Effect, other_changes
 from distal.evaluation.inspection_plan import with_row
 from distal.evaluation.measures import LAST, Measure
 from distal.evaluation.trials import batch_of, settings_in
@@ -36,7 +36,7 @@ from distal.model.draws import child_seed
 from distal.model.maze import maze, t_maze, triple_t_maze
 from distal.model.readings import NEURONS, READINGS
 from distal.model.settings import SettingsDict
-from distal.studies.intervals import Curve
+from distal.studies.intervals import Curve, Interval, curve_points
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
 
@@ -46,7 +46,6 @@ CLIMBER = "hc"
 CHAMPIONS = 18  # the last number of the part that the seed of all trials comes from
 KEPT_LAST = 20  # episodes at the end that say what a learner keeps
 _AFTER = 50  # episodes after the first success that are looked at
-_POINTS = 40  # of a long curve
 
 SIGNALS: dict[str, Callable[[int], int | None]] = {  # which row is used in place of one; None: no change
     "swapped": lambda row: row ^ 1,
@@ -159,14 +158,12 @@ def score(ep: EPs, measure: Measure, place: Place = HOME) -> NDArray[np.float64]
 
 def mean(values: NDArray[Any]) -> dict[str, float]:
     """Return a mean with its interval, by Student's t."""
-    low, high = mean_interval(values.astype(np.float64))
-    return {"value": float(values.mean()), "low": low, "high": high}
+    return Interval(float(values.mean()), *mean_interval(values.astype(np.float64))).to_dict()
 
 
 def share(which: NDArray[np.bool_]) -> dict[str, float]:
     """Return a share with Wilson's interval."""
-    low, high = share_interval(int(which.sum()), which.size)
-    return {"value": float(which.mean()), "low": low, "high": high}
+    return Interval.share(which).to_dict()
 
 
 def gap(own: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, float]:
@@ -224,7 +221,7 @@ def does(trials: Trials, size: Size, learner: Learner) -> dict[str, Any]:
     for who, one in (("own", learner), ("chance", chance_for(learner))):
         ep = trials.eps(one, HOME, size.short, size.main)
         long = trials.eps(one, HOME, size.long, size.long_trials)
-        points = np.unique([*np.geomspace(1, size.long, _POINTS).round().astype(int), size.look])
+        points = np.unique([*curve_points(size.long), size.look])
         best = np.minimum.accumulate(long, axis=1)[:, points - 1]
         result[who] = {
             **behaviour(ep, target, len(HOME.task.goals)),
@@ -284,16 +281,17 @@ def inside(trials: Trials, size: Size, rule: Rule, measure: Measure, episodes: i
     def effects(rules: Sequence[Rule]) -> list[Effect]:
         return [Effect.of(one, own) for one in score(trials.many(rules, HOME, episodes, count), measure)]
 
-    asked = [(row, change) for row in range(ROWS) for change in CHANGES if change != rule.delta_w[row]]
-    knocked = effects([with_row(rule, row, change) for row, change in asked])
+    asked = other_changes(rule)
+    knocked = effects([with_row(rule, *one) for one in asked])
     corrected = holm([effect.p for effect in knocked])
     usage = count_usage(trials.batch([rule], HOME, episodes, min(count, 80)), trials.runner.engine)
-    tried: list[dict[str, Any]] = [
-        {name: value}
+    tried = [
+        (name, value)
         for name in NUMBERS
         for value in dict.fromkeys([0.0, getattr(rule, name) / 2, min(1.0, 2 * getattr(rule, name))])
         if value != getattr(rule, name)
     ]
+    others = [replace(rule, **{name: value}) for name, value in tried]
     rows = [[of(row) for row in range(ROWS)] for of in SIGNALS.values()]
     signals = [replace(rule, delta_w=[0 if k is None else rule.delta_w[k] for k in one]) for one in rows]
     return {
@@ -315,8 +313,7 @@ def inside(trials: Trials, size: Size, rule: Rule, measure: Measure, episodes: i
         },
         "numbers": [
             {"name": name, "value": value, **asdict(effect)}
-            for one, effect in zip(tried, effects([replace(rule, **one) for one in tried]), strict=True)
-            for name, value in one.items()
+            for (name, value), effect in zip(tried, effects(others), strict=True)
         ],
         "movement": movement(trials, size, rule),
     }  # fmt: skip

@@ -61,11 +61,11 @@ def _called(name: str) -> str:
 
 
 def _interval(value: Data) -> str:
-    return report.mean(Interval(**{key: value[key] for key in ("value", "low", "high")}))
+    return report.mean(Interval.from_dict(value))
 
 
 def _share(value: Data) -> str:
-    return report.share(Interval(**value))
+    return report.share(Interval.from_dict(value))
 
 
 def _change(one: Data, value: str = "difference") -> str:

@@ -235,19 +235,15 @@ def trial() -> Drawing:
     for number, value in enumerate(eps, start=1):
         d.dot(*at(number, value), 4.2 if value < limit else 2.6, "dsp" if value < limit else "dsp half")
     x = float(left)
-    for words, width in (
-        ("EP; the goal was reached", 190),
-        ("EP; it was not", 124),
-        ("best so far", 104),
-        (f"chance: mean best of {BY_CHANCE} trials", 212),
-    ):
-        if words.startswith("EP"):
-            missed = words.endswith("not")
-            d.dot(x + 8, 20, 2.6 if missed else 4.2, "dsp half" if missed else "dsp")
-        elif words.startswith("best"):
-            d.line([(x - 4, 20), (x + 16, 20)], "s-dsp", 2.4)
-        else:
-            d.line([(x - 4, 20), (x + 16, 20)], "s-chance", 2, "2 3")
+    keys: tuple[tuple[str, int, Callable[[float], None]], ...] = (
+        ("EP; the goal was reached", 190, lambda x: d.dot(x + 8, 20, 4.2, "dsp")),
+        ("EP; it was not", 124, lambda x: d.dot(x + 8, 20, 2.6, "dsp half")),
+        ("best so far", 104, lambda x: d.line([(x - 4, 20), (x + 16, 20)], "s-dsp", 2.4)),
+        (f"chance: mean best of {BY_CHANCE} trials", 212,
+         lambda x: d.line([(x - 4, 20), (x + 16, 20)], "s-chance", 2, "2 3")),
+    )  # fmt: skip
+    for words, width, mark in keys:
+        mark(x)
         d.text(x + 22, 24, words, "small", "start")
         x += width
     d.text(left + 4, at(1, shortest)[1] + 13, f"the shortest way: {shortest}", "small", "start")
@@ -330,13 +326,8 @@ def rule_table() -> Drawing:
         d.text(left - 14, 30 + 15 * place, f"bit {state}", "small soft", "end")
     d.text(left - 14, 111, "m = +1", "small", "end")
     d.text(left - 14, 151, "m = −1", "small", "end")
-    d.text(
-        left,
-        186,
-        f"{rule.name}: " + ", ".join(f"{name} = {value:.3f}" for name, value in numbers),
-        "small soft",
-        "start",
-    )
+    words = ", ".join(f"{name} = {value:.3f}" for name, value in numbers)
+    d.text(left, 186, f"{rule.name}: {words}", "small soft", "start")
     return d
 
 

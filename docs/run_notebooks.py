@@ -24,7 +24,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-KEPT = ("alt", "tags")  # what the site reads of a cell
+KEPT = ("mystnb", "tags")  # what the site reads of a cell
 STRICT = (  # as in the tests; the kernel's own code may warn
     "--IPKernelApp.exec_lines=import warnings; warnings.simplefilter('error'); "
     "warnings.filterwarnings('ignore', module='ipykernel')"

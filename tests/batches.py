@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, triple_t_maze
 from distal.engines import Batch
@@ -24,11 +25,12 @@ def trials_of(
     episodes: int,
     trials: int = 1,
     task: Task[Any] | None = None,
+    seeds: NDArray[np.uint64] | None = None,
     **options: Any,
 ) -> Batch:
     """Make trials of each learner for each goal of a task, or of the triple T-maze; learner k has seed k."""
     task = MazeTask(triple_t_maze()) if task is None else task
-    seeds = np.arange(len(learners), dtype=np.uint64)
+    seeds = np.arange(len(learners), dtype=np.uint64) if seeds is None else seeds
     return batch_of(
         learners, seeds, trials=trials, episodes=episodes, task=task, settings=settings, **options
     )

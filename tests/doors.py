@@ -21,7 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -36,56 +36,35 @@ import numpy as np
 import distal
 from distal import (
     Chance,
-    Comparison,
     HillClimbing,
     InputError,
     Maze,
     Rule,
     Settings,
-    engines,
     learners,
-    networks,
 )
 from distal.engines import Batch, Runner
-from distal.engines.cluster import Cluster
 from distal.engines.cpu import engine as cpu
 from distal.engines.gpu import engine as gpu
 from distal.engines.reference import engine as reference
 from distal.engines.spread import Spread
-from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.result import Result
-from distal.evaluation.rule_set import find_rules
-from distal.evaluation.trials import batch_of
-from distal.evaluation.usage import Usage
-from distal.model.draws import child_seed
 from distal.model.maze import HEADINGS, MAZES
 from distal.model.readings import NEURONS, READINGS
-from distal.networks import Recurrent, run_episode
+from distal.networks import Recurrent
 from distal.search.cma import CMASearch
-from distal.search.config import Config
 from distal.search.genetic import GeneticSearch
-from distal.search.genotypes import Finalists, Genotypes
-from distal.search.registry import register
-from distal.search.results import Fresh, Winner
-from distal.show import film, watch
-from distal.show.inspection_page import write_figures, write_page
 from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
-from distal.studies.champion import HeldOut
-from distal.studies.reading_outcome import ReadingStudy
 from distal.studies.reproduction import Reproduction
 from distal.studies.study import Scale
-from distal.studies.tasks import TaskStudy
-from distal.tasks.encoders import Encoder
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
-from distal.tasks.mazes import MazeTask, MazeWalk
+from distal.tasks.mazes import MazeTask
 from distal.tasks.picture import Picture
-from distal.tasks.sources import rebuilt, task_of
 from distal.tasks.switching import SCHEDULES, Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
-from distal.tasks.tabulation import tabulate
 from distal.tasks.task import Aim
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -101,6 +80,7 @@ TASK = MazeTask(SMALL)
 RULE = Rule([0, 1, -1, 0] * 8, 0.1, 0.2, 0.3, 0.4)
 CLIMBER, RANDOM = HillClimbing(0.1, 0.2, 0.3), Chance(0.1, 0.2)
 SHORT = Settings(hidden=2, steps=3)
+FEW: Any = {"maze": SMALL, "episodes": 2, "trials": 1, "hidden": 2, "steps": 3}
 SMALLEST: Any = {
     "runs": 1, "generations": 1, "search": distal.GeneticAlgorithm(population=3, elite_count=1), "trials": 1,
     "episodes": 2, "hidden": 2, "steps": 3,
@@ -258,6 +238,11 @@ def finite(value: object) -> str:
     return right_if(number is not None and abs(number) <= sys.float_info.max)
 
 
+def number_one(value: object) -> str:
+    """Take 1, be it whole or not."""
+    return right_if(_number(value) == 1)
+
+
 def flag(value: object) -> str:
     """Take True and False."""
     return right_if(isinstance(value, bool | np.bool_))
@@ -278,9 +263,14 @@ def one(*kinds: type) -> Oracle:
     return lambda value: right_if(isinstance(value, kinds))
 
 
+def perhaps(unsure: Oracle, other: Oracle | None = None) -> Oracle:
+    """Do not know about what one oracle takes; what another one takes is right, all else wrong."""
+    return lambda value: EITHER if unsure(value) == RIGHT else (other or never)(value)
+
+
 def some(*kinds: type) -> Oracle:
     """Take objects of some kinds, but perhaps not all of them."""
-    return lambda value: EITHER if isinstance(value, kinds) else WRONG
+    return perhaps(one(*kinds))
 
 
 def never(value: object) -> str:
@@ -372,6 +362,9 @@ def row(given: Any, oracle: Oracle) -> Row:
     return (lambda: given), oracle
 
 
+# ------------------------------------------------------------------ objects that are given
+
+
 def arrays(count: int) -> tuple[Any, Any, Any]:
     """Return learner, goal and seed of so many trials."""
     return np.zeros(count, np.int32), np.zeros(count, np.int32), np.arange(count).astype(np.uint64)
@@ -385,8 +378,7 @@ def trials(count: int = 1) -> Batch:
 @cache
 def result() -> Result:
     """Return an evaluation with everything kept."""
-    options: Any = {"episodes": 2, "trials": 1, "hidden": 2, "steps": 3}
-    return distal.learn(RULE, maze=SMALL, keep_ep=True, keep_weights=True, **options)
+    return distal.learn(RULE, keep_ep=True, keep_weights=True, **FEW)
 
 
 def agent() -> distal.Agent:
@@ -395,21 +387,16 @@ def agent() -> distal.Agent:
 
 
 def plastic() -> distal.PlasticNetwork:
-    """Make a plastic network for the maze."""
+    """Return a plastic network for the maze."""
     return distal.PlasticNetwork(RULE, inputs=3, outputs=4, settings=SHORT)
 
 
-def acting() -> distal.PlasticNetwork:
-    """Make one that is in an episode."""
+def acting(*observations: list[int]) -> distal.PlasticNetwork:
+    """Return one that is in an episode, after a step for each observation."""
     made = plastic()
     made.start_episode()
-    return made
-
-
-def acted() -> distal.PlasticNetwork:
-    """Make one that has taken a step."""
-    made = acting()
-    made.act([1, 0, 1])
+    for one in observations:
+        made.act(one)
     return made
 
 
@@ -427,10 +414,9 @@ def evaluation() -> distal.Evaluation:
 
 
 @cache
-def comparison() -> Comparison:
+def comparison() -> distal.Comparison:
     """Return two learners compared in a trial."""
-    options: Any = {"episodes": 2, "trials": 1, "hidden": 2, "steps": 3}
-    return distal.compare([RULE, CLIMBER], maze=SMALL, **options)
+    return distal.compare([RULE, CLIMBER], **FEW)
 
 
 @cache
@@ -442,13 +428,13 @@ def evolved() -> distal.Evolved:
 @cache
 def inspection() -> distal.Inspection:
     """Return what is in a small rule; row 1 has the change 1."""
-    return distal.inspect(RULE, maze=SMALL, episodes=2, trials=1, hidden=2, steps=3)
+    return distal.inspect(RULE, **FEW)
 
 
 @cache
 def inspected_set() -> distal.RuleSet:
     """Return what two rules have in common."""
-    return distal.inspect_set([RULE, "paper:1"], maze=SMALL, episodes=2, trials=1, hidden=2, steps=3)
+    return distal.inspect_set([RULE, "paper:1"], **FEW)
 
 
 @cache
@@ -463,30 +449,10 @@ def reproduction() -> Reproduction:
 
 
 @cache
-def study() -> dict[str, Any]:
-    """Return the study of readings that the documents show, as its file holds it."""
-    data: dict[str, Any] = json.loads((DOCS / "readings.json").read_text())
+def study(name: str) -> dict[str, Any]:
+    """Return a study that the documents show, as its file holds it."""
+    data: dict[str, Any] = json.loads((DOCS / f"{name}.json").read_text())
     return data
-
-
-@cache
-def tasks() -> dict[str, Any]:
-    """Return the study of tasks that the documents show, as its file holds it."""
-    data: dict[str, Any] = json.loads((DOCS / "tasks.json").read_text())
-    return data
-
-
-@cache
-def beyond() -> dict[str, Any]:
-    """Return the study beyond the paper that the documents show, as its file holds it."""
-    data: dict[str, Any] = json.loads((DOCS / "beyond.json").read_text())
-    return data
-
-
-@cache
-def winner() -> dict[str, Any]:
-    """Return a winner as files hold it."""
-    return Winner(1, RULE, 0, 5.0, Fresh.of(np.array([1, 2, 4]), np.array([2, 2, 3]))).to_dict()
 
 
 @dataclass(frozen=True)
@@ -517,35 +483,6 @@ def search() -> GeneticSearch:
     return distal.GeneticAlgorithm(population=3, elite_count=1).begin(2, 1, 0)
 
 
-def told_search() -> GeneticSearch:
-    """Return a search after its first generation."""
-    made = search()
-    made.tell(made.ask(), np.array([2.0, 1.0, 3.0]))
-    return made
-
-
-def config() -> Config:
-    """Return the configuration of the smallest evolution."""
-    return evolved().config
-
-
-def held_out() -> dict[str, Any]:
-    """Return what the first champion did on held-out trials."""
-    found: dict[str, Any] = distal.champion_record(1)["held_out"]
-    return found
-
-
-@cache
-def scene() -> Scene:
-    """Return a walk of a step."""
-    return scenes(trials(), [1])[0]
-
-
-def restored(**state: object) -> None:
-    """Let a search go on from a state."""
-    search().restore(state)
-
-
 def asked_cma() -> CMASearch:
     """Return a search with CMA-ES that has been asked for its first generation."""
     made = distal.CMA(population=4).begin(2, 1, 0)
@@ -553,25 +490,16 @@ def asked_cma() -> CMASearch:
     return made
 
 
-@cache
-def told_cma() -> dict[str, Any]:
-    """Return its state after that generation."""
-    made = asked_cma()
-    made.tell(made.ask(), np.array([2.0, 1.0, 3.0, 4.0]))
-    return made.state()
-
-
-def restored_cma(**state: object) -> None:
-    """Let it go on from a state."""
-    asked_cma().restore(state)
+def told(made: Any) -> Any:
+    """Return a search after its first generation."""
+    made.tell(made.ask(), np.array([2.0, 1.0, 3.0, 4.0])[: made.options.population])
+    return made
 
 
 @cache
-def told() -> dict[str, Any]:
-    """Return the state of a search after its first generation."""
-    made = search()
-    made.tell(made.ask(), np.array([2.0, 1.0, 3.0]))
-    return made.state()
+def scene() -> Scene:
+    """Return a walk of a step."""
+    return scenes(trials(), [1])[0]
 
 
 def env() -> MazeEnv:
@@ -581,11 +509,6 @@ def env() -> MazeEnv:
     return made
 
 
-def task() -> EnvTask:
-    """Return an environment as a task."""
-    return EnvTask(env())
-
-
 def envs() -> MazeVectorEnv:
     """Return two of them."""
     made = MazeVectorEnv(2, SMALL, goal=1)
@@ -593,8 +516,15 @@ def envs() -> MazeVectorEnv:
     return made
 
 
+def table() -> Table:
+    """Return a table of two states and two goals."""
+    return Table(**{name: make() for name, (make, _) in TABLE.items()})
+
+
 class SameThread(Executor):
     """An executor that does the work at once."""
+
+    workers = 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Do it."""
@@ -603,96 +533,38 @@ class SameThread(Executor):
         return done
 
 
-def method(make: Callable[[], object], name: str) -> Callable[..., object]:
-    """Return a function that calls a method of a fresh object."""
-
-    def call(**given: object) -> object:
-        return getattr(make(), name)(**given)
-
-    return call
-
-
-def from_fields(read: Callable[..., object]) -> Callable[..., object]:
-    """Let a function that takes what a file holds be called with the fields of it."""
-    return lambda **fields: read(fields)
-
-
-def fields_of(right: Mapping[str, Any], **oracles: Oracle) -> Rows:
-    """Return a row for each field; nothing but the value itself is right where no oracle is given."""
-    return {name: row(given, oracles.get(name, never)) for name, given in right.items()}
-
-
-PANDAS = importlib.util.find_spec("pandas") is not None
-AX: Rows = {"ax": row(None, none_or(never))}
-SEED = row(0, whole(0, 2**64 - 1))
-INPUTS, OUTPUTS = whole(1, 2**20, quick=256), whole(1, 2**12, quick=256)
-SETTINGS: Rows = {
-    "hidden": row(2, whole(1, 256, quick=10)),
-    "steps": row(3, whole(1, 10_000)),
-    **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
-    "neurons": row("binary", words(*NEURONS)),
-    "network": row("recurrent", words("recurrent")),
-}
-BLOCKED, HEADING, HEADED = SETTINGS["blocked"], row("north", words(*HEADINGS)), row(0, whole(0, 3))
-NUMBERS: Rows = {
-    "episodes": row(2, whole(1, 2**32 - 1, quick=10)),
-    "trials": row(1, whole(1, 2**32 - 1, quick=10)),
-    "resample": row(None, none_or(whole(1, 2**32 - 1))),
-    "seed": SEED,
-}
-SWITCH = row(None, none_or(whole(1, 1)))  # of two episodes
-MAZE, PROGRESS = row(SMALL, none_or(one(Maze))), row(None, none_or(function))
-ENGINE = row("cpu", words("cpu", "reference", "auto"))
-HOW: Rows = {"engine": row("cpu", none_or(ENGINE[1]))}
-WORKERS = row(1, none_or(whole(1, 1024)))
-LEARNER = row("paper:1", one(Rule, HillClimbing, Chance))
-EVALUATION: Rows = {
-    **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "keep_ep": row(True, flag), "progress": PROGRESS,
-    "keep_weights": row(True, flag), "chance": row(True, flag), "switch": SWITCH,
-}  # fmt: skip
-NO_TASK = row(None, none_or(never))  # there is a maze already
-PLASTIC: Rows = {
-    "learner": LEARNER, "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
-    "task": row(None, none_or(never)), "seed": SEED, "resample": NUMBERS["resample"],
-    "switch": NUMBERS["resample"], "settings": row(SHORT, none_or(one(Settings))),
-}  # fmt: skip
-AGENT: Rows = {
-    "weights": (lambda: result().weights(0), never), "network": (lambda: result().network, never),
-    "encoder": row(None, none_or(never)),
-    "first_action": row(0, whole(-10_000_000, 10_000_000)), "name": row("", title), "seed": SEED,
-    "episode": row(0, whole(0, 2**32 - 1 - 10_000_000)),
-    "actions": row(None, none_or(never)), "goals": row(None, none_or(never)),
-}  # fmt: skip
-COMPARING: Rows = {
-    **NUMBERS, **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS,
-    "engine": row("cpu", none_or(ENGINE[1])), "learners": row([RULE, RANDOM], never),
-    "task": row(None, none_or(never)),
-}  # fmt: skip
-INSPECTION: Rows = {
-    **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS, "seed": SEED,
-    "task": row(None, none_or(never)),
-    "trials": row(2, lambda count: EITHER if _number(count) == 1 else whole(2, 2**32 - 1, quick=3)(count)),
-    "episodes": row(2, whole(2, 2**32 - 1, quick=3)),
-    "resample": row(None, none_or(whole(2, 2**32 - 1))),
-}  # fmt: skip
-GENETIC: Rows = {
-    "population": row(3, whole(2, 2**20, quick=3)),
-    "elite_count": row(1, whole(0, 2)),
-    **{name: row(0.5, share) for name in ("crossover", "mutation", "deviation")},
-    "elites": row("remeasured", words("remeasured", "kept", "averaged")),
-    "parents": row("roulette", words("roulette", "elites")),
-    "mixing": row("one-point", words("one-point", "uniform")),
-    "wheel": row("inverted", words("inverted", "proportional")),
-    "bounds": row("clip", words("clip", "reflect")),
-}
-ALGORITHM = row(distal.GeneticAlgorithm(), never)
-GENES: Rows = {
-    "discrete": row(2, whole(0, 2**20, quick=10)), "continuous": row(1, whole(0, 2**20, quick=10)),
-    "seed": SEED,
+# The object that a method is called on, by its class.
+OBJECTS: dict[str, Callable[[], object]] = {
+    "distal.Agent": agent, "distal.Comparison": comparison, "distal.EnvTask": lambda: EnvTask(env()),
+    "distal.Evaluation": evaluation, "distal.Evolved": evolved, "distal.Inspection": inspection,
+    "distal.Maze": lambda: SMALL, "distal.PlasticNetwork": plastic, "distal.Reproduction": reproduction,
+    "distal.Result": result, "distal.Rule": lambda: RULE, "distal.RuleSet": inspected_set,
+    "distal.Runner": lambda: Runner("cpu"), "distal.Switch": lambda: Switch(2),
+    "distal.TableTask": lambda: TableTask(table()),
+    "distal.engines.Batch": lambda: trials(9), "distal.engines.Engine": lambda: cpu,
+    "distal.engines.spread.Spread": lambda: Spread(SameThread(), "cpu"),
+    "distal.evaluation.usage.Usage": lambda: inspection().usage,
+    "distal.learners.Learner": lambda: RANDOM.named("chance"), "distal.networks.Network": Recurrent,
+    "distal.search.cma.CMASearch": asked_cma, "distal.search.config.Config": lambda: evolved().config,
+    "distal.search.genetic.GeneticSearch": lambda: told(search()),
+    "distal.search.genotypes.Finalists": lambda: told(search()).finalists(2),
+    "distal.search.results.Fresh": lambda: evolved().winners[0].fresh,
+    "distal.search.results.Winner": lambda: evolved().winners[0],
+    "distal.search.search.Algorithm": distal.GeneticAlgorithm,
+    "distal.search.search.Search": lambda: told(search()),
+    "distal.show.scenes.Scene": scene, "distal.tasks.environment.MazeEnv": env,
+    "distal.tasks.environment.MazeVectorEnv": envs, "distal.tasks.mazes.MazeTask": lambda: TASK,
+    "distal.tasks.mazes.MazeWalk": lambda: TASK.begin(0, SHORT),
+    "distal.tasks.gym.EnvWalk": lambda: EnvWalk(EnvTask(env()), 3),
+    "distal.tasks.picture.Picture": lambda: Picture(["G.", "#H"], [0, 1]),
+    "distal.tasks.task.Aim": lambda: Aim(TASK, 0, (0, 1), 2),
 }  # fmt: skip
 
 
-def BUDGET(given: object) -> str:  # noqa: N802 - a constant like the others
+# ------------------------------------------------------------------ parameters by their names
+
+
+def budget(given: object) -> str:
     """Take numbers of episodes; what is too few depends on the rest, and many take long."""
     number = _number(given)
     return WRONG if number is None or not number > 0 else EITHER if number < 10_000 else LONG
@@ -704,684 +576,460 @@ def no_learners(given: object) -> str:
     return EITHER if isinstance(given, kinds) and np.size(given) == 0 else WRONG
 
 
-EVOLUTION: Rows = {
-    "learner": row("dsp", words("dsp", "hc")),
-    "runs": row(1, whole(1, 2**20, quick=3)),
-    "generations": row(1, lambda given: EITHER if given is None else whole(0, 2**32 - 1, quick=3)(given)),
-    "budget": row(None, none_or(never)),  # beside generations
-    "finalists": row(0, whole(0, 2**20, quick=3)),
-    "begin_with": row((), no_learners),
-    "search": row(distal.GeneticAlgorithm(population=3, elite_count=1), none_or(never)),
-    "fitness": row("best", words("best", "mean", "missed")),
-    "switch": SWITCH,
-    "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))),
-    **{name: NUMBERS[name] for name in ("trials", "episodes", "seed")},
-    **SETTINGS, **HOW, "maze": MAZE, "progress": PROGRESS, "force": row(False, flag),
-    "out": row(None, none_or(new_folder)),
+PANDAS = importlib.util.find_spec("pandas") is not None
+NOTHING_ELSE = row(None, none_or(never))
+UNIT, COUNT, PERIOD = row(0.5, share), row(2, whole(1, 10**6_000)), row(None, none_or(whole(1, 2**32 - 1)))
+SEED, STEPS = row(0, whole(0, 2**64 - 1)), row(3, whole(1, 10_000))
+LISTS, SIZE = (list, tuple, range, np.ndarray), whole(1, 2**32 - 1)
+ENGINE, HEADED = words("cpu", "reference", "auto"), whole(0, 3)
+LEARNER = one(Rule, HillClimbing, Chance)
+SETTINGS: Rows = {
+    "hidden": row(2, whole(1, 256, quick=10)), "steps": STEPS,
+    **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
+    "neurons": row("binary", words(*NEURONS)), "network": row("recurrent", words("recurrent")),
+    "flip": row(0.0, lambda given: RIGHT if _number(given) == 0 else perhaps(share)(given)),
 }  # fmt: skip
-REPORTING: Rows = {
-    "scale": row("quick", words("quick", "paper")),
-    **{name: EVOLUTION[name] for name in ("force", "maze", "progress", "seed", *HOW, *SETTINGS)},
-    "elites": row("remeasured", words("remeasured", "kept")),
-    "out": row(None, none_or(any_folder)),
-}
-WATCHING: Rows = {
-    "learner": LEARNER,
-    "against": row(None, none_or(LEARNER[1])),
-    "goal": row(
-        "0", lambda goal: EITHER if isinstance(goal, str | int | np.integer) else right_if(goal is None)
-    ),
-    **{name: NUMBERS[name] for name in ("episodes", "resample", "seed")},
-    "switch": row(None, none_or(whole(1, 2**32 - 1))),
-    **SETTINGS,
-    "maze": row(SMALL, lambda maze: EITHER if isinstance(maze, Maze) else MAZE[1](maze)),  # has it a goal 0?
-    "task": row(None, none_or(never)),  # beside a maze
-}
-WALKING: Rows = {
-    "maze": MAZE,
-    "heading": row(None, none_or(HEADING[1])),
-    "goal": row(0, none_or(lambda goal: EITHER if whole(2, 7)(goal) == RIGHT else whole(0, 1)(goal))),
-    "max_steps": SETTINGS["steps"],
-    "reward": row("episode", words(*REWARDS)),
-    "blocked": BLOCKED,
-}
-ASKED: Rows = {
-    "batch": (trials, one(Batch)),
-    "keep_weights": row(False, flag),
-    "keep_ep": row(False, flag),
-    "workers": WORKERS,
-    "progress": PROGRESS,
-}
-ASKED_OF_RUNNER: Rows = {name: ASKED[name] for name in ASKED if name != "workers"}
-BATCH: Rows = {
-    "learners": row((RULE,), never),
-    "learner": row(arrays(2)[0], never),
-    "goal": row(arrays(2)[1], never),
-    "seed": row(arrays(2)[2], some(np.ndarray)),
-    "task": row(TASK, one(MazeTask)),
-    "settings": row(SHORT, one(Settings)),
-    "episodes": row(2, lambda count: EITHER if _number(count) == 1 else whole(1, 2**32 - 1)(count)),
-    "resample": NUMBERS["resample"],
-    "record": row((1, 2), none_or(some(list, tuple, range, np.ndarray))),
-    "switch": row(None, none_or(never)),
-}
 TABLE: Rows = {  # two states and two goals; what looks like a table of other sizes does not fit the rest
-    "observations": row([[0, 1, 1], [1, 0, 0]], never),
-    "following": row([[0, 1, 1, 0], [0, 1, 0, 1]], never),
-    "events": row([[0, 1, 0, 0], [2, 0, 0, 1]], never),
-    "costs": row([[0, 5, 0], [0, 0, 3]], never),
+    "observations": row([[0, 1, 1], [1, 0, 0]], never), "following": row([[0, 1, 1, 0], [0, 1, 0, 1]], never),
+    "events": row([[0, 1, 0, 0], [2, 0, 0, 1]], never), "costs": row([[0, 5, 0], [0, 0, 3]], never),
     "ends": row([[False, False, True], [False, True, False]], never),
-    "left": row([[1, 2], [0, 7]], some(np.ndarray)),
-    "start": row(0, whole(0, 1)),
+    "left": row([[1, 2], [0, 7]], some(np.ndarray)), "start": row(0, whole(0, 1)),
     "step_cost": row(1, whole(-100_000, 100_000)),
-}
-COSTS: Rows = {  # the same two states
-    **{name: TABLE[name] for name in ("observations", "following")},
-    "start": row(0, lambda start: EITHER if isinstance(start, list) else whole(0, 1)(start)),
-    "costs": row([[1, 1, 2, 1], [1, 1, 1, 1]], never),
-    "ends": row([False, True], some(np.ndarray)),
-    "left": row(0, lambda cost: EITHER if isinstance(cost, np.ndarray) else whole(-100_000, 100_000)(cost)),
-}
-LAKE: Rows = {  # an environment and how it becomes a task
+}  # fmt: skip
+# What a parameter of this name takes, unless its door says otherwise.
+NAMED: Rows = {
+    **SETTINGS,
+    **dict.fromkeys(("eta", "theta", "alpha_h", "alpha_o", "sigma"), UNIT),
+    **dict.fromkeys(("crossover", "mutation", "deviation"), UNIT),
+    **dict.fromkeys(("task", "encode", "render_mode", "actions", "picture", "executor", "ax"), NOTHING_ELSE),
+    **dict.fromkeys(("keep_ep", "keep_weights", "chance", "curves"), row(True, flag)),
+    **dict.fromkeys(("resample", "switch", "phase", "phases"), PERIOD),
+    **dict.fromkeys(("progress", "ep", "key"), row(None, none_or(function))),
+    **dict.fromkeys(("episode", "first", "second", "third", "run"), row(0, whole(0, 2**32 - 1))),
+    **dict.fromkeys(("state", "step", "trial", "goal"), row(0, whole(0, 1))),
+    "action": row(0, HEADED),
+    "agent": (agent, never),
     "args": row({"is_slippery": False}, none_or(some(dict))),
-    "encode": row("binary", none_or(never)),
+    "batch": (trials, one(Batch)),
+    "cell": row((1, 2), some(np.ndarray)),
+    "continuous": row(1, whole(0, 2**20, quick=10)),
+    "count": COUNT,
+    "discrete": row(2, whole(0, 2**20, quick=10)),
+    "elites": row("remeasured", words("remeasured", "kept")),
+    "engine": row("cpu", none_or(ENGINE)),
+    "env": (env, never),
+    "episodes": row(2, whole(1, 2**32 - 1, quick=10)),
+    "every": row(2, SIZE),
+    "force": row(False, flag),
+    "found": (inspected_set, never),
+    "frames": row([np.zeros((4, 6, 3), np.uint8)] * 2, never),
+    "generations": row(3, whole(0, 2**32 - 1)),
+    "heading": row("north", words(*HEADINGS)),
+    "inputs": row(3, whole(1, 2**20, quick=256)),
+    "kind": row(Recurrent, never),
+    "learner": row("paper:1", LEARNER),
+    "limit": row(None, none_or(whole(1, 10_000))),
+    "maze": row(SMALL, none_or(one(Maze))),
+    "name": row("", title),
+    "options": row({"goal": 1}, none_or(some(dict))),
+    "others": row((), either),
+    "out": row(None, none_or(any_folder)),
+    "path": row("saved.json", new_file),
+    "record": row((1, 2), none_or(some(*LISTS))),
+    "reward": row("episode", words(*REWARDS)),
+    "scale": row("quick", words("quick", "paper")),
+    "search": row(distal.GeneticAlgorithm(), never),
+    "seed": SEED,
+    "settings": row(SHORT, one(Settings)),
     "starts": row(2, none_or(whole(1, 1_000, quick=3))),
-    "ep": row(None, none_or(function)),
-    "key": row(None, none_or(function)),
+    "target": row(None, none_or(finite)),
+    "test": row("dsp", never),
+    "trials": row(1, whole(1, 2**32 - 1, quick=10)),
+    "workers": row(1, none_or(whole(1, 1024))),
     "wrap": row(None, either),
-    "actions": row(None, none_or(never)),
-    "scale": row(None, none_or(whole(1, 10_000))),
 }
-UNIT, OTHERS = row(0.5, share), row((), either)
-ALPHAS: Rows = {"alpha_h": UNIT, "alpha_o": UNIT}
-RULE_NUMBERS: Rows = {"eta": UNIT, "theta": UNIT, **ALPHAS}
-CLIMBER_FILE = CLIMBER.named("a climber").to_dict()
-MANY_RULES = {
-    "learners": row((RULE, RULE), never),
-    "learner": row(np.array([0, 1], np.int32), some(np.ndarray)),
+
+
+def caller(name: str) -> Callable[..., object]:
+    """Return what calls a function, a class, or a method of an object of its class."""
+    owner, _, member = name.rpartition(".")
+    thing: Any = locate(name)
+    return method(OBJECTS[owner], member) if inspect.isfunction(thing) and owner in OBJECTS else thing
+
+
+def method(make: Callable[[], object], name: str) -> Callable[..., object]:
+    """Return a function that calls a method of a fresh object."""
+    return lambda **given: getattr(make(), name)(**given)  # noqa: PLW0108 - a fresh object for each call
+
+
+def only(name: str, call: Callable[..., object] | None = None, /, **rows: Row) -> Door:
+    """Return a door that is called with these parameters alone."""
+    return Door(name, call or caller(name), rows)
+
+
+def door(name: str, call: Callable[..., object] | None = None, /, **rows: Row) -> Door:
+    """Return a door; a parameter that has no row here has that of its name."""
+    thing: Any = locate(name)
+    settings = SETTINGS if "Unpack[SettingsDict]" in str(inspect.signature(thing)) else {}
+    wanted = {**dict.fromkeys(parameters(thing)), **settings, **rows}
+    unknown = [one for one in wanted if one not in rows and one not in NAMED]
+    assert not unknown, f"{name} has no row in tests/doors.py for {', '.join(unknown)}"
+    return only(name, call, **{one: rows.get(one) or NAMED[one] for one in wanted})
+
+
+def slow(name: str, **rows: Row) -> Door:
+    """Return a door of which no right call can be waited for."""
+    return replace(door(name, **rows), quick=False)
+
+
+# ------------------------------------------------------------------ doors that are not as their names say
+
+OPTIONS: Rows = {  # of inspections
+    "trials": row(2, perhaps(number_one, whole(2, 2**32 - 1, quick=3))),
+    "episodes": row(2, whole(2, 2**32 - 1, quick=3)),
+    "resample": row(None, none_or(whole(2, 2**32 - 1))),
 }
+MOVING = row(None, none_or(whole(1, 1)))  # of two episodes
+EVOLUTION: Rows = {
+    "learner": row("dsp", words("dsp", "hc")), "runs": row(1, whole(1, 2**20, quick=3)),
+    "generations": row(1, perhaps(one(type(None)), whole(0, 2**32 - 1, quick=3))),
+    "budget": NOTHING_ELSE, "finalists": row(0, whole(0, 2**20, quick=3)),
+    "begin_with": row((), no_learners), "search": row(SMALLEST["search"], none_or(never)),
+    "fitness": row("best", words("best", "mean", "missed")), "switch": MOVING,
+    "fresh": row(4, none_or(whole(2, 2**32 - 1, quick=1000))), "out": row(None, none_or(new_folder)),
+}  # fmt: skip
+WATCHING: Rows = {
+    **SETTINGS, **{name: NAMED[name] for name in ("episodes", "resample", "switch", "task")},
+    "against": row(None, none_or(LEARNER)),
+    "goal": row("0", perhaps(one(str, int, np.integer), one(type(None)))),
+    "maze": row(SMALL, perhaps(one(Maze), none_or(never))),  # has it a goal 0?
+}  # fmt: skip
+WALKING: Rows = {
+    "heading": row(None, none_or(words(*HEADINGS))), "max_steps": STEPS,
+    "goal": row(0, none_or(perhaps(whole(2, 7), whole(0, 1)))),
+}  # fmt: skip
+BATCH: Rows = {
+    "learners": row((RULE,), never), "learner": row(arrays(2)[0], never), "goal": row(arrays(2)[1], never),
+    "seed": row(arrays(2)[2], some(np.ndarray)), "task": row(TASK, one(MazeTask)), "switch": NOTHING_ELSE,
+    "episodes": row(2, perhaps(number_one, SIZE)),
+}  # fmt: skip
+RESUMED: Rows = {"out": row("runs", never)}
+PATHS: Rows = {"path": row("climber.json", never)}
+SHAPE: Rows = {"outputs": row(4, whole(1, 2**12, quick=256))}
+FACTOR = row(None, none_or(whole(1, 10_000)))  # what the rewards of an environment are multiplied by
+AIM, BACK_AND_FORTH = row(Aim(TASK, 1), never), Switch(2, (1, 0))
+FRAMED = {  # the tables that each has as a frame
+    "Comparison": ("learners", "differences", "episodes"), "Evolved": ("generations", "winners"),
+    "Inspection": ("rows", "knockouts"), "RuleSet": ("rules", "rows"),
+}  # fmt: skip
 
 
 def learning() -> list[Door]:
     """Return the doors of learning, rules and mazes."""
-    cell = row((1, 2), some(np.ndarray))
+    chance = row(RANDOM, LEARNER)
     return [
-        Door("distal.learn", distal.learn, {"learner": LEARNER, **EVALUATION, "task": NO_TASK}),
-        Door("distal.learn", distal.learn, {
-            "learner": row(RANDOM, LEARNER[1]), "task": row(SMALL, none_or(one(Maze))),
-            "maze": row(None, none_or(never)), "episodes": NUMBERS["episodes"],
-        }),
-        Door("distal.learn", distal.learn, {
-            "learner": row(RANDOM, LEARNER[1]), **EVALUATION, "engine": row("reference", none_or(ENGINE[1])),
-        }),
-        Door("distal.compare", distal.compare, {
-            **COMPARING, "until_decided": row(False, flag), "most_trials": row(None, none_or(never)),
-        }),
-        Door("distal.compare", distal.compare, {
-            **COMPARING, "until_decided": row(True, lambda given: right_if(flag(given) == RIGHT and given)),
-            "most_trials": row(100, none_or(whole(50, 2**32 - 1, quick=1000))),
-        }),
-        Door("distal.Comparison.plot", method(comparison, "plot"), AX),
-        Door("distal.climb", distal.climb, {"climber": row(CLIMBER, one(HillClimbing)), **NUMBERS}),
-        Door("distal.Result.weights", method(result, "weights"), {"trial": row(0, whole(0, 1))}),
-        Door("distal.Result.to_dict", method(result, "to_dict"), {"curves": row(True, flag)}),
-        Door("distal.Result.from_dict", Result.from_dict, {"data": (lambda: result().to_dict(True), never)}),
-        Door("distal.Result.from_dict", from_fields(Result.from_dict), fields_of(
-            result().to_dict(True), **dict.fromkeys(result().to_dict(True), either)
-        )),
-        Door("distal.Comparison.to_dict", method(comparison, "to_dict"), {"curves": row(True, flag)}),
-        Door("distal.Comparison.from_dict", Comparison.from_dict, {
-            "data": (lambda: comparison().to_dict(True), never),
-        }),
-        *(
-            Door(f"distal.{kind}.to_frame", method(make, "to_frame"), {"what": row(given[0], words(*given))},
-                 quick=PANDAS)
-            for kind, make, given in (
-                ("Comparison", comparison, ("learners", "differences", "episodes")),
-                ("Evolved", evolved, ("generations", "winners")),
-                ("Inspection", inspection, ("rows", "knockouts")),
-                ("RuleSet", inspected_set, ("rules", "rows")),
-            )
-        ),
-        Door("distal.Inspection.to_dict", method(inspection, "to_dict"), {"curves": row(True, flag)}),
-        Door("distal.Inspection.from_dict", distal.Inspection.from_dict, {
-            "data": (lambda: inspection().to_dict(True), never),
-        }),
-        Door("distal.evaluation.usage.Usage.from_dict", Usage.from_dict, {
-            "data": (lambda: {"counts": inspection().usage.counts.tolist()}, never),
-        }),
-        Door("distal.Evaluation.to_dict", method(evaluation, "to_dict"), {"curves": row(True, flag)}),
-        Door("distal.Evaluation.from_dict", distal.Evaluation.from_dict, {
-            "data": (lambda: evaluation().to_dict(True), never),
-        }),
-        Door("distal.Evolved.from_dict", distal.Evolved.from_dict, {
-            "data": row(evolved().to_dict(), never),
-        }),
-        Door("distal.Evolved.from_dict", from_fields(distal.Evolved.from_dict), fields_of(
-            evolved().to_dict(), **dict.fromkeys(evolved().to_dict(), either)
-        )),
-        Door("distal.Behaviour.of", Behaviour.of, {
-            "ep": row(np.ones((2, 2), np.int32), some(np.ndarray)), "target": row(3, none_or(finite)),
-            "phase": row(None, none_or(whole(1, 2**32 - 1))),
-        }),
-        Door("distal.Result.agent", method(result, "agent"), {"trial": row(0, none_or(whole(0, 1)))}),
-        Door("distal.Agent", distal.Agent, AGENT),
-        Door("distal.Agent.act", method(agent, "act"), {"observation": row([1, 0, 1], never)}),
-        Door("distal.Agent.act", method(lake_agent, "act"), {
-            "observation": row(5, lambda one: EITHER if isinstance(one, np.ndarray) else whole(0, 15)(one)),
-        }),
-        Door("distal.Agent.save", method(agent, "save"), {"path": row("saved.json", new_file)}),
-        Door("distal.Agent.load", distal.Agent.load, {
-            "path": row("agent.json", never), "env": row(None, either), "encode": row(None, none_or(never)),
-        }),
-        Door("distal.Agent.load", distal.Agent.load, {
-            "path": row("lake.json", never), "env": row("FrozenLake-v1", never),
-            "encode": row(None, none_or(never)),
-        }),
-        Door("distal.evaluate", distal.evaluate, {
-            "agent": (agent, never), "env": (env, never), "episodes": row(2, whole(1, 10_000_000, quick=10)),
-            "seed": row(0, whole(0, 2**31 - 1)), "options": row({"goal": 1}, none_or(some(dict))),
-            "chance": row(True, flag),
-        }),
-        Door("distal.inspect", distal.inspect, {"rule": row(RULE, one(Rule)), **INSPECTION}),
-        Door("distal.inspect_set", distal.inspect_set, {
-            "rules": row(["paper:1", RULE], never), **INSPECTION,
-        }),
-        Door("distal.Inspection.knockout", method(inspection, "knockout"), {
-            "row": row(1, lambda row: EITHER if whole(0, 31)(row) == RIGHT else WRONG),  # its own is refused
-            "change": row(0, lambda change: EITHER if whole(-1, 1)(change) == RIGHT else WRONG),
-        }),
-        Door("distal.Inspection.plot", method(inspection, "plot"), {
-            "what": row("eta", words("usage", "knockouts", *RULE_NUMBERS)), **AX,
-        }),
-        Door("distal.RuleSet.plot", method(inspected_set, "plot"), AX),
-        Door("distal.Result.plot", method(result, "plot"), AX),
-        Door("distal.Rule.plot", RULE.plot, AX),
-        Door("distal.Evolved.plot", method(evolved, "plot"), AX),
-        Door("distal.evaluation.rule_set.find_rules", find_rules, {"given": row("runs", some(Rule))}),
-        Door("distal.show.inspection_page.write_page", write_page, {
-            "found": (inspected_set, never), "out": row("page.html", new_file),
-        }, quick=False),
-        Door("distal.show.inspection_page.write_figures", write_figures, {
-            "found": (inspected_set, never), "path": row("drawn", any_folder),
-        }, quick=False),
-        Door("distal.tasks.gym.EnvWalk", EnvWalk, {
-            "task": (task, never), "steps": SETTINGS["steps"], "goal": row(0, whole(0, 0)),
-        }),
-        Door("distal.tasks.gym.EnvWalk.act", method(lambda: EnvWalk(task(), 3), "act"), {"action": HEADED}),
-        *(
-            Door("distal.find_learner", distal.find_learner, {"learner": row(name, LEARNER[1])})
-            for name in ("hc", "climber.json")
-        ),
-        Door("distal.find_rule", distal.find_rule, {"name": row("rule.json", never), "others": OTHERS}),
-        Door("distal.published_rule", distal.published_rule, {"number": row(1, whole(1, 15))}),
-        Door(
-            "distal.champion_record", distal.champion_record,
-            {"number": row(1, whole(1, len(distal.champion_rules())))},
-        ),
-        Door("distal.Rule", Rule, {"delta_w": row([0] * 32, never), **RULE_NUMBERS, "name": row("", title)}),
-        Door("distal.Rule.from_dict", Rule.from_dict, {"data": row(RULE.to_dict(), never)}),
-        Door("distal.Rule.from_dict", from_fields(Rule.from_dict), fields_of(
-            RULE.to_dict(), version=whole(1, 1), name=title, **dict.fromkeys(RULE_NUMBERS, share)
-        )),
-        Door("distal.Rule.load", Rule.load, {"path": row("rule.json", never)}),
-        Door("distal.Rule.save", RULE.save, {"path": row("saved.json", new_file)}),
-        Door("distal.HillClimbing", HillClimbing, {"sigma": UNIT, **ALPHAS, "name": row("", title)}),
-        Door("distal.HillClimbing.from_dict", HillClimbing.from_dict, {"data": row(CLIMBER_FILE, never)}),
-        Door("distal.HillClimbing.from_dict", from_fields(HillClimbing.from_dict), fields_of(
-            CLIMBER_FILE, version=whole(1, 1), name=title, **dict.fromkeys(CLIMBER.numbers, share)
-        )),
-        Door("distal.HillClimbing.load", HillClimbing.load, {"path": row("climber.json", never)}),
-        Door("distal.Chance", Chance, {**ALPHAS, "name": row("", title)}),
-        Door("distal.learners.load_learner", learners.load_learner, {"path": row("climber.json", never)}),
-        *(
-            Door(f"distal.learners.Learner.{name}", method(lambda: RANDOM.named("chance"), name), rows)
-            for name, rows in (
-                ("named", {"name": row("", title)}),
-                ("from_dict", {"data": row(RANDOM.to_dict(), never)}),
-                ("load", {"path": row("chance.json", never)}),
-                ("save", {"path": row("saved.json", new_file)}),
-            )
-        ),
-        Door("distal.learners.Learner.from_genes", CLIMBER.from_genes, {
-            "discrete": row((), no_learners), "continuous": row((0.1, 0.2, 0.3), never),
-        }),
-        Door("distal.Rule.from_genes", Rule.from_genes, {
-            "discrete": row([0] * 32, never), "continuous": row([0.1, 0.2, 0.3, 0.4], never),
-        }),
-        Door("distal.PlasticNetwork", distal.PlasticNetwork, PLASTIC),
-        Door("distal.PlasticNetwork.act", method(acting, "act"), {"observation": row([1, 0, 1], never)}),
-        Door("distal.PlasticNetwork.end_episode", lambda **given: acted().end_episode(**given), {
-            "ep": row(3, lambda ep: EITHER if ep is None else finite(ep)),
-            "reward": row(None, none_or(lambda _: EITHER)),
-        }),
-        Door("distal.PlasticNetwork.save", method(plastic, "save"), {"path": row("saved.json", new_file)}),
-        Door("distal.PlasticNetwork.load", distal.PlasticNetwork.load, {
-            "path": row("plastic.json", never), "task": row(None, none_or(never)),
-        }),
-        Door("distal.learners.Trial", learners.Trial, {
-            "seed": SEED, "resample": NUMBERS["resample"], "phase": NUMBERS["resample"],
-            "phases": NUMBERS["resample"],
-        }),
-        Door("distal.learners.register", registering, {
-            "kind": row(Sleeper, never), "default": row(Sleeper(0, 0), none_or(never)),
-        }),
-        Door("distal.learners.unregister", unregistering, {"kind": row("sleeper", never)}),
-        Door("distal.Maze", Maze, {"picture": row(SMALL.picture, never), "heading": HEADING}),
-        Door("distal.Maze.from_text", Maze.from_text, {"text": row(str(SMALL), never), "heading": HEADING}),
-        Door("distal.Maze.from_file", Maze.from_file, {"path": row("maze.txt", never), "heading": HEADING}),
-        Door("distal.Maze.sense", SMALL.sense, {"cell": cell, "heading": HEADED}),
-        Door("distal.Maze.move", SMALL.move, {
-            "cell": cell, "heading": HEADED, "action": HEADED, "blocked": BLOCKED,
-        }),
-        Door("distal.t_maze", distal.t_maze, {"levels": row(2, whole(1, 4)), "width": row(3, whole(1, 5))}),
-        Door("distal.maze", distal.maze, {"name": row("triple-t", words(*MAZES))}),
-        Door("distal.Maze.to_svg", SMALL.to_svg, {"scale": row(16, whole(1, 1000))}),
-        Door("distal.Settings", Settings, SETTINGS),
-        Door("distal.Settings.from_dict", from_fields(Settings.from_dict), SETTINGS),
-        Door("distal.Settings.among", from_fields(Settings.among), SETTINGS),
-        Door("distal.Settings.among", Settings.among, {"data": row(SHORT.to_dict(), never)}),
-        Door("distal.Settings.from_dict", Settings.from_dict, {"data": row(SHORT.to_dict(), never)}),
-        Door("distal.Settings.of", Settings.of, {"options": row({"steps": 3}, some(dict)), "others": OTHERS}),
+        door("distal.learn", switch=MOVING),
+        only("distal.learn", learner=chance, task=row(SMALL, none_or(one(Maze))), maze=NOTHING_ELSE,
+             episodes=NAMED["episodes"]),
+        door("distal.learn", switch=MOVING, learner=chance, engine=row("reference", none_or(ENGINE))),
+        door("distal.compare", learners=row([RULE, RANDOM], never), until_decided=row(False, flag),
+             most_trials=NOTHING_ELSE),
+        door("distal.compare", learners=row([RULE, RANDOM], never),
+             until_decided=row(True, lambda given: right_if(flag(given) == RIGHT and given)),
+             most_trials=row(100, none_or(whole(50, 2**32 - 1, quick=1000)))),
+        door("distal.climb", climber=row(CLIMBER, one(HillClimbing)),
+             **{name: NAMED[name] for name in ("episodes", "trials", "resample", "seed")}),
+        *(replace(door(f"distal.{kind}.to_frame", what=row(given[0], words(*given))), quick=PANDAS)
+          for kind, given in FRAMED.items()),
+        door("distal.Behaviour.of", ep=row(np.ones((2, 2), np.int32), some(np.ndarray)),
+             target=row(3, none_or(finite))),
+        door("distal.Result.agent", trial=row(0, none_or(whole(0, 1)))),
+        door("distal.Agent", weights=(lambda: result().weights(0), never),
+             network=(lambda: result().network, never), encoder=NOTHING_ELSE,
+             first_action=row(0, whole(-10_000_000, 10_000_000)),
+             episode=row(0, whole(0, 2**32 - 1 - 10_000_000)), goals=NOTHING_ELSE),
+        door("distal.Agent.act", observation=row([1, 0, 1], never)),
+        door("distal.Agent.act", method(lake_agent, "act"),
+             observation=row(5, perhaps(one(np.ndarray), whole(0, 15)))),
+        door("distal.Agent.load", path=row("agent.json", never), env=row(None, either)),
+        door("distal.Agent.load", path=row("lake.json", never), env=row("FrozenLake-v1", never)),
+        door("distal.evaluate", episodes=row(2, whole(1, 10_000_000, quick=10)),
+             seed=row(0, whole(0, 2**31 - 1))),
+        door("distal.inspect", rule=row(RULE, one(Rule)), **OPTIONS),
+        door("distal.inspect_set", rules=row(["paper:1", RULE], never), **OPTIONS),
+        door("distal.Inspection.knockout", row=row(1, perhaps(whole(0, 31))),
+             change=row(0, perhaps(whole(-1, 1)))),  # that which the row has is refused
+        door("distal.Inspection.plot",
+             what=row("eta", words("usage", "knockouts", "eta", "theta", "alpha_h", "alpha_o"))),
+        door("distal.evaluation.rule_set.find_rules", given=row("runs", some(Rule))),
+        door("distal.find_learner", learner=row("hc", LEARNER)),
+        door("distal.find_learner", learner=row("climber.json", LEARNER)),
+        door("distal.find_rule", name=row("rule.json", never)),
+        door("distal.published_rule", number=row(1, whole(1, 15))),
+        door("distal.champion_record", number=row(1, whole(1, len(distal.champion_rules())))),
+        door("distal.Rule", delta_w=row([0] * 32, never)),
+        door("distal.Rule.load", path=row("rule.json", never)),
+        door("distal.Rule.save"),
+        door("distal.Rule.from_genes", discrete=row([0] * 32, never),
+             continuous=row([0.1, 0.2, 0.3, 0.4], never)),
+        door("distal.HillClimbing.load", **PATHS),
+        door("distal.learners.load_learner", **PATHS),
+        door("distal.learners.Learner.load", CLIMBER.load, **PATHS),
+        door("distal.learners.Learner.from_genes", CLIMBER.from_genes, discrete=row((), no_learners),
+             continuous=row((0.1, 0.2, 0.3), never)),
+        door("distal.PlasticNetwork", **SHAPE, settings=row(SHORT, none_or(one(Settings)))),
+        door("distal.PlasticNetwork.act", method(acting, "act"), observation=row([1, 0, 1], never)),
+        door("distal.PlasticNetwork.end_episode", method(lambda: acting([1, 0, 1]), "end_episode"),
+             ep=row(3, perhaps(one(type(None)), finite)), reward=row(None, none_or(either))),
+        door("distal.PlasticNetwork.load", path=row("plastic.json", never),
+             task=row(None, none_or(some(Maze)))),
+        door("distal.learners.register", registering, kind=row(Sleeper, never),
+             default=row(Sleeper(0, 0), none_or(never))),
+        door("distal.learners.unregister", unregistering, kind=row("sleeper", never)),
+        door("distal.Maze", picture=row(SMALL.picture, never)),
+        door("distal.Maze.from_text", text=row(str(SMALL), never)),
+        door("distal.Maze.from_file", path=row("maze.txt", never)),
+        door("distal.Maze.sense", heading=row(0, HEADED)),
+        door("distal.Maze.move", heading=row(0, HEADED)),
+        door("distal.t_maze", levels=row(2, whole(1, 4)), width=row(3, whole(1, 5))),
+        door("distal.maze", name=row("triple-t", words(*MAZES))),
+        door("distal.Maze.to_svg", scale=row(16, whole(1, 1000))),
+        door("distal.Settings.of", options=row({"steps": 3}, some(dict))),
     ]  # fmt: skip
 
 
 def experiments() -> list[Door]:
     """Return the doors of evolution, the paper's experiments and the study of readings."""
-    test, learner = row("dsp", never), row("dsp", never)
-    going_on = {**HOW, "progress": PROGRESS, "generations": row(1, none_or(whole(1, 2**32 - 1, quick=2)))}
-    loose = dict.fromkeys(("elites", "engine", "distal", "machine", "seconds"), either)
+    asked: Any = method(search, "ask")
+    learner = row("dsp", never)
+    going_on, kinds = (
+        row(1, none_or(whole(1, 2**32 - 1, quick=2))),
+        ("search.Search", "genetic.GeneticSearch"),
+    )
+    few = distal.GeneticAlgorithm()
+    searches = few, distal.CMA(), distal.Islands(few, 2), distal.Restarts(few, 2), distal.Race(few)
     return [
-        Door("distal.evolve", distal.evolve, {**EVOLUTION, "task": NO_TASK}),
-        Door("distal.evolve", partial(distal.evolve, **SMALLEST), {"task": row(SMALL, none_or(one(Maze)))}),
-        Door("distal.resume", distal.resume, {"out": row("runs", never), **going_on, "task": NO_TASK}),
-        Door("distal.resume", distal.resume, {"out": row("runs", never), "task": row(SMALL, none_or(never))}),
-        Door("distal.resume", distal.resume, {
-            "out": row("runs", never), "budget": row(None, none_or(BUDGET)),
-        }),
-        Door("distal.evolve", partial(distal.evolve, **{**SMALLEST, "generations": None}, maze=SMALL), {
-            # None for both is right: 300 generations
-            "budget": row(60, lambda given: LONG if given is None else BUDGET(given)),
-        }),
-        Door("distal.champions", distal.champions, {
-            **{name: REPORTING[name] for name in ("force", "progress", "seed", *HOW, *SETTINGS)},
-            "prize": row("best", words("best", "last", "reached", "long")),
-            "budget": row(1e9, lambda given: right_if(1e7 < (_number(given) or 0) < 2**63)),
-            "runs": row(None, none_or(whole(1, 2**20, quick=0))), "held_out": row(4, whole(2, 2**32 - 1)),
-            "learner": row("dsp", words("dsp", "hc")), "task": row(SMALL, none_or(one(Maze))),
-            "out": row("champion", any_folder),
-            "command": row(None, none_or(lambda given: LONG if isinstance(given, str) else WRONG)),
-        }, quick=False),
-        Door("distal.Champion.from_dict", distal.Champion.from_dict, {"data": row({}, never)}, quick=False),
-        Door("distal.GeneticAlgorithm", distal.GeneticAlgorithm, GENETIC),
-        Door("distal.GeneticAlgorithm.begin", distal.GeneticAlgorithm().begin, GENES),
-        Door("distal.Islands", distal.Islands, {
-            "search": ALGORITHM, "count": row(2, whole(2, 2**10)), "exchange": row(2, whole(1, 2**32 - 1)),
-        }),
-        Door("distal.Restarts", distal.Restarts, {"search": ALGORITHM, "every": row(2, whole(1, 2**32 - 1))}),
-        Door("distal.Race", distal.Race, {"search": ALGORITHM, "heats": row(1, whole(1, 20))}),
-        *(
-            Door(f"distal.{name}.begin", wrapped.begin, GENES)
-            for name, wrapped in (
-                ("Islands", distal.Islands(distal.GeneticAlgorithm(), 2)),
-                ("Restarts", distal.Restarts(distal.GeneticAlgorithm(), 2)),
-                ("Race", distal.Race(distal.GeneticAlgorithm())),
-            )
-        ),
-        *(
-            Door(name, distal.GeneticAlgorithm().evaluations, {
-                "generations": row(3, whole(0, 2**32 - 1)),
-            })
-            for name in (
-                "distal.GeneticAlgorithm.evaluations", "distal.search.search.Algorithm.evaluations",
-            )
-        ),
-        *(
-            Door(f"distal.search.{kind}.{name}", method(begun, name), rows)
-            for kind, begun in (("search.Search", told_search), ("genetic.GeneticSearch", told_search))
-            for name, rows in (
-                ("finalists", {"count": row(2, whole(1, 10**6_000))}),
-                ("immigrate", {
-                    "genotype": (lambda: search().ask()[:1], never), "fitness": row(1.0, finite),
-                    "born": row(0, whole(0, 0)),
-                }),
-                ("begin_with", {"genotypes": (lambda: search().ask()[:2], never)}),
-            )
-        ),
-        Door("distal.search.genotypes.Genotypes.of_genes", Genotypes.of_genes, {
-            "rows": row([[0, 1, 0.5], [1, 0, 1.0]], some(np.ndarray, list)), "discrete": row(2, whole(0, 2)),
-        }),
-        Door("distal.search.genotypes.Finalists.best", Finalists.best, {
-            "groups": (lambda: [told_search().finalists(2)], never), "count": row(2, whole(1, 10**6_000)),
-        }),
-        Door(
-            "distal.search.genotypes.Finalists.distinct",
-            method(lambda: told_search().finalists(2), "distinct"), {"count": row(2, whole(1, 10**6_000))},
-        ),
-        *(
-            Door(f"distal.search.config.Config.{name}", method(config, name), rows)
-            for name, rows in (
-                ("decode", {"genotypes": (lambda: config().begin(0).ask(), never)}),
-                ("begin", {"seed": SEED}),
-                ("spent", {"generations": row(1, whole(0, 2**32 - 1))}),
-                ("affordable", {
-                    "budget": row(1e6, lambda given: EITHER if finite(given) == RIGHT else WRONG),
-                }),
-            )
-        ),
-        Door("distal.search.config.Config.from_dict", Config.from_dict, {
-            "data": (lambda: config().to_dict(), never),
-        }),
-        Door("distal.search.config.Config.from_dict", from_fields(Config.from_dict), fields_of(
-            config().to_dict(), **dict.fromkeys(config().to_dict(), either)
-        )),
-        Door("distal.studies.champion.HeldOut.from_dict", HeldOut.from_dict, {
-            "data": (held_out, never),
-        }),
-        Door("distal.studies.champion.HeldOut.from_dict", from_fields(HeldOut.from_dict), fields_of(
-            held_out(), **dict.fromkeys(held_out(), either)
-        )),
-        Door("distal.CMA", distal.CMA, {
-            "population": row(4, whole(4, 2**20)),
-            "sigma": row(0.5, lambda given: WRONG if _number(given) == 0 else share(given)),
-        }),
-        Door("distal.CMA.begin", distal.CMA().begin, GENES),
-        Door("distal.search.search.Search", GeneticSearch, GENES),
-        Door("distal.search.search.Search.tell", method(search, "tell"), {
-            "genotypes": (lambda: search().ask(), never), "fitness": row(np.ones(3), never),
-        }),
-        Door("distal.search.search.Search.restore", method(search, "restore"), {"state": (told, never)}),
-        Door("distal.search.search.Search.restore", restored, fields_of(
-            told(), generation=whole(0, 2**32 - 1)
-        )),
-        Door("distal.search.cma.CMASearch.tell", method(asked_cma, "tell"), {
-            "genotypes": (lambda: asked_cma().ask(), never), "fitness": row(np.ones(4), never),
-        }),
-        Door("distal.search.cma.CMASearch.restore", method(asked_cma, "restore"), {
-            "state": (told_cma, never),
-        }),
-        Door("distal.search.cma.CMASearch.restore", restored_cma, fields_of(
-            told_cma(), generation=whole(0, 2**32 - 1)
-        )),
-        Door("distal.search.search.Algorithm.begin", distal.GeneticAlgorithm().begin, GENES),
-        Door("distal.search.registry.register", register, {"kind": row(distal.CMA, never)}),
-        Door("distal.search.results.Winner.from_dict", Winner.from_dict, {"data": (winner, never)}),
-        Door("distal.search.results.Winner.from_dict", from_fields(Winner.from_dict), fields_of(
-            winner(), **dict.fromkeys(winner(), either)
-        )),
-        Door("distal.search.results.Fresh.from_dict", Fresh.from_dict, {
-            "data": row({"fitness": 1, "standard_error": 2}, never),
-        }),
-        Door("distal.search.results.Fresh.of", Fresh.of, {
-            name: row(np.array([1, 2, 4]), some(np.ndarray)) for name in ("own", "chance")
-        }),
-        Door(
-            "distal.reproduce", distal.reproduce,
-            {**REPORTING, "rules": row("evolved", words("evolved", "published"))}, quick=False,
-        ),
-        Door("distal.study_readings", distal.study_readings, REPORTING, quick=False),
-        Door("distal.study_tasks", distal.study_tasks, {
-            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *HOW)},
-            "scale": row("quick", words("quick", "full")), "engine": row("cpu", none_or(ENGINE[1])),
-        }, quick=False),
-        Door("distal.study_beyond", distal.study_beyond, {
-            **{name: REPORTING[name] for name in ("force", "out", "progress", "seed", *HOW)},
-            "scale": row("quick", words("quick", "paper")), "engine": row("cpu", none_or(ENGINE[1])),
-        }, quick=False),
-        Door("distal.write_report", distal.write_report, {
-            "result": (reproduction, never), "out": row("report", any_folder),
-        }, quick=False),
-        Door("distal.Reproduction.fitness", method(reproduction, "fitness"), {"test": test}),
-        Door("distal.Reproduction.best", method(reproduction, "best"), {"learner": learner}),
-        Door("distal.Reproduction.ranking", method(reproduction, "ranking"), {"learner": learner}),
-        Door("distal.Reproduction.best_curve", method(reproduction, "best_curve"), {"test": test}),
-        Door("distal.Reproduction.beside_chance", method(reproduction, "beside_chance"), {
-            "learner": learner, "episodes": row(1, whole(1, 3)),
-        }),
-        Door("distal.Reproduction.origin", method(reproduction, "origin"), {
-            "learner": learner, "number": row(0, whole(0, 0)),
-        }),
-        Door("distal.ReadingStudy.from_dict", ReadingStudy.from_dict, {"data": (study, never)}),
-        Door("distal.ReadingStudy.from_dict", from_fields(ReadingStudy.from_dict), fields_of(
-            study(), version=whole(2, 2), seed=SEED[1], heading=HEADING[1], **loose
-        )),
-        Door("distal.TaskStudy.from_dict", TaskStudy.from_dict, {"data": (tasks, never)}),
-        Door("distal.TaskStudy.from_dict", from_fields(TaskStudy.from_dict), fields_of(
-            tasks(), version=whole(1, 1), seed=SEED[1], scale=some(str), **loose
-        )),
-        Door("distal.BeyondStudy.from_dict", distal.BeyondStudy.from_dict, {"data": (beyond, never)}),
-        Door("distal.BeyondStudy.from_dict", from_fields(distal.BeyondStudy.from_dict), fields_of(
-            beyond(), version=whole(1, 1), seed=SEED[1], **loose
-        )),
+        door("distal.evolve", **EVOLUTION),
+        only("distal.evolve", partial(distal.evolve, **SMALLEST), task=row(SMALL, none_or(one(Maze)))),
+        only("distal.evolve", partial(distal.evolve, **{**SMALLEST, "generations": None}, maze=SMALL),
+             budget=row(60, lambda given: LONG if given is None else budget(given))),
+        door("distal.resume", **RESUMED, generations=going_on, budget=NOTHING_ELSE),
+        only("distal.resume", **RESUMED, task=row(SMALL, none_or(never))),
+        only("distal.resume", **RESUMED, budget=row(None, none_or(budget))),
+        slow("distal.champions", prize=row("best", words("best", "last", "reached", "long")),
+             budget=row(1e9, lambda given: right_if(1e7 < (_number(given) or 0) < 2**63)),
+             runs=row(None, none_or(whole(1, 2**20, quick=0))), held_out=row(4, whole(2, 2**32 - 1)),
+             learner=EVOLUTION["learner"], task=row(SMALL, none_or(one(Maze))),
+             out=row("champion", any_folder),
+             command=row(None, none_or(lambda given: LONG if isinstance(given, str) else WRONG))),
+        door("distal.GeneticAlgorithm", population=row(3, whole(2, 2**20, quick=3)),
+             elite_count=row(1, whole(0, 2)),
+             elites=row("remeasured", words("remeasured", "kept", "averaged")),
+             parents=row("roulette", words("roulette", "elites")),
+             mixing=row("one-point", words("one-point", "uniform")),
+             wheel=row("inverted", words("inverted", "proportional")),
+             bounds=row("clip", words("clip", "reflect"))),
+        door("distal.Islands", count=row(2, whole(2, 2**10)), exchange=row(2, SIZE)),
+        door("distal.Race", heats=row(1, whole(1, 20))),
+        door("distal.CMA", population=row(4, whole(4, 2**20)),
+             sigma=row(0.5, lambda given: WRONG if _number(given) == 0 else share(given))),
+        *(door(f"distal.{type(one).__name__}.begin", one.begin) for one in searches),
+        *(door(f"distal.search.{kind}.immigrate", genotype=(lambda: asked()[:1], never),
+               fitness=row(1.0, finite), born=row(0, whole(0, 0))) for kind in kinds),
+        *(door(f"distal.search.{kind}.begin_with", genotypes=(lambda: asked()[:2], never)) for kind in kinds),
+        door("distal.search.genotypes.Genotypes.of_genes",
+             rows=row([[0, 1, 0.5], [1, 0, 1.0]], some(np.ndarray, list)), discrete=row(2, whole(0, 2))),
+        door("distal.search.genotypes.Finalists.best", groups=(lambda: [told(search()).finalists(2)], never)),
+        door("distal.search.config.Config.decode",
+             genotypes=(lambda: evolved().config.begin(0).ask(), never)),
+        door("distal.search.config.Config.affordable", budget=row(1e6, perhaps(finite))),
+        door("distal.search.search.Search", GeneticSearch),
+        door("distal.search.search.Search.tell", method(search, "tell"), genotypes=(asked, never),
+             fitness=row(np.ones(3), never)),
+        door("distal.search.search.Search.restore", method(search, "restore"),
+             state=(lambda: told(search()).state(), never)),
+        only("distal.search.search.Search.restore", lambda **state: search().restore(state),
+             **fields_of(told(search()).state(), generation=whole(0, 2**32 - 1))),
+        door("distal.search.cma.CMASearch.tell", genotypes=(lambda: asked_cma().ask(), never),
+             fitness=row(np.ones(4), never)),
+        door("distal.search.cma.CMASearch.restore", state=(lambda: told(asked_cma()).state(), never)),
+        only("distal.search.cma.CMASearch.restore", lambda **state: asked_cma().restore(state),
+             **fields_of(told(asked_cma()).state(), generation=whole(0, 2**32 - 1))),
+        door("distal.search.registry.register", kind=row(distal.CMA, never)),
+        door("distal.search.results.Fresh.of",
+             **{name: row(np.array([1, 2, 4]), some(np.ndarray)) for name in ("own", "chance")}),
+        slow("distal.reproduce", rules=row("evolved", words("evolved", "published"))),
+        slow("distal.study_readings"),
+        slow("distal.study_tasks", scale=row("quick", words("quick", "full"))),
+        slow("distal.study_beyond"),
+        slow("distal.write_report", result=(reproduction, never), out=row("report", any_folder)),
+        *(door(f"distal.Reproduction.{name}", learner=learner) for name in ("best", "ranking")),
+        door("distal.Reproduction.beside_chance", learner=learner, episodes=row(1, whole(1, 3))),
+        door("distal.Reproduction.origin", learner=learner, number=row(0, whole(0, 0))),
     ]  # fmt: skip
 
 
 def pictures() -> list[Door]:
     """Return the doors of environments, pages and films."""
-    render = row(None, none_or(words("ansi", "rgb_array")))
     seeds = none_or(whole(0, 10**5000))
-    frames = row([np.zeros((4, 6, 3), np.uint8)] * 2, never)
-    page = {**WATCHING, "progress": PROGRESS}
     return [
-        Door("distal.tasks.environment.MazeEnv", MazeEnv, {**WALKING, "render_mode": render}),
-        Door("distal.tasks.environment.MazeEnv.reset", method(env, "reset"), {
-            "seed": row(None, seeds), "options": row({"goal": 1}, none_or(some(dict))),
-        }),
-        Door("distal.tasks.environment.MazeEnv.step", method(env, "step"), {
-            "action": row(0, lambda act: EITHER if isinstance(act, np.ndarray) else HEADED[1](act)),
-        }),
-        Door("distal.tasks.environment.MazeVectorEnv", MazeVectorEnv, {
-            **WALKING, "num_envs": row(2, whole(1, 2**20)), "render_mode": row(None, none_or(never)),
-        }),
-        Door("distal.tasks.environment.MazeVectorEnv.reset", method(envs, "reset"), {
-            "seed": row(None, lambda seed: EITHER if isinstance(seed, list | tuple) else seeds(seed)),
-            "options": row({"goal": [1, 0]}, none_or(some(dict))),
-        }),
-        Door("distal.tasks.environment.MazeVectorEnv.step", method(envs, "step"), {
-            "actions": row(np.array([0, 1]), some(np.ndarray)),
-        }),
-        Door("distal.show.watch.trials", watch.trials, WATCHING),
-        Door("distal.show.watch.watch", watch.watch, page),
-        Door("distal.show.watch.write_page", watch.write_page, {"out": row("page.html", new_file), **page}),
-        Door("distal.show.scenes.scenes", scenes, {
-            "batch": (trials, one(Batch)), "engine": row("cpu", none_or(ENGINE[1])),
-            "after": row([1, 2], some(list, tuple, range, np.ndarray)),
-        }),
-        Door("distal.show.film.film", film.film, {
-            "shown": (lambda: scenes(trials(), [1]), never), "scale": row(4, whole(1, 100, quick=3)),
-        }),
-        *(
-            Door(f"distal.show.scenes.Scene.{name}", method(scene, name), rows)
-            for name, rows in (
-                ("caption", {"step": row(0, whole(0, 10**5000))}),
-                ("draw", {"step": row(0, whole(0, 1)), "scale": row(16, whole(1, 100))}),
-            )
-        ),
-        Door(
-            "distal.show.film.write_gif", film.write_gif, {"path": row("a.gif", new_file), "frames": frames},
-        ),
-        Door(
-            "distal.show.film.write_mp4", film.write_mp4, {"path": row("a.mp4", new_file), "frames": frames},
-            quick=False,
-        ),
+        door("distal.tasks.environment.MazeEnv", **WALKING,
+             render_mode=row(None, none_or(words("ansi", "rgb_array")))),
+        door("distal.tasks.environment.MazeEnv.reset", seed=row(None, seeds)),
+        door("distal.tasks.environment.MazeEnv.step", action=row(0, perhaps(one(np.ndarray), HEADED))),
+        door("distal.tasks.environment.MazeVectorEnv", **WALKING, num_envs=row(2, whole(1, 2**20))),
+        door("distal.tasks.environment.MazeVectorEnv.reset",
+             seed=row(None, perhaps(one(list, tuple), seeds)),
+             options=row({"goal": [1, 0]}, none_or(some(dict)))),
+        door("distal.tasks.environment.MazeVectorEnv.step", actions=row(np.array([0, 1]), some(np.ndarray))),
+        door("distal.show.watch.trials", **WATCHING),
+        door("distal.show.watch.watch", **WATCHING),
+        door("distal.show.watch.write_page", **WATCHING, out=row("page.html", new_file),
+             **{name: NAMED[name] for name in ("seed", "progress")}),
+        slow("distal.show.inspection_page.write_page", out=row("page.html", new_file)),
+        slow("distal.show.inspection_page.write_figures", path=row("drawn", any_folder)),
+        door("distal.show.scenes.scenes", after=row([1, 2], some(*LISTS))),
+        door("distal.show.film.film", shown=(lambda: scenes(trials(), [1]), never),
+             scale=row(4, whole(1, 100, quick=3))),
+        door("distal.show.scenes.Scene.caption", step=row(0, whole(0, 10**5000))),
+        door("distal.show.scenes.Scene.draw", scale=row(16, whole(1, 100))),
+        door("distal.show.film.write_gif", path=row("a.gif", new_file)),
+        slow("distal.show.film.write_mp4", path=row("a.mp4", new_file)),
     ]  # fmt: skip
 
 
 def machinery() -> list[Door]:
-    """Return the doors of engines and executors, and of what is inside a trial."""
-    maze, goal, settings = row(SMALL, one(Maze)), row(0, whole(0, 1)), BATCH["settings"]
-    table = Table(**{name: make() for name, (make, _) in TABLE.items()})
-    picture = Picture(["G.", "#H"], [0, 1])
+    """Return the doors of engines and executors, of tasks, and of what is inside a trial."""
+    executor, batches = (SameThread, never), {name: BATCH[name] for name in ("task", "episodes", "switch")}
+    several = {
+        "learners": row((RULE, RULE), never),
+        "learner": row(np.arange(2, dtype=np.int32), some(np.ndarray)),
+    }
+    lake = row("FrozenLake-v1", never)
+    at = perhaps(one(np.ndarray), whole(-1, 3))
+    schedules = {
+        "first": row(arrays(2)[0], never), "seed": row(arrays(2)[2], some(np.ndarray)),
+        "goals": row(2, whole(2, 2**31 - 1)), "phases": row(3, whole(1, 2**32 - 1, quick=1000)),
+    }  # fmt: skip
     return [
-        Door("distal.engines.Batch", Batch, BATCH),
-        Door("distal.engines.Batch", Batch, {**BATCH, **MANY_RULES}),
-        Door("distal.engines.Batch.part", method(lambda: trials(9), "part"), {
-            "first": row(0, whole(0, 3)), "last": row(4, whole(1, 9)),
-        }),
-        *(Door("distal.engines.Engine.run", run, ASKED) for run in (cpu.run, reference.run)),
-        *(
-            Door("distal.engines.Engine.supports", engine.supports, {"batch": ASKED["batch"]})
-            for engine in (cpu, gpu, reference)
-        ),
-        Door(
-            "distal.engines.spread.Spread.supports", method(lambda: Spread(SameThread(), "cpu"), "supports"),
-            {"batch": ASKED["batch"]},
-        ),
-        Door("distal.engines.load", engines.load, {"name": ENGINE}),
-        Door("distal.Runner", Runner, {**HOW, "workers": WORKERS, "executor": row(None, none_or(never))}),
-        Door("distal.Runner.of", Runner.of, HOW),
-        Door("distal.Runner.spread_over", Runner("cpu").spread_over, {"executor": (SameThread, never)}),
-        Door("distal.Runner.suited", Runner("cpu").suited, {"batch": ASKED["batch"]}),
-        Door("distal.Runner.run", Runner("cpu").run, ASKED_OF_RUNNER),
-        Door("distal.Runner.begin", lambda **asked: Runner("cpu").begin(**asked)(), {
-            name: ASKED[name] for name in ("batch", "keep_ep")
-        }),
-        Door("distal.engines.cluster.Cluster", Cluster, {"address": row("local:1", never)}, quick=False),
-        Door("distal.engines.spread.Spread", Spread, {"executor": (SameThread, never), "engine": ENGINE}),
-        Door("distal.engines.spread.Spread.run", method(lambda: Spread(SameThread(), "cpu"), "run"), ASKED),
-        Door("distal.learners.episodes", learners.episodes, {
-            "learner": row(RULE, LEARNER[1]), "task": row(Aim(TASK, 1), never), "settings": settings,
-            "seed": SEED, "resample": NUMBERS["resample"],
-        }),
-        Door("distal.tasks.task.Aim", Aim, {
-            "task": BATCH["task"], "goal": goal, "phases": row((0, 1), some(list, tuple, range, np.ndarray)),
-            "every": row(2, whole(1, 2**32 - 1)),
-        }),
-        Door("distal.tasks.task.Aim.begin", Aim(TASK, 0, (0, 1), 2).begin, {
-            "settings": settings, "episode": row(0, whole(0, 2**32 - 1)),
-        }),
-        Door("distal.tasks.mazes.MazeTask", MazeTask, {
-            "maze": maze, "steps": row(None, none_or(SETTINGS["steps"][1])),
-        }),
-        Door("distal.tasks.mazes.MazeTask.scaled", MazeTask.scaled, {"maze": maze}),
-        Door("distal.Switch", Switch, {
-            "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
-        }),
-        *(
-            Door(f"distal.Switch.{name}", call, rows)
-            for name, call, rows in (
-                ("check_goals", Switch(2).check_goals, {"goals": row(3, whole(2, 2**31 - 1))}),
-                ("phases", Switch(2).phases, {"episodes": row(3, whole(1, 2**32 - 1))}),
-                ("ends", Switch(2).ends, {"episodes": row(3, whole(1, 2**32 - 1, quick=1000))}),
-                ("schedule", Switch(2).schedule, {
-                    "first": row(arrays(2)[0], never), "seed": row(arrays(2)[2], some(np.ndarray)),
-                    "goals": row(2, whole(2, 2**31 - 1)),
-                    "phases": row(3, whole(1, 2**32 - 1, quick=1000)),
-                }),
-                ("schedule", Switch(2, (1, 0)).schedule, {
-                    "first": row(arrays(2)[0], never), "seed": row(arrays(2)[2], some(np.ndarray)),
-                    "goals": row(2, whole(2, 2**31 - 1)),
-                    "phases": row(3, whole(1, 2**32 - 1, quick=1000)),
-                }),
-            )
-        ),
-        Door("distal.tasks.task.Aim.goal_in", Aim(TASK, 0, (0, 1), 2).goal_in, {
-            "episode": row(3, whole(0, 2**32 - 1)),
-        }),
-        Door("distal.networks.run_episode", run_episode, {
-            "network": (lambda: agent().network, never), "weights": (lambda: agent().weights, never),
-            "task": row(Aim(TASK, 1), never), "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
-        }),
-        Door("distal.networks.Recurrent", Recurrent, {
-            "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
-            "settings": row(SHORT, none_or(one(Settings))), **ALPHAS,
-        }),
-        Door("distal.networks.Network.fresh_weights", Recurrent().fresh_weights, {
-            "seed": SEED, "episode": row(0, whole(0, 2**32 - 1)),
-        }),
-        Door("distal.networks.network_for", networks.network_for, {
-            "settings": settings, "inputs": row(3, INPUTS), "outputs": row(4, OUTPUTS),
-            "numbers": row({"alpha_h": 0.5}, some(dict)),
-        }),
-        Door("distal.check_learner", distal.check_learner, {"learner": row(RULE, never)}),
-        Door("distal.check_network", distal.check_network, {"kind": row(Recurrent, never)}),
-        Door("distal.networks.register", networks.register, {"kind": row(Recurrent, never)}),
-        Door("distal.model.draws.child_seed", child_seed, {
-            "seed": SEED, **{name: row(0, whole(0, 2**32 - 1)) for name in ("first", "second", "third")},
-        }),
-        Door("distal.evaluation.trials.batch_of", batch_of, {
-            **{name: BATCH[name] for name in BATCH if name not in ("learner", "goal", "seed")},
-            "learners": row((RULE,), never), "seeds": row(np.array([3], np.uint64), some(np.ndarray)),
-            "trials": row(1, whole(1, 2**32 - 1, quick=1000)),
-        }),
-        Door("distal.Switch.from_dict", Switch.from_dict, {"data": row(Switch(2).to_dict(), never)}),
-        Door("distal.Switch.from_dict", from_fields(Switch.from_dict), {
-            "every": row(2, whole(1, 2**32 - 1)), "goals": row("new", schedule),
-        }),
-        Door("distal.tasks.mazes.MazeTask.begin", TASK.begin, {"goal": goal, "settings": settings}),
-        Door("distal.tasks.mazes.MazeTask.target", TASK.target, {"settings": settings}),
-        Door("distal.tasks.mazes.MazeTask.table", TASK.table, {"settings": settings}),
-        Door("distal.tasks.mazes.MazeWalk", MazeWalk, {"maze": maze, "goal": goal, "settings": settings}),
-        Door(
-            "distal.tasks.mazes.MazeWalk.act", method(lambda: TASK.begin(0, SHORT), "act"), {"action": HEADED}
-        ),
-        Door("distal.Table", Table, TABLE),
-        Door("distal.Table.of", Table.of, COSTS),
-        Door("distal.TableTask", TableTask, {
-            "table": row(table, one(Table)), "goals": row(["near", "far"], none_or(never)),
-            "name": row("rooms", lambda name: EITHER if isinstance(name, str) else WRONG),
-            "steps": row(None, none_or(whole(1, 10_000))), "target": row(None, none_or(finite)),
-            "limit": row(None, none_or(whole(1, 10_000))),
-            "actions": row(None, none_or(never)), "picture": row(None, none_or(never)),
-        }),
-        Door("distal.tasks.picture.Picture", Picture, {
-            "rows": row(["G.", "#H"], never), "cells": row([0, 1], some(np.ndarray)),
-            **{
-                name: row([-1, 0], lambda at: EITHER if isinstance(at, np.ndarray) else whole(-1, 3)(at))
-                for name in ("headings", "things", "goals")
-            },
-        }),
-        Door("distal.tasks.picture.Picture.spot", picture.spot, {"state": row(0, whole(0, 1))}),
-        Door("distal.tasks.picture.Picture.rows_from", picture.rows_from, {"state": row(0, whole(0, 1))}),
-        Door("distal.TableTask.target", TableTask(table).target, {
-            "settings": row(SHORT, either),
-        }),
-        Door("distal.TableTask.save", TableTask(table).save, {"path": row("new.npz", never)}),
-        Door("distal.TableTask.load", TableTask.load, {"path": row("table.npz", never)}),
-        Door("distal.task_of", task_of, {
-            "given": row(SMALL, one(Maze)), "tabulated": row(None, none_or(never)), "progress": PROGRESS,
-            **{name: row(None, none_or(never)) for name in LAKE},
-        }),
-        Door("distal.task_of", task_of, {
-            "given": row("FrozenLake-v1", never), **LAKE, "tabulated": row(None, none_or(flag)),
-            "progress": PROGRESS,
-        }),
-        Door("distal.check_task", distal.check_task, {"task": BATCH["task"], "seed": SEED}),
-        Door("distal.tasks.sources.rebuilt", rebuilt, {
-            "data": (lambda: TableTask.load("table.npz").to_dict(), never),
-        }),
-        Door("distal.tabulate", tabulate, {
-            **{name: LAKE[name] for name in ("encode", "starts", "wrap", "actions", "scale")},
-            "env": row(partial(gymnasium.make, "FrozenLake-v1", is_slippery=False), never),
-            "key": row(None, none_or(lambda key: EITHER if callable(key) else WRONG)),
-            "limit": row(20, lambda most: EITHER if whole(1, 15)(most) == RIGHT else whole(1, 2**21)(most)),
-            "progress": PROGRESS,
-        }),
-        Door("distal.EnvTask", EnvTask, {
-            "env": (env, never), "args": row(None, none_or(some(dict))), "options": row([{}], some(list)),
-            "encode": row("bits", none_or(never)),
-            **{name: LAKE[name] for name in ("starts", "ep", "wrap", "actions", "scale")},
-        }),
-        Door("distal.EnvTask.begin", method(task, "begin"), {
-            "goal": row(0, whole(0, 0)), "settings": settings,
-        }),
-        Door("distal.EnvTask.for_trial", method(task, "for_trial"), {"seed": SEED}),
-        Door("distal.EnvTask.target", method(task, "target"), {"settings": row(SHORT, either)}),
-        Door("distal.tasks.encoders.Encoder.from_dict", Encoder.from_dict, {
-            "data": row({"word": "bits", "bits": 3, "edges": []}, never),
-            "space": (lambda: env().observation_space, never),
-        }),
-        Door("distal.TableTask.begin", TableTask(table).begin, {
-            "goal": goal, "settings": settings,
-        }),
-        Door("distal.TableTask.table", TableTask(table).table, {"settings": row(SHORT, either)}),
+        door("distal.engines.Batch", **BATCH),
+        door("distal.engines.Batch", **{**BATCH, **several}),
+        door("distal.engines.Batch.part", first=row(0, whole(0, 3)), last=row(4, whole(1, 9))),
+        *(door("distal.engines.Engine.run", run) for run in (cpu.run, reference.run)),
+        *(door("distal.engines.Engine.supports", engine.supports) for engine in (cpu, gpu, reference)),
+        door("distal.engines.load", name=row("cpu", ENGINE)),
+        door("distal.Runner.spread_over", executor=executor),
+        door("distal.Runner.begin", lambda **asked: Runner("cpu").begin(**asked)()),
+        slow("distal.engines.cluster.Cluster", address=row("local:1", never)),
+        door("distal.engines.spread.Spread", executor=executor, engine=row("cpu", ENGINE)),
+        door("distal.engines.spread.Spread.run"),
+        door("distal.learners.episodes", learner=row(RULE, LEARNER), task=AIM),
+        door("distal.tasks.task.Aim", task=BATCH["task"], phases=row((0, 1), some(*LISTS))),
+        door("distal.tasks.mazes.MazeTask", maze=row(SMALL, one(Maze)), steps=row(None, none_or(STEPS[1]))),
+        door("distal.tasks.mazes.MazeTask.scaled", maze=row(SMALL, one(Maze))),
+        door("distal.tasks.mazes.MazeTask.begin"),
+        door("distal.tasks.mazes.MazeWalk", maze=row(SMALL, one(Maze))),
+        door("distal.tasks.mazes.MazeWalk.act"),
+        door("distal.Switch", goals=row("new", schedule)),
+        door("distal.Switch.check_goals", goals=row(3, whole(2, 2**31 - 1))),
+        door("distal.Switch.phases", episodes=row(3, SIZE)),
+        door("distal.Switch.ends", episodes=row(3, whole(1, 2**32 - 1, quick=1000))),
+        *(door("distal.Switch.schedule", one.schedule, **schedules) for one in (Switch(2), BACK_AND_FORTH)),
+        door("distal.networks.run_episode", network=(lambda: agent().network, never),
+             weights=(lambda: agent().weights, never), task=AIM),
+        door("distal.networks.Recurrent", **SHAPE, settings=row(SHORT, none_or(one(Settings))), alpha_h=UNIT,
+             alpha_o=UNIT),
+        door("distal.networks.network_for", **SHAPE, numbers=row({"alpha_h": 0.5}, some(dict))),
+        door("distal.check_learner", learner=row(RULE, perhaps(LEARNER))),
+        door("distal.check_task", task=BATCH["task"]),
+        door("distal.evaluation.trials.batch_of", learners=row((RULE,), never),
+             seeds=row(np.array([3], np.uint64), some(np.ndarray)),
+             trials=row(1, whole(1, 2**32 - 1, quick=1000)), **batches),
+        door("distal.Table", **TABLE),
+        door("distal.Table.of", observations=TABLE["observations"], following=TABLE["following"],
+             costs=row([[1, 1, 2, 1], [1, 1, 1, 1]], never), ends=row([False, True], some(np.ndarray)),
+             start=row(0, perhaps(one(list), whole(0, 1))),
+             left=row(0, perhaps(one(np.ndarray), whole(-100_000, 100_000)))),
+        door("distal.TableTask", table=row(table(), one(Table)), goals=row(["near", "far"], none_or(never)),
+             name=row("rooms", some(str)), steps=row(None, none_or(STEPS[1]))),
+        door("distal.TableTask.begin"),
+        door("distal.TableTask.load", path=row("table.npz", never)),
+        door("distal.TableTask.save", path=row("new.npz", never)),
+        *(door(f"distal.{name}", settings=row(SHORT, either))
+          for name in ("TableTask.target", "TableTask.table", "EnvTask.target")),
+        door("distal.tasks.picture.Picture", rows=row(["G.", "#H"], never),
+             cells=row([0, 1], some(np.ndarray)),
+             **{name: row([-1, 0], at) for name in ("headings", "things", "goals")}),
+        only("distal.task_of", given=row(SMALL, one(Maze)), tabulated=NOTHING_ELSE,
+             progress=NAMED["progress"],
+             **dict.fromkeys(("args", "encode", "starts", "ep", "key"), NOTHING_ELSE),
+             **dict.fromkeys(("wrap", "actions", "scale"), NOTHING_ELSE)),
+        door("distal.task_of", given=lake, encode=row("binary", none_or(never)),
+             tabulated=row(None, none_or(flag)), scale=FACTOR),
+        door("distal.tasks.sources.rebuilt", data=(lambda: TableTask.load("table.npz").to_dict(), never)),
+        door("distal.tabulate", env=row(partial(gymnasium.make, "FrozenLake-v1", is_slippery=False), never),
+             encode=row("binary", none_or(never)), key=row(None, none_or(perhaps(function))),
+             limit=row(20, perhaps(whole(1, 15), whole(1, 2**21))), scale=FACTOR),
+        door("distal.EnvTask", args=row(None, none_or(some(dict))), options=row([{}], some(list)),
+             encode=row("bits", none_or(never)), scale=FACTOR),
+        door("distal.EnvTask.begin", goal=row(0, whole(0, 0))),
+        door("distal.tasks.gym.EnvWalk", task=(OBJECTS["distal.EnvTask"], never), goal=row(0, whole(0, 0))),
+        door("distal.tasks.gym.EnvWalk.act"),
+        door("distal.tasks.encoders.Encoder.from_dict",
+             data=row({"word": "bits", "bits": 3, "edges": []}, never),
+             space=(lambda: env().observation_space, never)),
     ]  # fmt: skip
+
+
+# ------------------------------------------------------------------ what files hold
+
+
+def fields_of(right: Mapping[str, Any], other: Oracle = never, **oracles: Oracle) -> Rows:
+    """Return a row for each field; of a field that has no oracle of its own, `other` says what is right."""
+    return {name: row(given, oracles.get(name, other)) for name, given in right.items()}
+
+
+def reading() -> Iterator[Door]:
+    """Yield the doors of all that is read from a dictionary: given another one, and with another field."""
+    loose = dict.fromkeys(("elites", "engine", "distal", "machine", "seconds"), either)
+    unit = dict.fromkeys(("eta", "theta", "alpha_h", "alpha_o", "sigma"), share)
+    first = {"version": whole(1, 1)}
+    # What is stored, and the right values of its fields, their own if none are named; None: any may be right.
+    stored: dict[str, tuple[Callable[[], Any], Mapping[str, Oracle] | None]] = {
+        **{f"distal.{name}": (partial(OBJECTS[f"distal.{name}"]().to_dict, True), None)  # type: ignore[attr-defined]
+           for name in ("Result", "Comparison", "Inspection", "Evaluation")},
+        **{f"distal.{name}": (OBJECTS[f"distal.{name}"]().to_dict, None)  # type: ignore[attr-defined]
+           for name in ("Evolved", "evaluation.usage.Usage", "search.config.Config", "search.results.Winner",
+                        "search.results.Fresh")},
+        "distal.studies.champion.HeldOut": (lambda: distal.champion_record(1)["held_out"], None),
+        "distal.Rule": (RULE.to_dict, {**first, "name": title, **unit}),
+        "distal.HillClimbing": (CLIMBER.named("a climber").to_dict, {**first, "name": title, **unit}),
+        "distal.Switch": (Switch(2).to_dict, {"every": SIZE, "goals": schedule}),
+        **{f"distal.{name}": (partial(study, file), {**first, "seed": SEED[1], **loose, **own})
+           for name, file, own in (
+               ("ReadingStudy", "readings", {"version": whole(2, 2), "heading": words(*HEADINGS)}),
+               ("TaskStudy", "tasks", {"scale": some(str)}),
+               ("BeyondStudy", "beyond", {}),
+           )},
+    }  # fmt: skip
+    for name, (data, oracles) in stored.items():
+        read: Any = locate(f"{name}.from_dict")
+        rows = fields_of(data(), either) if oracles is None else fields_of(data(), **oracles)
+        yield Door(f"{name}.from_dict", read, {"data": (data, never)})
+        yield Door(f"{name}.from_dict", lambda read=read, **fields: read(fields), rows)
+    yield door("distal.learners.Learner.from_dict", RANDOM.from_dict, data=row(RANDOM.to_dict(), never))
+    for name, read in (("from_dict", Settings.from_dict), ("among", Settings.among)):
+        yield door(f"distal.Settings.{name}", data=row(SHORT.to_dict(), never))
+        yield only(f"distal.Settings.{name}", lambda read=read, **fields: read(fields), **SETTINGS)
+    yield slow("distal.Champion.from_dict", data=row({}, never))
 
 
 @cache
 def all_doors() -> list[Door]:
-    """Return every door."""
-    return [*learning(), *experiments(), *pictures(), *machinery()]
+    """Return every door: those that are listed, and of all else that is public one as its names say."""
+    given = [*learning(), *experiments(), *pictures(), *machinery(), *reading()]
+    known = {*NO_DOOR, *(one.name for one in given)}
+    return [*given, *(door(name) for name in public() if name not in known)]
 
 
 # ------------------------------------------------------------------ what there is
@@ -1459,10 +1107,14 @@ NO_DOOR = {
 }  # fmt: skip
 
 
+def on_the_api_page() -> list[str]:
+    """Return the names that docs/api.md gives a page each."""
+    return re.findall(r"^   (distal\.\S+)$", (DOCS / "api.md").read_text(), re.MULTILINE)
+
+
 def listed() -> list[str]:
     """Return the names of all that is public: `__all__`, and what docs/api.md lists."""
-    names = re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(), re.MULTILINE)
-    return list(dict.fromkeys([*(f"distal.{name}" for name in distal.__all__), *names]))
+    return list(dict.fromkeys([*(f"distal.{name}" for name in distal.__all__), *on_the_api_page()]))
 
 
 def public() -> dict[str, Callable[..., object]]:

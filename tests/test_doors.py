@@ -84,10 +84,7 @@ def test_two_nasty_values_at_once(room: doors.Room) -> None:
         ({"seed": np.array([0, -1])}, "seed holds -1, expected numbers from 0 to 18446744073709551615"),
         ({"seed": np.zeros(3, np.uint64)}, "learner, goal and seed have 2, 2 and 3 entries, expected one of"),
         ({"learners": ()}, "learners has 0 entries, expected at least one, and all of one kind"),
-        (
-            {"learners": (doors.RULE, doors.RANDOM)},
-            "learners has 2 entries, expected at least one",
-        ),
+        ({"learners": (doors.RULE, doors.RANDOM)}, "learners has 2 entries, expected at least one"),
         ({"learners": ("paper:1",)}, "learners holds 'paper:1', expected Rule, HillClimbing or Chance"),
         ({"record": (2, 1)}, "record is (2, 1), expected a list of episodes, from 1 and ascending"),
         ({"record": (1, 3)}, "record is 3, expected a whole number from 1 to 2"),
@@ -136,11 +133,7 @@ def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
     for file in ("config.json", "state.json", "generations.csv", "winners/run-01.json"):
         assert (tmp_path / "theirs" / file).read_bytes() == (tmp_path / "plain" / file).read_bytes()
 
-    short: Any = {
-        "episodes": np.int32(2),
-        "trials": np.uint8(1),
-        "steps": np.int64(3),
-    }
+    short: Any = {"episodes": np.int32(2), "trials": np.uint8(1), "steps": np.int64(3)}
     third, largest = np.int64(3), np.uint64(2**64 - 1)
     workers: Any = np.int64(1)
     runner = distal.Runner(workers=workers)

@@ -15,11 +15,7 @@ from tests.command_line import output, refusal
 from tests.processes import DISTAL, started
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
-PLAIN = [
-    *SHORT,
-    "--engine",
-    "reference",
-]  # a process of its own loads it in no time
+PLAIN = [*SHORT, "--engine", "reference"]  # a process of its own loads it in no time
 SMALL = ["--steps", "8", "--episodes", "3"]
 
 

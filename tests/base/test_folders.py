@@ -513,9 +513,7 @@ def test_temporary_files_of_our_own_are_removed_by_the_next_resume(copy: Path) -
     assert all((copy / name).exists() for name in others)
 
 
-def test_a_resumed_reproduction_removes_temporary_files_in_its_evolutions_too(
-    reproduction: Path,
-) -> None:
+def test_a_resumed_reproduction_removes_temporary_files_in_its_evolutions_too(reproduction: Path) -> None:
     left = [reproduction / ".test_dsp.npz.abcdefgh.tmp", reproduction / "evolve-dsp/.state.json.abcdefgh.tmp"]
     for path in left:
         path.write_text("half")

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -26,10 +25,11 @@ from distal.base.machine import free_memory
 from distal.cli import main
 from distal.engines import Engine, reference, spread
 from distal.evaluation.behaviour import Behaviour
-from distal.evaluation.trials import batch_of
 from distal.networks import Weights
 from distal.show import watch
 from distal.tasks.mazes import MazeTask
+from tests.batches import trials_of
+from tests.doors import SameThread
 from tests.mazes import T
 
 MiB = 2**20
@@ -112,11 +112,7 @@ GROUP = "sys/fs/cgroup/"
         ),
         (  # more is in use than is allowed
             MEMINFO
-            | {
-                "proc/self/cgroup": "0::/",
-                GROUP + "memory.max": "10",
-                GROUP + "memory.current": "20",
-            },
+            | {"proc/self/cgroup": "0::/", GROUP + "memory.max": "10", GROUP + "memory.current": "20"},
             0,
         ),
     ],
@@ -357,33 +353,17 @@ def test_estimates_are_near_what_is_used(work: str, measured: str) -> None:
 
 def test_the_reference_engine_keeps_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     episodes = 100_000
-    batch = batch_of(
-        [RULE], np.zeros(1, np.uint64), trials=10, episodes=episodes, task=MazeTask(T), settings=Settings(),
-        record=(episodes,),
-    )  # fmt: skip
+    batch = trials_of([RULE], Settings(), episodes, 10, MazeTask(T), record=(episodes,))
     none = Weights(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32))
     monkeypatch.setattr(reference, "run_trial", lambda *_: (np.ones(episodes, np.int32), none, 0))
     assert peak(lambda: reference.engine.run(batch)) < 4 * 4 * episodes  # one trial at a time, of twenty
 
 
 def test_a_long_trial_has_no_list_of_its_episodes() -> None:
-    batch = batch_of(
-        [RULE], np.zeros(1, np.uint64), trials=1, episodes=10**6, task=MazeTask(T), settings=Settings()
-    )
+    batch = trials_of([RULE], Settings(), 10**6, task=MazeTask(T))
     assert peak(lambda: batch.columns) < 5 * 10**6
     assert batch.columns.tolist() == list(range(10**6))
     assert replace(batch, episodes=4, record=(2, 4)).columns.tolist() == [-1, 0, -1, 1]
-
-
-class OneByOne(Executor):
-    """Runs every task at once."""
-
-    workers = 1
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
 
 
 def test_what_workers_send_back_is_not_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,10 +373,8 @@ def test_what_workers_send_back_is_not_held_twice(monkeypatch: pytest.MonkeyPatc
     seconds = count(0.0)  # a second at every look: a slow worker, so that blocks stay small
     monkeypatch.setattr("distal.engines.spread.time.perf_counter", lambda: next(seconds))
     options: dict[str, Any] = {"trials": 100, "episodes": 10_000, "chance": False, **SMALL}
-    results = 4 * 200 * 10_000
-    assert (
-        peak(lambda: distal.learn(RULE, engine=distal.Runner(executor=OneByOne()), **options)) < 1.3 * results
-    )
+    runner, results = distal.Runner(executor=SameThread()), 4 * 200 * 10_000
+    assert peak(lambda: distal.learn(RULE, engine=runner, **options)) < 1.3 * results
 
 
 def test_behaviour_is_counted_without_large_arrays() -> None:

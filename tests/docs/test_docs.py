@@ -34,10 +34,11 @@ DOCUMENTS = [
     "README.md",
     "docs/champions.md",
     "docs/cluster.md",
-    "docs/compare.md",
+    "docs/your-method.md",
     "docs/comparing.md",
     "docs/conditions.md",
     "docs/extending.md",
+    "docs/fast-environments.md",
     "docs/getting-started.md",
     "docs/inside-a-rule.md",
     "docs/own-loop.md",
@@ -330,5 +331,10 @@ def test_the_table_of_what_was_fuzzed_is_that_of_the_last_run_which_found_nothin
     assert found["failures"] == []
 
 
-def test_the_citation_names_this_version() -> None:
-    assert f"version: {distal.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+def test_the_citation_names_this_version_and_the_date_of_the_last_release() -> None:
+    cited = (ROOT / "CITATION.cff").read_text()
+    assert f"version: {distal.__version__}\n" in cited
+    released = re.search(r"^## ([\d.]+) \(([\d-]+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert released is not None
+    assert released[1] == distal.__version__
+    assert f"date-released: {released[2]}\n" in cited

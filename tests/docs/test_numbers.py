@@ -108,11 +108,6 @@ def test_a_phrase_that_the_page_does_not_have_is_said(quoted: ModuleType, folder
     assert found == ["'7 levels' is on the list of what is no result, but not on the page"]
 
 
-def test_a_number_that_is_changed_in_the_json_is_said(quoted: ModuleType, folder: Path) -> None:
-    (folder / "kept.json").write_text((JSON % GAPS).replace("57.926", "58"), encoding="utf-8")
-    assert quoted.problems(PAGE, folder)[0] == "57.93 is quoted where means/own is 58"
-
-
 def test_a_source_that_leads_nowhere_is_refused(quoted: ModuleType, folder: Path) -> None:
     with pytest.raises(LookupError, match="means/mine leads to 0 places"):
         quoted.problems(PAGE.replace("means/{own", "means/{mine"), folder)

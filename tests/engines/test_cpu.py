@@ -38,7 +38,7 @@ from distal.tasks.mazes import PIT_PENALTY, MazeTask, maze_table
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
-from tests.batches import random_trials, random_wide_maze
+from tests.batches import random_trials, random_wide_maze, trials_of
 from tests.conftest import assert_equal_trials
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started
@@ -61,19 +61,10 @@ def batch_of(
     resample: int | None = None,
     trials: int = 1,
 ) -> Batch:
-    """Make every learner run `trials` trials for each final position."""
-    finals, n = len(maze.finals), len(learners)
-    k = np.arange(n * trials * finals)
-    return Batch(
-        learners=learners,
-        learner=(k // (trials * finals)).astype(np.int32),
-        goal=(k % finals).astype(np.int32),
-        seed=np.array([child_seed(seed, int(number)) for number in k], np.uint64),
-        task=MazeTask(maze),
-        settings=settings,
-        episodes=episodes,
-        resample=resample,
-    )
+    """Return trials of every learner for each final position; all learners have one seed."""
+    seeds = np.full(len(learners), seed, np.uint64)
+    task = MazeTask(maze)
+    return trials_of(learners, settings, episodes, trials, task, resample=resample, seeds=seeds)
 
 
 @given(
@@ -126,26 +117,13 @@ def test_every_reading_gives_the_same_bits_on_the_triple_t_maze(
 
 
 @pytest.mark.parametrize(
-    ("learner", "resample", "seed"),
-    [
-        (published_rules()[9], None, 1),
-        (HillClimbing(0.6, 0.9, 0.7), 100, 3),
-    ],
+    ("learner", "resample", "seed"), [(published_rules()[9], None, 1), (HillClimbing(0.6, 0.9, 0.7), 100, 3)]
 )
 def test_a_thousand_episodes_end_in_the_same_bits(
     learner: Rule | HillClimbing, resample: int | None, seed: int
 ) -> None:
-    batch = Batch(
-        learners=(learner,),
-        learner=np.zeros(1, np.int32),
-        goal=np.array([3], np.int32),
-        seed=np.array([child_seed(seed, 0)], np.uint64),
-        task=MazeTask(triple_t_maze()),
-        settings=Settings(hidden=10, steps=40),
-        episodes=1000,
-        resample=resample,
-    )
-    assert_same(batch)
+    settings = Settings(hidden=10, steps=40)
+    assert_same(batch_of((learner,), triple_t_maze(), settings, seed, 1000, resample).part(3, 4))
 
 
 @pytest.mark.parametrize("trace_pre", READINGS["trace_pre"])
@@ -260,12 +238,6 @@ def test_blocks_cover_every_trial_once_and_end_small(trials: int, workers: int) 
     blocks = list(cpu.shares(trials, workers))
     assert [trial for first, last in blocks for trial in range(first, last)] == list(range(trials))
     assert blocks[-1][1] - blocks[-1][0] == 1
-
-
-def test_progress_counts_every_episode() -> None:
-    seen: list[int] = []
-    learn("paper:1", trials=3, episodes=50, progress=seen.append, engine="cpu", chance=False)
-    assert sum(seen) == 3 * 8 * 50
 
 
 def test_an_exception_in_a_trial_names_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,8 +243,7 @@ class _Compiler:
 
 
 @pytest.mark.parametrize(
-    ("needed", "tried"),
-    [("--std=c++17", 1), ("-DTOGETHER=1", 2), ("--ptxas-options=-O1", 3), ("--magic", 3)],
+    ("needed", "tried"), [("--std=c++17", 1), ("-DTOGETHER=1", 2), ("--ptxas-options=-O1", 3), ("--magic", 3)]
 )
 def test_a_kernel_that_the_compiler_fails_on_is_compiled_in_a_simpler_form(needed: str, tried: int) -> None:
     compiler = _Compiler(needed)

@@ -21,7 +21,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,9 +33,9 @@ from distal.engines import Batch, Engine, spread
 from distal.engines.cluster import Cluster
 from distal.engines.cpu import engine as cpu
 from distal.engines.spread import Spread, WorkError, run_block
-from distal.evaluation.trials import batch_of
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
+from tests.batches import trials_of
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, members, started, wait_until
 
@@ -46,11 +45,9 @@ pytest.importorskip("distributed", reason="Dask is not installed: pip install 'd
 EVOLVE = ["evolve", "--runs", "2", "--generations", "8", "--trials", "4", "--episodes", "300", "--seed", "3"]
 
 
-def some_batch(n: int = 6, **options: Any) -> Batch:
-    return batch_of(
-        tuple(random_learners("dsp", 1, n)), np.arange(n, dtype=np.uint64), trials=1,
-        **{"episodes": 8, "task": MazeTask(T), "settings": Settings(steps=9, hidden=5), **options},
-    )  # fmt: skip
+def some_batch(n: int = 6, kind: str = "dsp", **options: Any) -> Batch:
+    settings = Settings(steps=9, hidden=5)
+    return trials_of(random_learners(kind, 1, n), settings, 8, task=MazeTask(T), **options)
 
 
 class Reordering(Executor):
@@ -104,12 +101,7 @@ def test_neither_workers_nor_order_nor_repetition_change_a_bit(
     monkeypatch.setattr(Engine, "pace", 200)  # many small tasks
     monkeypatch.setattr(spread, "SHORTEST", 0.001)
     monkeypatch.setattr(spread, "TASK", 0.002)
-    batch = some_batch(30, record=(1, 8))
-    if kind == "hc":
-        batch = batch_of(
-            random_learners("hc", 1, 30), np.arange(30, dtype=np.uint64), trials=1, episodes=8,
-            task=MazeTask(T), settings=Settings(steps=9, hidden=5), record=(1, 8),
-        )  # fmt: skip
+    batch = some_batch(30, kind, record=(1, 8))
     alone = cpu.run(batch, keep_weights=True, keep_ep=True)
     told: list[int] = []
     with make() as executor:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
@@ -502,9 +503,9 @@ def test_what_is_no_result_is_refused_in_one_line(name: str, path: str, value: o
 
 
 STUDIES: dict[str, tuple[Callable[[Any], object], Callable[[], dict[str, Any]]]] = {
-    "readings": (distal.ReadingStudy.from_dict, doors.study),
-    "tasks": (distal.TaskStudy.from_dict, doors.tasks),
-    "beyond": (distal.BeyondStudy.from_dict, doors.beyond),
+    "readings": (distal.ReadingStudy.from_dict, partial(doors.study, "readings")),
+    "tasks": (distal.TaskStudy.from_dict, partial(doors.study, "tasks")),
+    "beyond": (distal.BeyondStudy.from_dict, partial(doors.study, "beyond")),
     "champion": (
         distal.Champion.from_dict,
         lambda: {"learner": distal.find_rule("champion:1").to_dict(), "record": distal.champion_record(1)},

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
-import numpy as np
 import pytest
 
 import distal
@@ -17,7 +16,6 @@ from distal.engines.compiled import flags
 from distal.engines.gpu import constants
 from distal.engines.gpu import engine as gpu
 from distal.engines.reference import engine as reference
-from distal.evaluation.trials import batch_of
 from distal.learners.dsp import M_READINGS, NORMALISE_READINGS
 from distal.model.maze import BLOCKED_READINGS
 from distal.model.readings import READINGS, forget_value, register_value, unknown_to, words
@@ -25,6 +23,7 @@ from distal.networks.network import OUTPUT_READINGS, TRACE_READINGS
 from distal.networks.recurrent import NEURON_KINDS
 from distal.show.watch import write_page
 from distal.tasks.mazes import MazeTask
+from tests.batches import trials_of
 from tests.mazes import T
 
 # Where the reference engine has its functions.
@@ -47,10 +46,7 @@ def added(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def batch(**settings: Any) -> Batch:
-    return batch_of(
-        [distal.published_rule(1)], np.zeros(1, np.uint64), trials=1, episodes=4, task=MazeTask(T),
-        settings=Settings(steps=9, **settings),
-    )  # fmt: skip
+    return trials_of([distal.published_rule(1)], Settings(steps=9, **settings), 4, task=MazeTask(T))
 
 
 def test_a_new_value_runs_on_the_reference_engine_and_is_refused_by_name_elsewhere(

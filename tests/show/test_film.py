@@ -12,37 +12,29 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from distal import HillClimbing, InputError, Settings, published_rule, triple_t_maze
+from distal import HillClimbing, InputError, Settings, published_rule
 from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Batch, reference
 from distal.learners import Learner
 from distal.learners.chance import Chance
-from distal.model.draws import child_seed
 from distal.model.maze import LEFT, STOP, STRAIGHT
 from distal.show import film, watch
 from distal.show.scenes import GridWalk, Scene, scenes
-from distal.tasks.mazes import MazeTask, MazeWalk
+from distal.tasks.mazes import MazeWalk
 from distal.tasks.picture import Picture
 from distal.tasks.pixels import SCALE
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
+from tests.batches import trials_of
 from tests.command_line import refusal
 from tests.mazes import T
 from tests.show.pages import lake
 
 
 def trial(learner: Learner, **settings: Any) -> Batch:
-    return Batch(
-        learners=(learner,),
-        learner=np.zeros(1, np.int32),
-        goal=np.array([3], np.int32),
-        seed=np.array([child_seed(1, 0, 3, 0)], np.uint64),
-        task=MazeTask(triple_t_maze()),
-        settings=Settings(**settings),
-        episodes=40,
-    )
+    return trials_of([learner], Settings(**settings), 40, seeds=np.ones(1, np.uint64)).part(3, 4)
 
 
 @pytest.mark.parametrize("learner", [published_rule(1), HillClimbing(0.2, 0.2, 0.2), Chance(0.2, 0.2)])

@@ -20,7 +20,7 @@ def found() -> distal.Inspection:
 def test_the_page_holds_every_row_and_needs_no_network(found: distal.Inspection, tmp_path: Path) -> None:
     inspection_page.write_page(found, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert all(f'<td class="">{row // 2:04b}</td>' in page for row in range(2, 32))
+    assert all(f"<td>{row // 2:04b}</td>" in page for row in range(2, 32))
     assert not re.search(r"(?:src|href)=\"http", page)
     assert "prefers-color-scheme: dark" in page
     assert not re.search(r"(?:fill|stroke): #(?!ffffff)", page)  # colours are the page's
@@ -28,4 +28,13 @@ def test_the_page_holds_every_row_and_needs_no_network(found: distal.Inspection,
     names = re.findall(r' id="([^"]+)"', page)
     assert len(names) == len(set(names))
     for about, told in found.findings:
-        assert f'<td class="">{about}</td><td class="words">{told}</td>' in page
+        assert f"<li>{about}: {told}</li>" in page
+
+
+def test_no_name_of_a_rule_is_taken_for_a_link(tmp_path: Path) -> None:
+    rules = [distal.find_rule("evolved:1").named(name) for name in ("[x](javascript:y)", "<b>")]
+    found = distal.inspect_set(rules, maze=T, episodes=3, trials=1, steps=5, hidden=2)
+    inspection_page.write_page(found, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "[x] (javascript:y)" in page
+    assert not re.search('<b>|href="(?!#)', page)

@@ -1,22 +1,30 @@
-"""A reproduction and a study of readings at a tiny scale, with their reports, for all that look at one."""
+"""Every study at a tiny scale, done once with its report, for all tests that look at one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from distal import Maze, ReadingStudy, study_readings, write_report
+from distal import BeyondStudy, Maze, ReadingStudy, TaskStudy, study_beyond, study_readings, study_tasks
+from distal import write_report as write
 from distal.base import significance
+from distal.engines import Runner
+from distal.studies import tasks
+from distal.studies.beyond import Beyond
 from distal.studies.experiments import Experiments, reproduce
 from distal.studies.readings import Readings
 from distal.studies.reproduction import Reproduction
 from distal.studies.stages import Event
-from distal.studies.study import Scale
+from distal.studies.study import Scale, Study
+from distal.studies.tasks import SLOW, WORLDS, Tasks, World
+from distal.tasks.sources import task_of
 from tests.conftest import REDRAWN
 
-READINGS_TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1, episodes=120)
 PICTURE = """\
 #######
 #0...1#
@@ -25,46 +33,104 @@ PICTURE = """\
 #######
 """
 SETTINGS: Any = {"steps": 15, "hidden": 6}
+SEED = 3
 TINY = Scale("quick", runs=2, generations=2, episodes=120)
+READINGS_TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1, episodes=120)
+TASKS_TINY = Scale("quick", runs=2, generations=1, trials=3, episodes=3, fresh=6, tested=5, long=6)
+SLOW_TINY = Scale("quick", runs=1, generations=0, trials=1, episodes=2, fresh=2, tested=3, long=3)
+BEYOND_TINY = Scale("quick", runs=2, generations=1, trials=3, episodes=4, fresh=4, tested=5, long=6, last=2)
+BY_NAME = {world.name: world for world in WORLDS}
+UNTABLED = World(
+    "slow_lake", "Lake without a table",
+    lambda: task_of("FrozenLake-v1", args={"is_slippery": False}, tabulated=False), -1, "the goal is reached",
+)  # fmt: skip
+FEW = (BY_NAME["t_maze_1"], BY_NAME["frozen_lake_4x4"], UNTABLED)
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """A study that takes seconds: its class, what runs it, its scale, what its command is told."""
+
+    study: type[Study[Any]]
+    run: Callable[..., Any]
+    scale: Scale
+    options: tuple[str, ...] = ()
+    told: dict[str, list[float]] = field(default_factory=dict)
+
+    def shrink(self, patch: pytest.MonkeyPatch) -> None:
+        """Let scale quick be the tiny one."""
+        scales: Any = self.study
+        patch.setitem(scales.SCALES, "quick", self.scale)
+        if self.study is Tasks:  # three tasks, and marks after 3 and 6 episodes
+            patch.setattr(tasks, "WORLDS", FEW)
+            patch.setattr(tasks, "MARKS", (3, 6))
+            patch.setitem(SLOW, "quick", SLOW_TINY)
+
+    def tell(self, event: Event) -> None:
+        """Note progress."""
+        self.told.setdefault(event.stage.name, []).append(event.done)
+
+
+alone = partial(Runner, workers=1)
+STUDIES = {
+    "reproduce": Tiny(Experiments, reproduce, TINY),
+    "readings": Tiny(
+        Readings, lambda **options: study_readings(maze=Maze.from_text(PICTURE), **SETTINGS, **options),
+        READINGS_TINY, ("--maze", "maze.txt", "--steps", "15", "--hidden", "6"),
+    ),
+    "tasks": Tiny(
+        Tasks, lambda **options: study_tasks(engine=alone(), **options), TASKS_TINY, ("--workers", "1")
+    ),
+    "beyond": Tiny(
+        Beyond, lambda **options: study_beyond(engine=alone(), **options), BEYOND_TINY, ("--workers", "1")
+    ),
+}  # fmt: skip
+Finished = Callable[[str], tuple[Any, Path]]
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
-    folder = tmp_path_factory.mktemp("report") / "a report"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(Experiments.SCALES, "quick", TINY)
-        patch.setattr("distal.search.config.REMEASURED", 40)
-        for name in REDRAWN:
-            patch.setattr(significance, name, 99)
-        result = reproduce("quick", seed=3, out=folder)
-        write_report(result, folder)
-    return result, folder
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Return what gives the outcome and the folder of a study, which it runs if that is not done yet."""
+    done: dict[str, tuple[Any, Path]] = {}
+
+    def give(name: str) -> tuple[Any, Path]:
+        if name not in done:
+            folder = tmp_path_factory.mktemp(name) / "a study"
+            with pytest.MonkeyPatch.context() as patch:
+                STUDIES[name].shrink(patch)
+                patch.setattr("distal.search.config.REMEASURED", 40)
+                for redrawn in REDRAWN:
+                    patch.setattr(significance, redrawn, 99)
+                outcome = STUDIES[name].run(seed=SEED, out=folder, progress=STUDIES[name].tell)
+                write(outcome, folder)
+            done[name] = outcome, folder
+        return done[name]
+
+    return give
 
 
-@pytest.fixture(scope="session")
-def told() -> dict[str, list[float]]:
-    """Return what the study of readings told of each variant while it ran."""
-    return {}
+@pytest.fixture
+def tiny(finished: Finished) -> tuple[Reproduction, Path]:
+    return finished("reproduce")
 
 
-@pytest.fixture(scope="session")
-def studied(
-    tmp_path_factory: pytest.TempPathFactory, told: dict[str, list[float]]
-) -> tuple[ReadingStudy, Path]:
-    def note(event: Event) -> None:
-        told.setdefault(event.stage.name, []).append(event.done)
+@pytest.fixture
+def studied(finished: Finished) -> tuple[ReadingStudy, Path]:
+    return finished("readings")
 
-    folder = tmp_path_factory.mktemp("readings") / "a study"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(Readings.SCALES, "quick", READINGS_TINY)
-        patch.setattr("distal.search.config.REMEASURED", 40)
-        maze = Maze.from_text(PICTURE)
-        study = study_readings("quick", seed=3, out=folder, maze=maze, progress=note, **SETTINGS)
-        write_report(study, folder)
-    return study, folder
+
+@pytest.fixture
+def tasked(finished: Finished) -> tuple[TaskStudy, Path]:
+    return finished("tasks")
+
+
+@pytest.fixture
+def beyond(finished: Finished) -> tuple[BeyondStudy, Path]:
+    return finished("beyond")
 
 
 @pytest.fixture
 def at_tiny_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let scale quick be the tiny one."""
-    monkeypatch.setitem(Experiments.SCALES, "quick", TINY)
+    """Let scale quick be the tiny one, of every study."""
+    for one in STUDIES.values():
+        one.shrink(monkeypatch)

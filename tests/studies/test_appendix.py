@@ -90,9 +90,6 @@ def test_numbers_that_are_the_papers_agree_completely() -> None:
     assert found.in_narrow.r is not None
     assert (found.in_narrow.r.value, found.in_narrow.rms.value) == pytest.approx((1, 30), rel=1e-4)
     assert found.beat_chance == 15  # by 2 in every trial
-    assert (
-        str(found) == "published rules after 10,000 episodes: r 1.00, rms 0.0, 15 of 15 agree (chance 65.8)"
-    )
 
 
 def test_the_papers_numbers_have_an_error_too() -> None:
@@ -161,8 +158,6 @@ def test_fewer_episodes_than_the_papers_are_shown_and_not_judged(tiny: tuple[Rep
     assert lines[0].section.endswith("after 10,000 episodes (here 120, not judged)")
     assert {line.verdict for line in lines} == {""}
     assert not any("agree" in line.what for line in lines)
-    assert str(result.appendix).startswith("published rules after 120 episodes (the paper: 10,000): r ")
-    assert "agree" not in str(result.appendix)
     data = json.loads((folder / "results.json").read_text())["appendix"]
     assert (data["judged"], data["agree"]) == (False, None)
 

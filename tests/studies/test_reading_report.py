@@ -14,22 +14,18 @@ import pytest
 
 import distal
 from distal import Maze, ReadingStudy, Settings, write_report
-from distal.base.colours import LIGHT
 from distal.cli.study import show
 from distal.studies import reading_figures, reading_report
 from distal.studies.reading_figures import all_figures
 from distal.studies.reading_outcome import readings
 from distal.studies.reading_report import ReadingReport
 from distal.studies.readings import Readings
-from distal.studies.study import Scale
 from tests.studies.conftest import PICTURE
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.usefixtures("rough")
-
-LEAST = Scale("quick", runs=1, generations=0, trials=2, pairs=1, episodes=1)
 
 
 def test_the_page_is_one_file_that_holds_every_variant(studied: tuple[ReadingStudy, Path]) -> None:
@@ -42,17 +38,6 @@ def test_the_page_is_one_file_that_holds_every_variant(studied: tuple[ReadingStu
     assert page.count('<tr class="marked"><td>base</td>') == 6
     assert page.index("<td>base</td>") < page.index("<td>outputs = binary</td>")
     assert page.count('class="swipe"') == 7 + len(all_figures(study))  # above all that is wide
-
-
-def test_figures_have_text_and_colours_that_dark_ground_knows(studied: tuple[ReadingStudy, Path]) -> None:
-    folder = studied[1] / "figures"
-    for picture in all_figures(studied[0]):
-        svg = (folder / f"{picture.name}.svg").read_text(encoding="utf-8")
-        texts = "".join(ET.fromstring(svg).itertext())  # noqa: S314 - our own file
-        assert "trace_pre = previous" in texts
-        drawn = svg[svg.index("</style>") :]
-        assert set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", drawn)) <= set(LIGHT.values())
-        assert (folder / f"{picture.name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_what_is_the_bases_stands_in_brackets(studied: tuple[ReadingStudy, Path]) -> None:

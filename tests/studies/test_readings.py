@@ -1,10 +1,8 @@
-"""The study of readings: what every variant changes, what is kept, and the command."""
+"""The study of readings: what every variant changes, and what is kept."""
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError, Maze, ReadingStudy, Settings, study_readings
+from distal import Maze, ReadingStudy, Settings
 from distal.cli import main
 from distal.learners import chance_for
 from distal.learners.shipped import published_fitness
@@ -21,30 +19,13 @@ from distal.search.genetic import GeneticAlgorithm
 from distal.studies.appendix import correlation
 from distal.studies.reading_outcome import SEARCH_READINGS, Mean, readings, short_name, variants
 from distal.studies.readings import STUDY, Readings
-from distal.studies.stages import Event, Stages, outline
-from distal.studies.study import Scale
+from distal.studies.stages import Stages, outline
 from tests.studies.conftest import PICTURE, READINGS_TINY, SETTINGS
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.usefixtures("rough")
-
-LEAST = Scale("quick", runs=1, generations=0, trials=2, pairs=1, episodes=1)
-
-
-@pytest.fixture
-def again(studied: tuple[ReadingStudy, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Return a copy of the folder, and what runs the study in it once more."""
-    monkeypatch.setitem(Readings.SCALES, "quick", READINGS_TINY)
-    folder = tmp_path / "copy"
-    shutil.copytree(studied[1], folder)
-
-    def run(**options: Any) -> ReadingStudy:
-        given = {"seed": 3, "out": folder, "maze": Maze.from_text(PICTURE), **SETTINGS, **options}
-        return study_readings("quick", **given)
-
-    return folder, run
 
 
 @pytest.mark.parametrize(
@@ -168,79 +149,6 @@ def test_means_are_means_and_errors_those_of_independent_trials(studied: tuple[R
     assert Mean.of([7]) == Mean(7, None)
     all_chance = [chance_for(rule) for rule in distal.published_rules()]
     assert len(set(all_chance)) > 1  # each rule has its own
-
-
-def test_an_interrupted_study_resumes(studied: tuple[ReadingStudy, Path], again: Any, tmp_path: Path) -> None:
-    _, run = again
-
-    def stop(event: Event) -> None:
-        if event.stage.name == "outputs = binary":
-            raise KeyboardInterrupt
-
-    out = tmp_path / "stopped"
-    with pytest.raises(KeyboardInterrupt):
-        run(out=out, progress=stop)
-    assert (out / "pairing_base.npz").exists()
-    assert not (out / "published_outputs_binary.npz").exists()
-    assert run(out=out).outcomes == studied[0].outcomes
-
-
-@pytest.mark.usefixtures("studied")
-def test_progress_tells_of_every_variant_from_nothing_to_all(told: dict[str, list[float]]) -> None:
-    names = [variant.label for variant in variants(Settings(), GeneticAlgorithm(), Maze.from_text(PICTURE))]
-    assert [name.split(":")[0] for name in told] == names
-    for done in told.values():
-        assert done[0] == 0
-        assert done == sorted(done)
-        assert done.count(1) == 1
-
-
-def test_a_study_is_read_back_as_it_was_written(studied: tuple[ReadingStudy, Path]) -> None:
-    study, folder = studied
-    data = json.loads((folder / "study.json").read_text())
-    read = ReadingStudy.from_dict(data)
-    assert read.to_dict() == data
-    assert read.outcomes == study.outcomes
-    reused = {entry["value"]: entry["reused"] for entry in data["variants"]}
-    assert reused["kept"] == ["published", "chance", "appendix", "pairing"]
-    assert reused["narrow-t"] == []
-    assert set(data["seconds"]) == {
-        f"{part}_{outcome.variant.name}" for outcome in study.outcomes for part in outcome.variant.own
-    }
-    with pytest.raises(InputError, match="not a study of readings"):
-        ReadingStudy.from_dict({"format": "distal-results"})
-    with pytest.raises(InputError, match=r"version is 1, this release reads version 2$"):
-        ReadingStudy.from_dict({**data, "version": 1})
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_the_command_prints_tables_and_writes_the_report(
-    studied: tuple[ReadingStudy, Path],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setitem(Readings.SCALES, "quick", READINGS_TINY)
-    maze, out = tmp_path / "maze.txt", tmp_path / "out"
-    maze.write_text(PICTURE)
-    shutil.copytree(studied[1], out)  # all is stored: the command reads it
-    (out / "readings.html").unlink()
-    options = ["--maze", str(maze), "--steps", "15", "--hidden", "6", "--seed", "3", "--out", str(out)]
-    assert main(["readings", *options]) == 0
-    captured = capsys.readouterr()
-    assert max(map(len, captured.out.replace(str(out), "").splitlines())) <= 100
-    for outcome in studied[0].outcomes:
-        assert captured.out.count(f" {outcome.variant.label} ") >= 3
-        assert outcome.variant.label in captured.err
-    assert (out / "readings.html").exists()
-    assert str(out / "readings.html") in captured.out
-    assert "together, if nothing is stored yet" in captured.err
-    assert main(["readings", *options, "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed == json.loads((out / "study.json").read_text())
-    assert printed["variants"] == studied[0].to_dict()["variants"]
-    assert main(["readings", *options, "--blocked", "stay"]) == 2
-    assert "other options" in capsys.readouterr().err
 
 
 def test_an_interrupt_says_how_to_go_on(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +21,7 @@ from distal.studies.comparison import agreement, compare
 from distal.studies.reproduction import Reproduction
 from distal.studies.reproduction_figures import all_figures
 from distal.studies.reproduction_report import ReproductionReport
+from tests.html_page import Page
 from tests.studies.conftest import TINY
 
 if TYPE_CHECKING:
@@ -32,53 +31,18 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("rough")
 
 
-class Page(HTMLParser):
-    """Reads a page; void elements apart, every tag that opens must close."""
-
-    void = frozenset(("meta", "br", "img", "link", "hr", "input"))
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.text: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        if values.get("id"):
-            self.ids.append(str(values["id"]))
-        for name in ("href", "src", "xlink:href"):
-            if values.get(name):
-                self.links.append(str(values[name]))
-        if tag not in self.void:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in self.void:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-
-
 def test_the_page_is_whole_valid_and_needs_no_network(tiny: tuple[Reproduction, Path]) -> None:
     result, folder = tiny
-    page = Page()
-    page.feed((folder / "report.html").read_text(encoding="utf-8"))
+    page = Page((folder / "report.html").read_text(encoding="utf-8"))
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
-    for link in page.links:
+    for link in (*page.links, *page.fetched):
         assert "://" not in link
         if link.startswith("#"):
             assert link[1:] in page.ids, link
         elif not link.startswith("data:image/png;base64,"):
             assert (folder / link).is_file(), link
-    text = " ".join(page.text)
+    text = " ".join(page.words)
     for line in compare(result):
         assert line.what in text
     for figure in all_figures(result):
@@ -154,21 +118,6 @@ def test_what_the_agent_does_now_is_beside_the_best_so_far(tiny: tuple[Reproduct
         assert now.lines[k].get_ydata()[49] == pytest.approx(eps[:, 49].mean())  # type: ignore[index]
         assert share.lines[k].get_ydata()[4] == pytest.approx((eps[:, 40:50] < 100).mean())  # type: ignore[index]
         assert share.lines[k].get_xdata()[4] == 45.5  # type: ignore[index]
-
-
-def test_every_colour_of_a_figure_has_one_for_dark_ground(tiny: tuple[Reproduction, Path]) -> None:
-    roles = {colour: role for role, colour in LIGHT.items()}
-    assert len(roles) == len(LIGHT)
-    assert set(DARK) == set(LIGHT)
-    for path in (tiny[1] / "figures").glob("*.svg"):
-        svg = path.read_text(encoding="utf-8")
-        style, drawing = svg.split("</style>", 1)
-        used = set(re.findall(r"(fill|stroke): (#\w+)", drawing))
-        assert used
-        for part, colour in used:
-            assert f'[style*="{part}: {colour}"] {{ {part}: {DARK[roles[colour]]} !important; }}' in style
-        assert "<image" not in drawing  # pixels have one colour for good
-        assert not re.findall(r"(?:fill|stroke): #", figures.themed(drawing))
 
 
 def test_the_tables_say_where_a_learner_comes_from_and_whether_it_beats_chance(

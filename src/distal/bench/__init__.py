@@ -32,10 +32,11 @@ from distal.base.machine import machine
 from distal.engines import Batch
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, chance_for
-from distal.learners.shipped import evolved_rules
+from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.maze import maze as named
 from distal.model.settings import Settings
+from distal.studies.experiments import PAPER, random_learners
 from distal.tasks.mazes import MazeTask
 
 _FORMAT, _VERSION = "distal-bench", 1
@@ -56,6 +57,15 @@ class Row:
     at_least: bool = True  # whether the target is a floor or a ceiling
     samples: list[float] = field(default_factory=list)
     note: str = ""
+
+    @classmethod
+    def of(
+        cls, name: str, what: str, samples: NDArray[np.float64], unit: str = "times",
+        target: float | None = None, at_least: bool = False, note: str = "",
+    ) -> Row:  # fmt: skip
+        """Return the row of what was measured again and again: its value is the median."""
+        value = float(np.median(samples))
+        return cls(name, what, value, unit, target, at_least, samples.tolist(), note)
 
     @property
     def met(self) -> bool | None:
@@ -120,16 +130,8 @@ def compare(rows: list[Row], earlier: dict[str, Any]) -> list[tuple[Row, float |
 def every_ep(run: Callable[..., object], batch: Batch, repeats: int) -> Row:
     """Compare a batch that keeps the EP of every episode with one that does not."""
     seconds = alternating([partial(run, batch), partial(run, batch, keep_ep=True)], repeats)
-    ratio = seconds[1] / seconds[0]
-    return Row(
-        "every_ep",
-        "time with the EP of every episode kept, against without",
-        float(np.median(ratio)),
-        "times",
-        1.05,
-        at_least=False,
-        samples=ratio.tolist(),
-    )
+    what = "time with the EP of every episode kept, against without"
+    return Row.of("every_ep", what, seconds[1] / seconds[0], target=1.05)
 
 
 def chance_beside(run: Callable[..., object], trials: int, repeats: int) -> Row:
@@ -137,16 +139,8 @@ def chance_beside(run: Callable[..., object], trials: int, repeats: int) -> Row:
     rules = evolved_rules()
     batches = [generation(rules, trials), generation(tuple(map(chance_for, rules)), trials)]
     seconds = alternating([partial(run, batch) for batch in batches], repeats)
-    ratio = seconds[1] / seconds[0]
-    return Row(
-        "chance",
-        f"time of chance beside the evolved rules, against theirs, {8 * trials} trials each",
-        float(np.median(ratio)),
-        "times",
-        1,
-        at_least=False,
-        samples=ratio.tolist(),
-    )
+    what = f"time of chance beside the evolved rules, against theirs, {8 * trials} trials each"
+    return Row.of("chance", what, seconds[1] / seconds[0], target=1)
 
 
 def wide_and_narrow(
@@ -162,18 +156,11 @@ def wide_and_narrow(
     wide, narrow = batches(DEFAULT_MAZE), batches(NARROW_MAZE)
     for name, batch in wide.items():
         seconds = alternating([partial(run, batch), partial(run, narrow[name])], repeats)
-        ratio = seconds[0] / seconds[1]
         each = np.median(seconds, axis=1) / (len(batch) * batch.episodes) * 1e6
-        yield Row(
-            f"wide_{name.replace(' ', '_')}",
-            f"time of an episode in {DEFAULT_MAZE}, against {NARROW_MAZE}, {name}",
-            float(np.median(ratio)),
-            "times",
-            _WIDER,
-            at_least=False,
-            samples=ratio.tolist(),
-            note=f"{each[0]:.4g} µs in {DEFAULT_MAZE}, {each[1]:.4g} µs in {NARROW_MAZE}",
-        )
+        what = f"time of an episode in {DEFAULT_MAZE}, against {NARROW_MAZE}, {name}"
+        note = f"{each[0]:.4g} µs in {DEFAULT_MAZE}, {each[1]:.4g} µs in {NARROW_MAZE}"
+        ratio = seconds[0] / seconds[1]
+        yield Row.of(f"wide_{name.replace(' ', '_')}", what, ratio, target=_WIDER, note=note)
 
 
 # ------------------------------------------------------------------ how it is measured
@@ -194,6 +181,16 @@ def generation(
     )
 
 
+def of_every_kind(maze: str, random: int = PAPER.population, trials: int = 5) -> dict[str, Batch]:
+    """Return a generation of each kind of learner in a maze; `trials` are those of rules that are given."""
+    return {
+        "random rules": generation(random_learners("dsp", 0, random), maze=maze),
+        "published rules": generation(published_rules(), trials, maze),
+        "evolved rules": generation(evolved_rules(), trials, maze),
+        "hill climbing": generation(random_learners("hc", 0, random), maze=maze),
+    }
+
+
 def times(job: Callable[[], object], repeats: int) -> NDArray[np.float64]:
     """Run a job again and again; return seconds (repeats), without a first run."""
     seconds: NDArray[np.float64] = alternating([job], repeats)[0]
@@ -212,25 +209,12 @@ def alternating(jobs: Sequence[Callable[[], object]], repeats: int) -> NDArray[n
     return seconds
 
 
-def python(script: str, **variables: str) -> str:
-    """Run a script in a new process and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**environment(), **variables},
-    )
-    return done.stdout
-
-
-def environment() -> dict[str, str]:
-    """Return the environment for another process, which is to import this very package."""
-    path = str(Path(__file__).parents[2])
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([path, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
-    }
+def python(*arguments: str, **variables: str) -> str:
+    """Run Python in a new process, which imports this very package; return what it prints."""
+    path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **variables}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
 
 
 def against_jax(
@@ -263,15 +247,7 @@ def against_jax(
     if find_spec("jax") is None:
         return Row(name, what, None, "times", target, note=f"needs {needs}")
     before = times(job, repeats)
-    done = subprocess.run(
-        [sys.executable, "-m", "distal.bench.jax_baseline", *options],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**environment(), **variables},
-    )
+    jax = json.loads(python("-m", "distal.bench.jax_baseline", *options, **variables))
     ours = float(np.median(np.concatenate([before, times(job, repeats)])))
-    jax = json.loads(done.stdout)
-    samples = [seconds / ours for seconds in jax["all_seconds"]]
-    value = float(np.median(samples))
-    return Row(name, what, value, "times", target, samples=samples, note=tell(jax, ours))
+    samples = np.array(jax["all_seconds"]) / ours
+    return Row.of(name, what, samples, target=target, at_least=True, note=tell(jax, ours))

@@ -25,9 +25,7 @@ def run(address: str, quick: bool = False) -> Iterator[Row]:
     with Cluster(address) as cluster:
         spread = Spread(cluster, "cpu")
         small = generation(random_learners("dsp", 0, 2))
-        spread.run(
-            small, keep_weights=False, keep_ep=False, workers=None, progress=None
-        )  # the workers load the engine
+        spread.run(small)  # the workers load the engine
         yield _overhead(cluster)
         yield from _efficiency(cluster, spread, repeats, quick)
 
@@ -42,7 +40,7 @@ def _overhead(cluster: Cluster) -> Row:
             future.result()
         samples.append((time.perf_counter() - began) / _EMPTY_TASKS * 1000)
     what = "handing over a task and its result, which the scheduler does for one after another"
-    return Row("overhead", what, float(np.median(samples)), "ms", at_least=False, samples=samples)
+    return Row.of("overhead", what, np.array(samples), "ms")
 
 
 def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> Iterator[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from distal.bench import (
     chance_beside,
     every_ep,
     generation,
+    of_every_kind,
     python,
     tables,
     times,
@@ -39,10 +41,9 @@ from distal.studies.experiments import random_learners
 def run(quick: bool = False) -> Iterator[Row]:
     """Yield every row as it is measured."""
     repeats = 3 if quick else 15
-    yield from _against_reference(repeats, reference_trials=4 if quick else 15)
-    yield _sigmoid(repeats, reference_trials=4 if quick else 15)
+    yield from _published(repeats, trials=4 if quick else 15)
     yield from _learners(repeats)
-    yield from wide_and_narrow(partial(cpu.run, workers=1), _in_maze, repeats)
+    yield from wide_and_narrow(partial(cpu.run, workers=1), of_every_kind, repeats)
     yield from _workers(repeats)
     yield from _sizes(repeats)
     yield from tables.rows(partial(cpu.run, workers=1), repeats)
@@ -52,84 +53,56 @@ def run(quick: bool = False) -> Iterator[Row]:
         yield _memory()
 
 
-def _both_engines(batch: Batch, repeats: int, reference_trials: int) -> tuple[NDArray[np.float64], float]:
-    """Return the seconds of an episode, on one core by repeat and of the reference engine with few trials."""
-    every = len(batch) // reference_trials
-    few = slice(0, reference_trials * every, every)  # one trial of each rule, in turn towards each goal
-    goal = np.arange(reference_trials, dtype=np.int32) % 8
-    part = Batch(
-        batch.learners, batch.learner[few], goal, batch.seed[few], batch.task, batch.settings, batch.episodes
-    )
+def _against_reference(
+    name: str, words: str, target: float, batch: Batch, repeats: int, trials: int
+) -> tuple[Row, NDArray[np.float64]]:
+    """Return how much faster one core is than the reference engine with a few of the trials.
+
+    Args:
+        name: Of the row.
+        words: What is special about the trials.
+        target: How many times as fast it should be.
+        batch: The trials.
+        repeats: Of all of them.
+        trials: That the reference engine runs too.
+
+    Returns:
+        The row, and the seconds of an episode on one core, by repeat.
+    """
+    every = len(batch) // trials
+    few = slice(0, trials * every, every)  # one trial of each rule, in turn towards each goal
+    goal = np.arange(trials, dtype=np.int32) % 8
+    part = replace(batch, learner=batch.learner[few], goal=goal, seed=batch.seed[few])
     fast = times(partial(cpu.run, batch, workers=1), repeats) / (len(batch) * 100)
-    slow = times(partial(reference.run, part), 1) / (len(part) * 100)
-    return fast, float(slow[0])
+    slow = float(times(partial(reference.run, part), 1)[0]) / (len(part) * 100)
+    what = f"faster than the reference engine, one core, published rules, 100 episodes{words}"
+    note = f"µs an episode: ours {np.median(fast) * 1e6:.1f}, reference {slow * 1e6:.0f} over {trials} trials"
+    return Row(name, what, slow / float(np.median(fast)), "times", target, note=note), fast
 
 
-def _against_reference(repeats: int, reference_trials: int) -> Iterator[Row]:
-    for maze in (DEFAULT_MAZE, NARROW_MAZE):
-        ending, there = ("", "") if maze == DEFAULT_MAZE else ("_narrow", f", {maze}")
-        fast, slow = _both_engines(generation(published_rules(), maze=maze), repeats, reference_trials)
-        what = f"one DSP episode on one core, published rules, 100 steps{there}"
-        yield _episode(f"dsp_episode{ending}", what, fast * 1e6)
-        yield Row(
-            f"against_reference{ending}",
-            f"faster than the reference engine, one core, published rules, 100 episodes{there}",
-            slow / float(np.median(fast)),
-            "times",
-            1000,
-            note=f"reference: {slow * 1e6:.0f} µs an episode, over {reference_trials} trials",
-        )
-
-
-def _in_maze(maze: str) -> dict[str, Batch]:
-    """Return a generation of each kind of learner, in a maze."""
-    return {
-        "random rules": generation(random_learners("dsp", 0), maze=maze),
-        "published rules": generation(published_rules(), maze=maze),
-        "evolved rules": generation(evolved_rules(), maze=maze),
-        "hill climbing": generation(random_learners("hc", 0), maze=maze),
-    }
-
-
-def _sigmoid(repeats: int, reference_trials: int) -> Row:
+def _published(repeats: int, trials: int) -> Iterator[Row]:
+    for maze, ending, words in ((DEFAULT_MAZE, "", ""), (NARROW_MAZE, "_narrow", f", {NARROW_MAZE}")):
+        batch = generation(published_rules(), maze=maze)
+        row, fast = _against_reference(f"against_reference{ending}", words, 1000, batch, repeats, trials)
+        what = f"one DSP episode on one core, published rules, 100 steps{words}"
+        yield Row.of(f"dsp_episode{ending}", what, fast * 1e6, "µs")
+        yield row
     batch = generation(published_rules(), neurons=SIGMOID)
-    fast, slow = _both_engines(batch, repeats, reference_trials)
-    return Row(
-        "sigmoid_against_reference",
-        "faster than the reference engine, one core, published rules, 100 episodes, sigmoid neurons",
-        slow / float(np.median(fast)),
-        "times",
-        100,
-        note=f"ours: {np.median(fast) * 1e6:.1f} µs an episode, reference: {slow * 1e6:.0f} µs",
-    )
+    yield _against_reference("sigmoid_against_reference", ", sigmoid neurons", 100, batch, repeats, trials)[0]
 
 
 def _learners(repeats: int) -> Iterator[Row]:
     dsp, climbing = generation(random_learners("dsp", 0)), generation(random_learners("hc", 0))
     batches = (dsp, climbing, generation(evolved_rules()))
     seconds = alternating([partial(cpu.run, batch, workers=1) for batch in batches], repeats)
-    ratio = seconds[1] / seconds[0]
     each = [taken / (len(batch) * 100) * 1e6 for taken, batch in zip(seconds, batches, strict=True)]
-    yield _episode("dsp_random", "one DSP episode on one core, 14 random rules, 40 trials each", each[0])
-    yield _episode("dsp_evolved", "one DSP episode on one core, evolved rules, 40 trials each", each[2])
-    yield Row(
-        "climbing_episode",
-        "time of a hill climbing episode, in DSP episodes (generations of 14 at random)",
-        float(np.median(ratio)),
-        "times",
-        2.5,
-        at_least=False,
-        samples=ratio.tolist(),
-        note=f"hill climbing: {np.median(each[1]):.2f} µs an episode",
-    )
+    yield Row.of("dsp_random", "one DSP episode on one core, 14 random rules, 40 trials each", each[0], "µs")
+    yield Row.of("dsp_evolved", "one DSP episode on one core, evolved rules, 40 trials each", each[2], "µs")
+    what = "time of a hill climbing episode, in DSP episodes (generations of 14 at random)"
+    note = f"hill climbing: {np.median(each[1]):.2f} µs an episode"
+    yield Row.of("climbing_episode", what, seconds[1] / seconds[0], target=2.5, note=note)
     yield chance_beside(partial(cpu.run, workers=1), 5, repeats)
     yield every_ep(partial(cpu.run, workers=1), dsp, repeats)
-
-
-def _episode(name: str, what: str, microseconds: NDArray[np.float64]) -> Row:
-    """Make a row of the time of an episode, by repeat."""
-    median = float(np.median(microseconds))
-    return Row(name, what, median, "µs", at_least=False, samples=microseconds.tolist())
 
 
 def _workers(repeats: int) -> Iterator[Row]:
@@ -139,17 +112,10 @@ def _workers(repeats: int) -> Iterator[Row]:
     batch = generation(random_learners("dsp", 0), trials=20)
     once, both = partial(cpu.run, batch, workers=1), partial(cpu.run, batch, workers=2)
     seconds = alternating([once, both, _spin, partial(_in_two_threads, _spin)], repeats)
-    ratio = seconds[0] / seconds[1]
     ceiling = float(np.median(2 * seconds[2] / seconds[3]))
-    yield Row(
-        "two_workers",
-        "two workers against one, a generation of 14 random rules with 160 trials each",
-        float(np.median(ratio)),
-        "times",
-        1.9,
-        samples=ratio.tolist(),
-        note=f"the machine itself: two threads of bare arithmetic do {ceiling:.2f} times the work of one",
-    )
+    what = "two workers against one, a generation of 14 random rules with 160 trials each"
+    note = f"the machine itself: two threads of bare arithmetic do {ceiling:.2f} times the work of one"
+    yield Row.of("two_workers", what, seconds[0] / seconds[1], target=1.9, at_least=True, note=note)
 
 
 def _sizes(repeats: int) -> Iterator[Row]:
@@ -160,17 +126,9 @@ def _sizes(repeats: int) -> Iterator[Row]:
         int(sum(mask.sum() for mask in Recurrent(settings=Settings(count)).synapses())) for count in sizes
     ]
     for k in range(1, len(sizes)):
-        ratio = seconds[k] / seconds[0]
         growth = synapses[k] / synapses[0]
-        yield Row(
-            f"hidden_{sizes[k]}",
-            f"time with {sizes[k]} hidden neurons against 20; the synapses grow {growth:.1f} times",
-            float(np.median(ratio)),
-            "times",
-            growth,
-            at_least=False,
-            samples=ratio.tolist(),
-        )
+        what = f"time with {sizes[k]} hidden neurons against 20; the synapses grow {growth:.1f} times"
+        yield Row.of(f"hidden_{sizes[k]}", what, seconds[k] / seconds[0], target=growth)
 
 
 def _against_jax(repeats: int) -> Row:
@@ -197,7 +155,7 @@ print(time.perf_counter() - began)
 
 def _first_call() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        seconds = [float(python(_FIRST_CALL, NUMBA_CACHE_DIR=folder)) for _ in range(2)]
+        seconds = [float(python("-c", _FIRST_CALL, NUMBA_CACHE_DIR=folder)) for _ in range(2)]
     yield Row("compile", "first call ever, which compiles", seconds[0], "s", 30, at_least=False)
     yield Row("cached", "first call of a later process", seconds[1], "s", at_least=False)
 
@@ -214,7 +172,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 def _memory() -> Row:
     what = "peak memory of a 10,000-episode test of 15 rules × 40 trials, curves kept"
-    return Row("memory", what, float(python(_LONG_TEST)), "MB", 500, at_least=False)
+    return Row("memory", what, float(python("-c", _LONG_TEST)), "MB", 500, at_least=False)
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]

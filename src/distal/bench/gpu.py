@@ -21,6 +21,7 @@ from distal.bench import (
     chance_beside,
     every_ep,
     generation,
+    of_every_kind,
     python,
     times,
     wide_and_narrow,
@@ -29,7 +30,7 @@ from distal.engines import Batch
 from distal.engines.gpu import engine as gpu
 from distal.engines.gpu.constants import definitions
 from distal.engines.gpu.kernel import kernel_for
-from distal.learners.shipped import evolved_rules, published_rules
+from distal.learners.shipped import published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.readings import BINARY, SIGMOID
 from distal.search.evolve import evolve
@@ -52,9 +53,8 @@ def run(quick: bool = False) -> Iterator[Row]:
     yield _generation("generation_narrow", f"{_GENERATION}, {NARROW_MAZE}", 2.5, narrow, repeats)
     yield from wide_and_narrow(gpu.run, _in_maze, repeats)
     seconds = alternating([partial(gpu.run, dsp), partial(gpu.run, climbing)], repeats)
-    ratio = seconds[1] / seconds[0]
     what = "time of the same for hill climbing, in DSP generations"
-    yield Row("climbing", what, float(np.median(ratio)), "times", 3, at_least=False, samples=ratio.tolist())
+    yield Row.of("climbing", what, seconds[1] / seconds[0], target=3)
     yield chance_beside(gpu.run, 50, repeats)
     yield every_ep(gpu.run, replace(dsp, record=None), repeats)
     sigmoid = replace(dsp, settings=replace(dsp.settings, neurons=SIGMOID))
@@ -78,19 +78,13 @@ def first_generation(kind: str, count: int = RULES, maze: str = DEFAULT_MAZE) ->
 
 def _in_maze(maze: str) -> dict[str, Batch]:
     """Return a generation of each kind of learner, in a maze; that of rules that are given is as large."""
-    return {
-        "random rules": first_generation("dsp", maze=maze),
-        "published rules": replace(generation(published_rules(), trials=70, maze=maze), record=(100,)),
-        "evolved rules": replace(generation(evolved_rules(), trials=70, maze=maze), record=(100,)),
-        "hill climbing": first_generation("hc", maze=maze),
-    }
+    batches = of_every_kind(maze, RULES, trials=70)
+    return {name: replace(batch, record=(100,)) for name, batch in batches.items()}
 
 
 def _generation(name: str, what: str, target: float, batch: Batch, repeats: int) -> Row:
     """Measure a generation after the same, as in an evolution."""
-    milliseconds = times(partial(gpu.run, batch), repeats) * 1e3
-    value = float(np.median(milliseconds))
-    return Row(name, what, value, "ms", target, at_least=False, samples=milliseconds.tolist())
+    return Row.of(name, what, times(partial(gpu.run, batch), repeats) * 1e3, "ms", target)
 
 
 def _kernels(batch: Batch) -> Iterator[Row]:
@@ -133,10 +127,7 @@ def _against_cpu(batch: Batch, seconds: float) -> Row:
     if importlib.util.find_spec("numba") is None:
         return Row("against_cpu", what, None, "times", note="needs Numba")
     cpu = engines.load("cpu")
-    on_cpu = times(partial(cpu.run, batch, keep_weights=False, keep_ep=False, workers=None, progress=None), 3)
-    return Row(
-        "against_cpu", what, float(np.median(on_cpu)) / seconds, "times", samples=(on_cpu / seconds).tolist()
-    )
+    return Row.of("against_cpu", what, times(partial(cpu.run, batch), 3) / seconds, at_least=True)
 
 
 def _evolution() -> Row:
@@ -147,7 +138,7 @@ def _evolution() -> Row:
             began = time.perf_counter()
             evolve("dsp", runs=15, generations=300, engine="gpu", out=Path(folder) / str(repeat))
             samples.append(time.perf_counter() - began)
-    return Row("evolution", what, float(np.median(samples)), "s", 2, at_least=False, samples=samples)
+    return Row.of("evolution", what, np.array(samples), "s", 2)
 
 
 def _long_tests() -> Row:
@@ -155,25 +146,17 @@ def _long_tests() -> Row:
     plain = replace(generation(published_rules()), episodes=10_000)
     resampled = replace(plain, resample=RESAMPLE)
     seconds = alternating([partial(gpu.run, plain), partial(gpu.run, resampled)], 3).sum(axis=0)
-    return Row(
-        "long_tests", what, float(np.median(seconds)), "s", 5, at_least=False, samples=seconds.tolist()
-    )
+    return Row.of("long_tests", what, seconds, "s", 5)
 
 
 def _many(episodes_per_second: float) -> Iterator[Row]:
     count = 100_000
     batch = first_generation("dsp", count)
     seconds = times(partial(gpu.run, batch), 3)
-    rate = len(batch) * 100 / float(np.median(seconds))
-    yield Row(
-        "many",
-        f"one generation of {count:,} random rules × 40 trials: episodes a second, against {RULES} rules",
-        rate / episodes_per_second,
-        "times",
-        1,
-        samples=(len(batch) * 100 / seconds / episodes_per_second).tolist(),
-        note=f"{rate / 1e6:,.0f} million episodes a second, {np.median(seconds):.1f} s for all",
-    )
+    rates = len(batch) * 100 / seconds
+    what = f"one generation of {count:,} random rules × 40 trials: episodes a second, against {RULES} rules"
+    note = f"{np.median(rates) / 1e6:,.0f} million episodes a second, {np.median(seconds):.1f} s for all"
+    yield Row.of("many", what, rates / episodes_per_second, target=1, at_least=True, note=note)
 
 
 _FIRST_CALL = """
@@ -188,4 +171,4 @@ print(time.perf_counter() - began)
 
 def _first_call() -> Row:
     what = "first call ever: imports, start of the card, compilation"
-    return Row("first_call", what, float(python(_FIRST_CALL)), "s", at_least=False)
+    return Row("first_call", what, float(python("-c", _FIRST_CALL)), "s", at_least=False)

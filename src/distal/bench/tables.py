@@ -52,15 +52,8 @@ def rows(run: Run, repeats: int) -> Iterator[Row]:
         )
     for ((name, code), one), seconds in zip(compared.items(), in_tables, strict=True):
         ratio = seconds / in_maze * _work(maze) / _work(one.batch)
-        yield Row(
-            f"synapse_step_{name}_{code.replace('-', '_')}",
-            f"time of a synapse and step in {_TASKS[name][0]}, {code} states, against the maze's",
-            float(np.median(ratio)),
-            "times",
-            1,
-            at_least=False,
-            samples=ratio.tolist(),
-        )
+        what = f"time of a synapse and step in {_TASKS[name][0]}, {code} states, against the maze's"
+        yield Row.of(f"synapse_step_{name}_{code.replace('-', '_')}", what, ratio, target=1)
 
 
 @dataclass(frozen=True)

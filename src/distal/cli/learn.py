@@ -158,8 +158,9 @@ def _conditions(result: Result) -> tuple[str, str]:
     )
     neurons = "" if settings.neurons == BINARY else f"{settings.neurons} "
     network = "" if settings.network == RECURRENT else f"network {settings.network}, "
+    flip = f", {settings.flip:.3g} of the rewards turned round" if settings.flip else ""
     size = f"{network}{settings.hidden} {neurons}hidden neurons"
-    return trials, f"{size}, {settings.steps} steps; {readings}"
+    return trials, f"{size}, {settings.steps} steps{flip}; {readings}"
 
 
 def _for_each(result: Result) -> str:

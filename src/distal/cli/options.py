@@ -85,6 +85,10 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
     command.add_argument("--neurons", metavar="WORD", help=explained(NEURONS, Settings.neurons))
     networks = {word: kind.label for word, kind in NETWORKS.items()}
     command.add_argument("--network", metavar="WORD", help=explained(networks, Settings.network))
+    command.add_argument(
+        "--flip", type=number, metavar="X",
+        help="share of episodes after which the learner hears the opposite of its reward (0)",
+    )  # fmt: skip
     command.add_argument("--maze", metavar="MAZE", help=maze_help())
     add_heading(command)
     readings = command.add_argument_group(f"readings, where the paper is silent{remark}")

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import (
-    InputError,
-    instance,
-    integer,
-    number,
-)
+from distal.base.checks import InputError, instance, integer, number
 from distal.base.display import or_dash
 from distal.base.frozen import Frozen
 from distal.engines.batch import EPs

@@ -11,26 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import (
-    InputError,
-    counted,
-    flag,
-    instance,
-    integer,
-    one_of,
-    reading,
-    text,
-)
+from distal.base.checks import InputError, counted, flag, instance, integer, one_of, reading, text
 from distal.base.colours import LIGHT
 from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new, curve, curve_axes, literal
 from distal.base.files import to_csv
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
-from distal.base.significance import (
-    interval,
-    share_interval,
-)
+from distal.base.significance import interval, share_interval
 from distal.evaluation.difference import PairedDifference, differences
 from distal.evaluation.result import Result, episode_columns
 from distal.learners import Learner, embedded

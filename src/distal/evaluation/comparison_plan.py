@@ -59,17 +59,7 @@ class ComparisonPlan:
         most_trials: int | None,
         **asked: Any,
     ) -> Self:
-        """Check what `compare` is given.
-
-        Args:
-            learners: As in `compare`, like all that follow.
-            settings: The settings by name.
-            until_decided: Whether to add trials until all differences are decided.
-            most_trials: The limit then.
-            **asked: What `Conditions.of` takes.
-
-        Returns:
-            The plan.
+        """Check what `compare` is given; `asked` is what `Conditions.of` takes besides.
 
         Raises:
             InputError: If an argument is wrong, or the curves would not fit in memory.
@@ -99,15 +89,7 @@ class ComparisonPlan:
         return count * self.conditions.episodes * len(self.all_learners)
 
     def run(self, runner: Runner, progress: Progress | None = None) -> Comparison:
-        """Run the trials, and compare the learners.
-
-        Args:
-            runner: Who runs them.
-            progress: Called with the number of episodes run since its last call.
-
-        Returns:
-            The learners side by side, and each pair of them.
-        """
+        """Return the learners side by side, their trials run, and each pair of them."""
         goals, conditions = len(self.conditions.task.goals), self.conditions
         blocks: list[list[Trials]] = [[] for _ in self.all_learners]
         done = 0

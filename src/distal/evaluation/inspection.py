@@ -74,6 +74,11 @@ class Effect:
     high: float
     p: float
 
+    @property
+    def reach(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
     @classmethod
     def of(cls, changed: NDArray[Any], own: NDArray[Any]) -> Effect:
         """Compare the best EPs (trials) of a changed rule with those of the rule."""

@@ -52,15 +52,7 @@ class InspectionPlan:
 
     @classmethod
     def of(cls, rules: Sequence[Rule], settings: SettingsDict, **asked: Any) -> Self:
-        """Check what `inspect` and `inspect_set` are given.
-
-        Args:
-            rules: The rules.
-            settings: The settings by name.
-            **asked: What `Conditions.of` takes.
-
-        Returns:
-            The plan.
+        """Check what `inspect` and `inspect_set` are given; `asked` is what `Conditions.of` takes besides.
 
         Raises:
             InputError: If an argument is wrong, or the curves would not fit in memory.
@@ -84,15 +76,7 @@ class InspectionPlan:
         return evaluations * self.conditions.count * self.conditions.episodes
 
     def run(self, runner: Runner, progress: Progress | None = None) -> Inspection | RuleSet:
-        """Look into the rule, or into the rules.
-
-        Args:
-            runner: Who runs the trials.
-            progress: Called with the number of episodes run since its last call.
-
-        Returns:
-            What was found.
-        """
+        """Return what is in the rule, or what the rules have in common."""
         evaluations = [self._evaluation(rule, runner, progress) for rule in self.rules]
         if len(self.rules) == 1:
             return _inspected(*evaluations[0], runner, progress)

@@ -97,15 +97,7 @@ class Measure:
         return (episodes,) if switch is None else tuple((switch.ends(episodes) + 1).tolist())
 
     def scores(self, batch: Batch, outcome: Trials) -> EPs:
-        """Return the score of each trial.
-
-        Args:
-            batch: The trials, recorded as `record` says.
-            outcome: Their outcome, with every EP if the measure needs them.
-
-        Returns:
-            One number for each trial.
-        """
+        """Return the score of each trial; they are recorded as `record` says, with every EP if needed."""
         if not self.needs_ep:
             best = self.judged(outcome.best, batch.task.target(batch.settings))
             return best[:, -1] if best.shape[1] == 1 else best.mean(axis=1)

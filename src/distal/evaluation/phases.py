@@ -81,9 +81,6 @@ class Phases(Frozen):
 
         Returns:
             The phases.
-
-        Raises:
-            InputError: If the arrays do not fit together.
         """
         episodes, every = best.shape[1], switch.every
         if goals.shape != (len(best), switch.phases(episodes)):

@@ -34,13 +34,7 @@ from distal.evaluation.agents import MAX_NAME, Agent, Goals
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
 from distal.evaluation.trials import Conditions, checked_numbers
-from distal.learners import (
-    KINDS,
-    Learner,
-    embedded,
-    from_embedded,
-    name_of,
-)
+from distal.learners import KINDS, Learner, embedded, from_embedded, name_of
 from distal.learners.chance import Chance
 from distal.model.maze import Maze
 from distal.model.settings import Settings

@@ -172,10 +172,7 @@ class RuleSet(Frozen):
             ("mean distance of two rules", f"{apart.mean():.2f}"),
             ("distance of random rules", f"{RANDOM:.2f}"),
             ("rows shared, most used first", listed(self.shared)),
-            (
-                "clusters of several rules",
-                "; ".join(groups) or "none",
-            ),
+            ("clusters of several rules", "; ".join(groups) or "none"),
         )
 
     def summary(self) -> str:

@@ -64,20 +64,8 @@ class Conditions:
     ) -> Self:
         """Check what `learn`, `compare` and `inspect` are given.
 
-        Args:
-            settings: The settings by name.
-            door: The function that is called, for the nearest right spelling of an unknown keyword.
-            task: As in `learn`, like all that follow.
-            maze: Short for a task.
-            episodes: Episodes in each trial.
-            trials: Trials for each goal.
-            resample: Draw fresh weights after this many episodes.
-            seed: The seed.
-            switch: When goals move.
-            fewest: The fewest episodes, and those until fresh weights, that make sense.
-
-        Returns:
-            The conditions.
+        `door` is the function that is called, for the nearest right spelling of an unknown keyword; `fewest`
+        the fewest episodes, and those until fresh weights, that make sense there.
 
         Raises:
             InputError: If something is wrong.
@@ -104,17 +92,7 @@ class Conditions:
         seed: int | None = None,
         record: tuple[int, ...] | None = None,
     ) -> Batch:
-        """Return the trials of learners, which all have the same seeds.
-
-        Args:
-            learners: The learners, all of one kind.
-            trials: Another number of trials for each goal.
-            seed: Another seed.
-            record: As in `Batch`.
-
-        Returns:
-            The batch.
-        """
+        """Return the trials of learners of one kind, all with the same seeds."""
         seeds = np.full(len(learners), self.seed if seed is None else seed, np.uint64)
         return batch_of(
             learners, seeds, trials=self.trials if trials is None else trials, episodes=self.episodes,
@@ -122,12 +100,9 @@ class Conditions:
         )  # fmt: skip
 
     def check_memory(self, curves: int, weights: int = 0, less: str = "") -> None:
-        """Refuse an evaluation that the machine's free memory does not hold.
+        """Refuse to keep so many curves and weights of each trial where free memory does not hold them.
 
-        Args:
-            curves: How many curves of each trial are kept.
-            weights: How many weights of each trial are.
-            less: What else would take less, as the end of the refusal.
+        `less` is what else would take less, as the end of the refusal.
         """
         memory.evaluation(
             self.count, self.episodes, curves=curves * (1 if self.task.whole else 2), weights=weights,

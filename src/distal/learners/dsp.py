@@ -20,7 +20,7 @@ from distal.base.checks import InputError, integer, sequence
 from distal.base.display import html_table, short
 from distal.base.drawing import axes_or_new, literal, signed
 from distal.base.drawing import rule as draw_rule
-from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.learner import Learner, Memory, Trial, flipped
 from distal.model import traces
 from distal.model.readings import of_reading
 from distal.networks.episode import Episode
@@ -237,6 +237,8 @@ class Rule(Learner):
         """Change every weight by the row that its traces and m select, then normalise."""
         settings = network.settings
         m = modulatory_signal(episode.ep, memory.number("ep"), settings.m_ties)
+        if flipped(settings, trial, episode.number):
+            m = -m
         rows = selected_rows(network, episode, np.float32(self.theta), m)
         weights = normalised(network, changed(network, episode.weights, self, rows))
         return Memory(weights, {"ep": episode.ep})

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.learner import Learner, Memory, Trial, flipped
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
 
@@ -56,7 +56,8 @@ class HillClimbing(Learner):
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Replace the best if the episode was strictly better, and try noise on the best."""
         best, ep = cast("Weights | None", memory.kept.get("best")), memory.number("ep")
-        if best is None or ep is None or episode.ep < ep:
+        opposite = flipped(network.settings, trial, episode.number)
+        if best is None or ep is None or (episode.ep < ep) != opposite:
             best, ep = episode.weights, episode.ep
         following = episode.number + 1
         if trial.moves_at(following):

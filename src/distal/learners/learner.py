@@ -19,7 +19,9 @@ from distal.base import checks
 from distal.base.checks import InputError, integer, text, unit_interval
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.base.frozen import Frozen
+from distal.model import draws
 from distal.model.draws import MAX_COUNT, MAX_SEED
+from distal.model.settings import Settings
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
 
@@ -62,6 +64,13 @@ class Trial:
         if self.phase is None or episode == 0 or episode % self.phase:
             return False
         return self.phases is None or episode < self.phases * self.phase
+
+
+def flipped(settings: Settings, trial: Trial, episode: int) -> bool:
+    """Return whether the learner hears the opposite of an episode's reward, as the setting `flip` says."""
+    if not settings.flip:
+        return False
+    return int(draws.words(trial.seed, draws.FLIP, episode, range(1), 1)[0, 0]) < settings.flip * 2**32
 
 
 @dataclass(frozen=True, eq=False)

@@ -216,11 +216,7 @@ class Maze:
 
 
 # The mazes that have a name, the default first, and what each is called.
-MAZES = {
-    "triple-t": "triple T-maze",
-    "narrow-t": "narrow triple T-maze",
-    "narrow-h": "narrow triple H-maze",
-}
+MAZES = {"triple-t": "triple T-maze", "narrow-t": "narrow triple T-maze", "narrow-h": "narrow triple H-maze"}
 DEFAULT_MAZE = "triple-t"
 _PICTURES = Path(__file__).parent / "mazes"
 

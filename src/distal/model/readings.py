@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from distal.base.checks import InputError, one_of, shown
 
 COMPILED = ("cpu", "gpu", "page")  # two engines, and the page that computes trials in a browser
+NEVER_FLIP = ("cpu", "gpu", "page")  # have no code for rewards that are turned round
 F = TypeVar("F")
 
 
@@ -66,18 +67,12 @@ READINGS = {
     ),
     "blocked": Reading(
         "whether a move into a wall still turns the agent",
-        {
-            "turn": "a move into a wall still turns the agent",
-            "stay": "a move into a wall changes nothing",
-        },
+        {"turn": "a move into a wall still turns the agent", "stay": "a move into a wall changes nothing"},
         compiled=("page",),  # the engines run tables, which say where each move leads
     ),
     "m_ties": Reading(
         "the modulatory signal when an episode is as good as the one before",
-        {
-            "reward": "an EP equal to the one before gives m = +1",
-            "punish": "it gives m = −1",
-        },
+        {"reward": "an EP equal to the one before gives m = +1", "punish": "it gives m = −1"},
     ),
     "trace_pre": Reading(
         "which step's hidden and output activations are `pre` of W_h and W_ho",
@@ -147,21 +142,16 @@ _OURS = {reading: tuple(row) for reading, row in words().items()}
 
 
 def unknown_to(who: str, settings: Any) -> str | None:
-    """Return why an engine, or the page, cannot compute with these settings; None if it can.
-
-    Args:
-        who: "cpu", "gpu" or "page".
-        settings: The `Settings`.
-
-    Returns:
-        A line that names the first value it has no code for, and what to do; None if there is none.
-    """
+    """Return why "cpu", "gpu" or "page" cannot compute with settings, and what to do; None if it can."""
     for name, row in words().items():
         value, known = getattr(settings, name), row.known_to(who)
         if who in row.compiled and value not in known:
             if who == "page":
                 return f"the page has no code for {name} {value!r}, expected one of {', '.join(known)}"
             return f"engine {who} has no code for {name} {value!r}; use engine reference"
+    if settings.flip and who in NEVER_FLIP:
+        named = "the page" if who == "page" else f"engine {who}"
+        return f"{named} has no code for flip; use engine reference"
     return None
 
 
@@ -169,6 +159,6 @@ def of_reading(reading: str, functions: Mapping[str, F], value: str) -> F:
     """Return the function that stands for the value of a reading; refuse a value without one."""
     try:
         return functions[value]
-    except (KeyError, TypeError):  # no list is a key
+    except Exception:  # no list is a key, and what is one may fail in any way
         known = ", ".join(functions)
         raise InputError(f"{reading} is {shown(value)}, but there is code for {known} alone") from None

@@ -6,10 +6,21 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
-from distal.base.checks import InputError, instance, integer, one_of, sequence, shown, suggestion, text
+from distal.base.checks import (
+    InputError,
+    instance,
+    integer,
+    one_of,
+    sequence,
+    shown,
+    suggestion,
+    text,
+    unit_interval,
+)
 from distal.model.readings import BINARY, NETWORK, NEURONS, READINGS, RECURRENT, default
 
-_LATER = {"neurons": BINARY, "network": RECURRENT}  # files name these only where they are something else
+# Files name these only where they are something else.
+_LATER = {"neurons": BINARY, "network": RECURRENT, "flip": 0.0}
 MAX_NEURONS = 256  # hidden neurons
 MAX_INPUTS = 2**20  # bits that a task has; free memory mostly ends before
 MAX_OUTPUTS = 2**12  # actions that a task has
@@ -28,6 +39,7 @@ class SettingsDict(TypedDict, total=False):
     normalise: str
     neurons: str
     network: str
+    flip: float
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,7 @@ class Settings:
         normalise: Which incoming weights share a norm: "neuron", "layer" or "none".
         neurons: Whether hidden neurons are "binary", as in the paper, or "sigmoid".
         network: The word for the network: "recurrent", the paper's, or one that was registered.
+        flip: The share of episodes after which the learner hears the opposite of its reward, 0 to 1.
 
     Raises:
         InputError: If a number is out of its range, or a reading has no such value.
@@ -58,12 +71,14 @@ class Settings:
     normalise: str = default("normalise")
     neurons: str = BINARY
     network: str = RECURRENT
+    flip: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_NEURONS))
         object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
         for name, values in {**READINGS, "neurons": NEURONS}.items():
             object.__setattr__(self, name, one_of(name, getattr(self, name), values))
+        object.__setattr__(self, "flip", unit_interval("flip", self.flip))
         given: object = self.network
         if not isinstance(given, str) or given not in NETWORK:
             raise InputError(
@@ -72,7 +87,7 @@ class Settings:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings by name, ready for JSON; neurons and network only where not the paper's."""
+        """Return the settings by name, ready for JSON; some only where they are not the paper's."""
         return {name: value for name, value in asdict(self).items() if _LATER.get(name) != value}
 
     @classmethod

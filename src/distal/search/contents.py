@@ -29,18 +29,10 @@ class Contents(NamedTuple):
 
 
 def contents_of(folder: Path, stored: dict[str, Any], state: dict[str, Any] | None) -> Contents:
-    """Return an evolution from what its folder holds.
-
-    Args:
-        folder: The folder, for refusals.
-        stored: The content of config.json.
-        state: The content of state.json; None before the first generation.
-
-    Returns:
-        The evolution.
+    """Return an evolution from config.json and state.json, which is None before the first generation.
 
     Raises:
-        InputError: If something in them is wrong.
+        InputError: If something in them is wrong; it names the file in the folder.
     """
     with damaged(folder / "config.json"):
         config = Config.from_dict(stored)
@@ -62,14 +54,7 @@ def contents_of(folder: Path, stored: dict[str, Any], state: dict[str, Any] | No
 
 
 def finalists_in(out: str | Path, count: int) -> list[Finalists]:
-    """Return the finalists of every run in a folder, without changing it.
-
-    Args:
-        out: The folder that `evolve` kept the runs in.
-        count: How many of each run, at most.
-
-    Returns:
-        The finalists of each run.
+    """Return at most so many finalists of every run in a folder, without changing it.
 
     Raises:
         InputError: If the folder is damaged or holds no generation yet.

@@ -135,22 +135,7 @@ def configured(
     settings: SettingsDict | None = None,
     **numbers: Any,
 ) -> Config:
-    """Return the configuration of an evolution, all of it checked.
-
-    Args:
-        learner: As in `evolve`, like all that follow.
-        task: The task.
-        maze: Short for a task.
-        generations: Generations after the first population.
-        budget: Episodes of each run, in place of them.
-        search: The search and its options.
-        begin_with: Learners with which the runs begin.
-        switch: When goals move.
-        settings: The network and the readings.
-        **numbers: Other fields of `Config`.
-
-    Returns:
-        The configuration.
+    """Return the configuration of an evolution, all of it checked; the arguments are those of `evolve`.
 
     Raises:
         InputError: If something is wrong.
@@ -186,17 +171,7 @@ def start(
     force: bool = False,
     progress: Callable[[Step], None] | None = None,
 ) -> Evolved:
-    """Run an evolution from its first population.
-
-    Args:
-        config: Everything that decides the result.
-        runner: Runs the trials.
-        out: A folder to keep the runs in, as in `evolve`.
-        force: Start over in a folder that already holds an evolution.
-        progress: As in `evolve`.
-
-    Returns:
-        The fitness of every generation, and the winners.
+    """Run an evolution from its first population; `out`, `force` and `progress` are those of `evolve`.
 
     Raises:
         InputError: If the folder cannot be used, or the work would not fit in memory.
@@ -279,16 +254,8 @@ def _genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:
 def within(config: Config, budget: float | None, generations: int | None) -> Config:
     """Return a configuration with as many generations as a budget allows, if there is one.
 
-    Args:
-        config: The configuration.
-        budget: Episodes of each run, or None.
-        generations: The number that the caller named, or None; both is one too many.
-
-    Returns:
-        The same configuration, or one with another number of generations.
-
     Raises:
-        InputError: If both are given, or the budget is too small.
+        InputError: If the caller named a number of generations too, or the budget is too small.
     """
     if budget is None:
         return config

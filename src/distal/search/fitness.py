@@ -29,18 +29,7 @@ _A_SEED = 16  # numbers that are made on the way to a seed
 def measure(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int, runner: Runner
 ) -> EPs:
-    """Return the score of every trial of each learner.
-
-    Args:
-        config: Says how trials go and what they are judged by.
-        learners: The learners.
-        seeds: The seed of each learner's trials.
-        trials: Trials for each goal.
-        runner: Runs the trials.
-
-    Returns:
-        The scores, (learners, trials); lower is better.
-    """
+    """Return the scores (learners, trials) of learners, each with its seed; so many trials for each goal."""
     return _begin(config, learners, seeds, trials, runner)()
 
 
@@ -48,12 +37,6 @@ def begin_evaluation(
     config: Config, searches: Sequence[Search], asked: Sequence[Genotypes], runner: Runner
 ) -> Callable[[], list[NDArray[np.float64]]]:
     """Begin the trials of the genotypes that some runs asked for.
-
-    Args:
-        config: The configuration.
-        searches: The runs.
-        asked: The genotypes that each of them asked for.
-        runner: Runs the trials.
 
     Returns:
         A function that waits for the trials, and returns the fitness of each run's genotypes.

@@ -120,13 +120,7 @@ class GeneticAlgorithm(Algorithm):
 
 
 # The options that are words, and their values.
-WORDS = {
-    "elites": ELITE_FITNESS,
-    "parents": PARENTS,
-    "mixing": MIXING,
-    "wheel": WHEELS,
-    "bounds": BOUNDS,
-}
+WORDS = {"elites": ELITE_FITNESS, "parents": PARENTS, "mixing": MIXING, "wheel": WHEELS, "bounds": BOUNDS}
 
 
 # ------------------------------------------------------------------ operators
@@ -203,8 +197,7 @@ def mutated(
     """Redraw each discrete gene where redraw < rate; add noise to continuous genes, kept in [0, 1]."""
     fresh = (np.floor(value * 3) - 1).astype(np.int8)
     return Genotypes(
-        np.where(redraw < rate, fresh, children.discrete),
-        bounded(children.continuous + noise, bounds),
+        np.where(redraw < rate, fresh, children.discrete), bounded(children.continuous + noise, bounds)
     )
 
 

@@ -77,17 +77,7 @@ class Islands(Wrapper):
 
 @dataclass(eq=False)
 class Archipelago(Search):
-    """One run with several populations; `Islands.begin` makes it.
-
-    Attributes:
-        discrete: The number of discrete genes.
-        continuous: The number of continuous genes.
-        seed: The seed of this run.
-        algorithm: The search of each island.
-        count: The number of islands.
-        exchange: The generations between two exchanges.
-        parts: The islands.
-    """
+    """One run with several populations, the islands `parts`; `Islands.begin` makes it."""
 
     algorithm: Algorithm
     count: int

@@ -23,15 +23,6 @@ def evolution(config: Config, searches: list[Search], runner: Runner, recorder: 
 
     On an engine that overlaps batches, two halves of the runs take turns: the processor makes
     the children of one while the trials of the other run, and trials of both fill the engine.
-
-    Args:
-        config: The configuration.
-        searches: The runs, all in the same generation.
-        runner: Runs the trials.
-        recorder: Keeps the generations.
-
-    Returns:
-        The fitness of every generation, and the winners.
     """
     missing = config.generations - searches[0].generation
     if missing:

@@ -61,11 +61,11 @@ class Raced(NamedTuple):
 
 
 def race(scores_of: Trials, fields: Sequence[int], trials: int, more: int) -> Raced:
-    """Race several fields at once, each by itself.
+    """Race several fields at once, each by itself; their contenders stand one field after another.
 
     Args:
         scores_of: Returns the scores of contenders, (contenders, trials); lower is better.
-        fields: The number of contenders in each field; they stand one field after another.
+        fields: The number of contenders in each field.
         trials: Trials in the first heat.
         more: Heats after the first.
 

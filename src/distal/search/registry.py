@@ -65,17 +65,7 @@ def wrapped(
     exchange: object = archipelago.EXCHANGE,
     restart: object = None,
 ) -> Algorithm:
-    """Return a search in the wrappers that files and commands name.
-
-    Args:
-        search: The search.
-        race: Heats after the first; 0 for no race.
-        islands: Populations in each run; 1 for no islands.
-        exchange: The generations between two exchanges of islands.
-        restart: The generations of a start; None for one start.
-
-    Returns:
-        The search, wrapped.
+    """Return a search in the wrappers that the words of files and commands ask for.
 
     Raises:
         InputError: If a number is out of its range, or the search cannot live on islands.

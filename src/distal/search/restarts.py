@@ -64,11 +64,6 @@ class Restarted(Search):
     """One run of several starts; `Restarts.begin` makes it.
 
     Attributes:
-        discrete: The number of discrete genes.
-        continuous: The number of continuous genes.
-        seed: The seed of this run.
-        algorithm: The search of a start.
-        every: The generations of a start, its first population included.
         inner: The search of the current start.
         archive: The finalists of earlier starts, or None.
     """

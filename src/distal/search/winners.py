@@ -57,16 +57,7 @@ def _on_fresh_trials(
 
 
 def winners_of(config: Config, searches: Sequence[Search], runner: Runner) -> tuple[Winner, ...]:
-    """Return every run's winner, measured again on fresh trials.
-
-    Args:
-        config: The configuration.
-        searches: The runs after their last generation.
-        runner: Runs the trials.
-
-    Returns:
-        The winners, in the order of the runs.
-    """
+    """Return the winner of every run after its last generation, measured again on fresh trials."""
     chosen = _best_finalists(config, searches, runner) if config.finalists else _leaders(searches)
     learners = [config.decode(one.genotype)[0] for one in chosen]
     seeds = np.array([child_seed(search.seed, 0, 0, REMEASUREMENT) for search in searches], np.uint64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from distal.base.checks import InputError, counted, folder, shown, straight
-from distal.base.colours import DARK, LIGHT, css
 from distal.base.drawing import signed
 from distal.base.files import PAGE, SVG, check_target, write_text
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection, listed, spoken
@@ -20,10 +20,11 @@ from distal.evaluation.rule_set import CLUSTERS, RuleSet
 from distal.evaluation.usage import LAYERS
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
-from distal.studies.figures import GROUND, blank, own_style, render_svg, standalone, themed
+from distal.studies.figures import blank, inline, own_style, render_svg, standalone
+from distal.studies.report import Block, Figure, Heading, Table, Text, to_html
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
 _CAPTIONS = {
     "rows": "Left: the share of all updates that select each row, by layer. Right: what the fitness loses "
@@ -36,12 +37,31 @@ _CAPTIONS = {
 }
 
 
-def figures(found: Inspection | RuleSet) -> dict[str, str]:
-    """Return the figures of an inspection as SVG, by name: rows and numbers, or rules for a set."""
-    with own_style():
-        if isinstance(found, RuleSet):
-            return {"rules": render_svg(_rules(found))}
-        return {"rows": render_svg(_rows(found)), "numbers": render_svg(_numbers(found))}
+class _OfPage(Figure):
+    """A figure that stands on the page alone."""
+
+    @property
+    def svg(self) -> str:
+        """The figure as SVG."""
+        with own_style():
+            return render_svg(self.draw())
+
+    def html(self) -> str:
+        """Return the figure as HTML."""
+        return (
+            f'<figure><div class="card">{inline(self.svg, self.name)}</div>'
+            f"<figcaption>{escape(self.caption)}</figcaption></figure>"
+        )
+
+
+def _figures(found: Inspection | RuleSet) -> dict[str, _OfPage]:
+    """Return the figures of an inspection by name: rows and numbers, or rules for a set."""
+    drawings = (
+        {"rules": partial(_rules, found)}
+        if isinstance(found, RuleSet)
+        else {"rows": partial(_rows, found), "numbers": partial(_numbers, found)}
+    )
+    return {name: _OfPage(name, "", _CAPTIONS[name], draw) for name, draw in drawings.items()}
 
 
 def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
@@ -49,7 +69,7 @@ def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
     found, into = _checked(found), folder("path", path)
     into.mkdir(parents=True, exist_ok=True)
     stem = "set" if isinstance(found, RuleSet) else re.sub(r"\W+", "_", name_of(found.rule))[:80]
-    drawn = {into / f"{stem}_{name}.svg": svg for name, svg in figures(found).items()}
+    drawn = {into / f"{stem}_{name}.svg": one.svg for name, one in _figures(found).items()}
     for file in drawn:
         check_target(file, SVG)
     for file, svg in drawn.items():
@@ -60,7 +80,12 @@ def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
 def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
     """Write an inspection as a page."""
     check_target(out, PAGE)
-    write_text(out, to_html(_checked(found)))
+    found = _checked(found)
+    if isinstance(found, RuleSet):
+        title, blocks = f"{len(found.rules)} rules", _set_blocks(found)
+    else:
+        title, blocks = f"Inside {name_of(found.rule)}", _rule_blocks(found)
+    write_text(out, straight(to_html(title, blocks)))
 
 
 def _checked(found: object) -> Inspection | RuleSet:
@@ -69,7 +94,7 @@ def _checked(found: object) -> Inspection | RuleSet:
     return found
 
 
-def _rows(found: Inspection) -> Figure:
+def _rows(found: Inspection) -> Drawing:
     figure = blank(7.2, 6.6)
     left, right = figure.subplots(1, 2, sharey=True)
     found.plot("usage", left)
@@ -85,7 +110,7 @@ def _rows(found: Inspection) -> Figure:
     return figure
 
 
-def _numbers(found: Inspection) -> Figure:
+def _numbers(found: Inspection) -> Drawing:
     figure = blank(7.2, 4.6)
     for axes, name in zip(figure.subplots(2, 2, sharey=True).flat, NUMBERS, strict=True):
         found.plot(name, axes)
@@ -96,7 +121,7 @@ def _numbers(found: Inspection) -> Figure:
     return figure
 
 
-def _rules(found: RuleSet) -> Figure:
+def _rules(found: RuleSet) -> Drawing:
     figure = blank(max(4.0, 1.6 + 0.34 * len(found.rules)), 7.4)
     found.plot(figure.subplots())
     return figure
@@ -104,163 +129,107 @@ def _rules(found: RuleSet) -> Figure:
 
 # ------------------------------------------------------------------ the page
 
-_CSS = (
-    f":root {{ color-scheme: light dark; {css(LIGHT)} --ground: {GROUND[0]}; --band: #f4f6f8; }}\n"
-    "@media (prefers-color-scheme: dark) {\n"
-    f":root {{ {css(DARK)} --ground: {GROUND[1]}; --band: #1d2228; }} }}\n"
-    """body { background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
-  max-width: 60rem; margin: 0 auto; padding: 2rem 1.2rem 4rem; }
-h1 { font-size: 1.6rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-.soft, figcaption { color: var(--soft); font-size: .9rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .55rem; border-bottom: 1px solid var(--line); text-align: right; }
-td { white-space: nowrap; }
-th { vertical-align: bottom; } th:first-child, td:first-child { text-align: left; }
-td.words { text-align: left; white-space: normal; }
-td.matters { font-weight: 700; background: var(--band); }
-.negative { color: var(--negative); } .positive { color: var(--positive); }
-figure { margin: 1.2rem 0; }
-figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-width: 30rem; }
-"""
-)
 
-
-def to_html(found: Inspection | RuleSet) -> str:
-    """Return an inspection as one page."""
-    title, body = _set_body(found) if isinstance(found, RuleSet) else _rule_body(found)
-    lines = [
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(title)}</title><style>{_CSS}</style></head><body>",
-        f"<h1>{escape(title)}</h1>",
-        *body,
-        "</body></html>\n",
-    ]
-    return straight("\n".join(lines))
-
-
-Cell = str | tuple[str, str]  # its text; or its class and its text
-
-
-def _rule_body(found: Inspection) -> tuple[str, list[str]]:
-    drawn, smallest, result = figures(found), found.smallest, found.result
+def _rule_blocks(found: Inspection) -> list[Block]:
+    drawn, smallest, result = _figures(found), found.smallest, found.result
     used = [row for row in range(ROWS) if row not in found.usage.unused]
     trials, episodes = counted(len(result.best), "trial"), counted(result.episodes, "episode")
-    run = f"{trials} of {episodes}{result.task.place}, seed {result.seed}"
     numbers = ", ".join(f"{name} {getattr(found.rule, name):.4g}" for name in NUMBERS)
-    return f"Inside {name_of(found.rule)}", [
-        f'<p class="soft">{escape(run)}. {escape(numbers)}.</p>',
+    own = {row: [*_row_cells(row), signed(found.rule.delta_w[row])] for row in used}
+    worth = {(one.row, one.change): one for one in found.knockouts}
+    cells = {at: f"{one.effect.difference:+.2f} ± {one.effect.reach:.2f}" for at, one in worth.items()}
+    tones = {
+        cells[at]: "bad" if one.effect.difference > 0 else "good" for at, one in worth.items() if one.matters
+    }
+    return [
+        Text(_plain(f"{trials} of {episodes}{result.task.place}, seed {result.seed}. {numbers}.")),
         *_findings(found, FINDINGS),
-        "<h2>Rows: how often each is used, and what it is worth</h2>",
-        _figure(drawn, "rows"),
-        _table(
+        Heading("Rows: how often each is used, and what it is worth"),
+        drawn["rows"],
+        Table(
+            "", "",
+            "Set to: difference of the fitness and half of its 95 % interval; coloured where it holds after "
+            "Holm’s correction for 64 tests.",
             ("row", "bits", "m", "change", *(f"set to {signed(change)}" for change in CHANGES)),
-            [
-                [*_row_cells(row), _change_cell(found, row), *(_worth_cell(found, row, c) for c in CHANGES)]
-                for row in used
-            ],
+            [[*own[row], *(cells.get((row, change), "·") for change in CHANGES)] for row in used],
+            tones=tones,
         ),
-        '<p class="soft">Set to: difference of the fitness and half of its 95 % interval; bold where it '
-        "holds after Holm’s correction for 64 tests.</p>",
-        _table(
+        Table(
+            "", "", "Use: share of all updates; by layer: share of the updates of that layer; first and last "
+            "tenth: share of the updates of that part of the trial.",
             ("row", "bits", "m", "change", "use", *LAYERS, "first tenth", "last tenth"),
-            [[*_row_cells(row), _change_cell(found, row), *_use_cells(found, row)] for row in used],
+            [[*own[row], *_use_cells(found, row)] for row in used],
         ),
-        '<p class="soft">Use: share of all updates; by layer: share of the updates of that layer; first and '
-        "last tenth: share of the updates of that part of the trial.</p>",
-        "<h2>The modulatory signal</h2>",
-        _table(
-            ("m", "fitness", "difference (95 % interval)"),
+        Heading("The modulatory signal"),
+        Table(
+            "", "", "", ("m", "fitness", "difference (95 % interval)"),
             [[name, f"{one.fitness:.2f}", spoken(one)] for name, one in found.signal.items()],
         ),
-        "<h2>Its four numbers</h2>",
-        _figure(drawn, "numbers"),
-        "<h2>The smallest rule that does as well</h2>",
-        f"<p>Rows {escape(listed(smallest.rows))}. In fresh trials its fitness is "
-        f"{smallest.fresh.fitness:.2f}, {escape(spoken(smallest.fresh))} against the whole rule; "
-        f"chance {smallest.chance:.2f}.</p>",
-        f'<p class="soft">How it was found: {escape(CRITERION)}.</p>',
-        f"<pre>{escape(str(smallest.rule))}</pre>" if smallest.removed else "",
-        f'<p class="soft">All trials: seed {result.seed}, engine {escape(result.engine)}.</p>',
+        Heading("Its four numbers"),
+        drawn["numbers"],
+        Heading("The smallest rule that does as well"),
+        Text(
+            f"Rows {listed(smallest.rows)}. In fresh trials its fitness is {smallest.fresh.fitness:.2f}, "
+            f"{spoken(smallest.fresh)} against the whole rule; chance {smallest.chance:.2f}."
+        ),
+        Text(f"How it was found: {CRITERION}."),
+        Table(
+            "", "All its changes", "", ("trace bits 00 01 10 11", "m = −1", "m = +1"),
+            [
+                [f"{row // 2:04b}", *map(signed, smallest.rule.delta_w[row : row + 2])]
+                for row in range(0, ROWS, 2)
+            ],
+            folded=True,
+        ),
+        Text(f"All trials: seed {result.seed}, engine {result.engine}."),
     ]  # fmt: skip
 
 
-def _row_cells(row: int) -> list[Cell]:
+def _row_cells(row: int) -> list[str]:
     return [str(row), f"{row // 2:04b}", "+1" if row % 2 else "−1"]
 
 
-def _change_cell(found: Inspection, row: int) -> Cell:
-    change = found.rule.delta_w[row]
-    return {-1: "negative", 1: "positive"}.get(change, ""), signed(change)
-
-
-def _use_cells(found: Inspection, row: int) -> list[Cell]:
+def _use_cells(found: Inspection, row: int) -> list[str]:
     usage = found.usage
     shares = [usage.rows[row], *usage.layers[:, row], usage.tenths[0][row], usage.tenths[-1][row]]
     return [f"{share:.1%}" for share in shares]
 
 
-def _worth_cell(found: Inspection, row: int, change: int) -> Cell:
-    if change == found.rule.delta_w[row]:
-        return "·"
-    one = found.knockout(row, change)
-    reach = (one.effect.high - one.effect.low) / 2
-    return "matters" if one.matters else "", f"{one.effect.difference:+.2f} ± {reach:.2f}"
-
-
-def _set_body(found: RuleSet) -> tuple[str, list[str]]:
+def _set_blocks(found: RuleSet) -> list[Block]:
     used = [int(row) for row in np.argsort(-found.use, kind="stable") if found.use[row] > 0]
     chance = ["" if one.chance is None else f"{one.chance.fitness:.2f}" for one in found.results]
-    return f"{len(found.rules)} rules", [
+    return [
         *_findings(found, CLUSTERS),
-        "<h2>All changes</h2>",
-        _figure(figures(found), "rules"),
-        "<h2>The rules</h2>",
-        _table(
-            ("rule", "cluster", "fitness", "chance"),
+        Heading("All changes"),
+        _figures(found)["rules"],
+        Heading("The rules"),
+        Table(
+            "", "", "", ("rule", "cluster", "fitness", "chance"),
             [
-                [found.names[k], str(found.clusters[k]), f"{found.results[k].fitness:.2f}", chance[k]]
+                [_plain(found.names[k]), str(found.clusters[k]), f"{found.results[k].fitness:.2f}", chance[k]]
                 for k in found.order
             ],
         ),
-        "<h2>Row by row</h2>",
-        _table(
+        Heading("Row by row"),
+        Table(
+            "", "", "Marked are rows on which the rules agree.",
             ("row", "bits", "m", "use", "mean change", "agreement"),
             [
                 [*_row_cells(row), f"{found.use[row]:.1%}", f"{found.consensus[row]:+.2f}",
-                 ("matters" if row in found.shared else "", f"{found.agreement[row]:.0%}")]
+                 f"{found.agreement[row]:.0%}"]
                 for row in used
             ],
+            marked=[str(row) for row in found.shared],
         ),
     ]  # fmt: skip
 
 
-def _findings(found: Inspection | RuleSet, caption: str) -> tuple[str, str]:
+def _findings(found: Inspection | RuleSet, caption: str) -> Sequence[Text]:
     """Return what was found, and the caption below it."""
-    rows: list[list[Cell]] = [[about, ("words", told)] for about, told in found.findings]
-    return _table(("", ""), rows), f'<p class="soft">{escape(caption[0].upper() + caption[1:])}.</p>'
+    findings = [_plain(f"{about}: {told}") for about, told in found.findings]
+    return Text(findings), Text(f"{caption[0].upper()}{caption[1:]}.")
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    def written(cell: Cell) -> str:
-        kind, text = ("", cell) if isinstance(cell, str) else cell
-        return f'<td class="{kind}">{escape(text)}</td>'
-
-    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
-    body = "\n".join(f"<tr>{''.join(map(written, cells))}</tr>" for cells in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
-
-
-def _figure(drawn: dict[str, str], name: str) -> str:
-    """Return a figure for the page: its colours are the page's, its identifiers its own."""
-    svg = themed(drawn[name][drawn[name].index("<svg") :])
-    own = set(re.findall(r'id="([^"]+)"', svg))
-
-    def renamed(given: re.Match[str]) -> str:
-        return f"{given[1]}{name}-{given[2]}" if given[2] in own else given[0]
-
-    svg = re.sub(r'(id="|#)([^"\)]+)(?=["\)])', renamed, svg)
-    return (
-        f'<figure><div class="scroll">{svg}</div><figcaption>{escape(_CAPTIONS[name])}</figcaption></figure>'
-    )
+def _plain(text: str) -> str:
+    """Return text in which no name is taken for a link."""
+    return text.replace("](", "] (")

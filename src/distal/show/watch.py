@@ -152,15 +152,9 @@ def _layers(batch: Batch) -> tuple[int, int, int]:
 
 
 def run(batches: Sequence[Batch], seed: int, progress: Progress | None = None) -> Watched:
-    """Run trials that `check_page` has passed, and chance beside them.
+    """Return trials that `check_page` has passed, run, and chance beside them.
 
-    Args:
-        batches: The trial of each learner, as `trials` returns them.
-        seed: The seed of the evaluation that they are trials of.
-        progress: As in `watch`.
-
-    Returns:
-        The trial, and chance.
+    `seed` is that of the evaluation that they are trials of, `progress` as in `watch`.
     """
     chance = by_chance(batches[0], seed)
     promised = len(batches) * batches[0].episodes

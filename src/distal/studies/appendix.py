@@ -171,15 +171,6 @@ class Appendix(Frozen):
         fitness = self.resampled[:, :, self.marks.index(min(episodes, self.episodes))].mean(axis=1)
         return int(np.argmin(fitness)) + 1, float(fitness.min())
 
-    def __str__(self) -> str:
-        """Sum up in a line."""
-        agree = f", {self.agree} of {len(self.rows)} agree" if self.judged else ""
-        fewer = "" if self.judged else f" (the paper: {EPISODES:,})"
-        return (
-            f"published rules after {self.episodes:,} episodes{fewer}: {self.here}{agree} "
-            f"(chance {self.mean_chance.value:.1f})"
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
         rows = [

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.learners import Learner, chance_for
 from distal.model.draws import child_seed
-from distal.search.genetic import GeneticAlgorithm
 from distal.search.results import Evolved
 from distal.studies import pace
 from distal.studies.beyond_outcome import BeyondStudy, Evolution, Outcome, Row, scores
@@ -34,13 +33,12 @@ from distal.studies.beyond_plan import (
     RULE,
     Case,
     Pair,
-    Place,
     Question,
     World,
 )
 from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Corrected, Gap
-from distal.studies.stages import Event, Stage, Stages
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Option, Scale, Scaled
 
 
@@ -138,30 +136,25 @@ class Beyond(Scaled[BeyondStudy]):
     @cached_property
     def plan(self) -> list[Stage]:
         """The stages of all questions; an evolution belongs to the first question that needs it."""
-        found: dict[str, Stage] = {}
         size = self.size
-
-        def add(
-            question: Question, place: Place, name: str, title: str, episodes: int, kind: str, runs: int = 0
-        ) -> None:
-            cost = pace.cost(place.task, place.settings)
-            stage = Stage(name, title, episodes, kind, runs, question.name, question.title, cost)
-            found.setdefault(name, stage)
-
+        found: dict[str, Stage] = {}
         for question in QUESTIONS:
+            seen: dict[str, Any] = {"group": question.name, "heading": question.title}
             for name, (kind, condition) in question.evolutions.items():
-                config = condition.config(kind, size, self.seed)
-                each = config.trials * len(config.task.goals) * config.episodes
-                episodes = config.runs * (config.generations + 1) * GeneticAlgorithm.population * each
-                title = f"{KINDS[kind]} {condition.words}"
-                add(question, condition.place, f"evolve_{name}", title, episodes, kind, config.runs)
+                config, title = condition.config(kind, size, self.seed), f"{KINDS[kind]} {condition.words}"
+                stage = evolution_stage(f"evolve_{name}", title, config, **seen)
+                found.setdefault(stage.name, stage)
             for test in _tests(question):
                 world, place = test.world, test.world.place
                 learners = len(test.cases) or len(question.compared) * size.runs
                 trials = place.per_goal(size.tested) * len(place.task.goals)
                 who = KINDS.get(test.kind, CHANCE) if test.cases else "all winners"
-                episodes = learners * trials * world.episodes(size)
-                add(question, place, test.name(question), f"test {who}, {world.words}", episodes, test.kind)
+                name, title = test.name(question), f"test {who}, {world.words}"
+                episodes, cost = (
+                    learners * trials * world.episodes(size),
+                    pace.cost(place.task, place.settings),
+                )
+                found[name] = Stage(name, title, episodes, test.kind, cost=cost, **seen)
         return list(found.values())
 
     def work(self, stages: Stages) -> BeyondStudy:

@@ -9,7 +9,7 @@ from distal.base.colours import LIGHT
 from distal.evaluation.measures import BEST
 from distal.studies.beyond_outcome import Outcome, gain
 from distal.studies.beyond_plan import CHANCE, CLIMBER, LEVELS, PHASES, RULE, SIZES, WIDER, Pair
-from distal.studies.figures import draw_curve, episodes_axis, grid, legend
+from distal.studies.figures import bars, draw_curve, episodes_axis, grid, legend
 from distal.studies.intervals import Interval
 from distal.studies.study import Scale
 
@@ -75,11 +75,9 @@ def _neurons(outcome: Outcome, scale: Scale) -> Figure:
 
 def _points(axes: Axes, x: Sequence[float], values: Sequence[Interval], label: str, colour: str) -> None:
     """Draw means with their intervals, joined by a line."""
-    means = [value.value for value in values]
-    bars = [[value.value - value.low for value in values], [value.high - value.value for value in values]]
     axes.errorbar(
-        x, means, yerr=bars, color=LIGHT[colour], marker="o", markersize=3.5, linewidth=1.4, capsize=2.5,
-        label=label,
+        x, [one.value for one in values], yerr=bars(values), color=LIGHT[colour], marker="o", markersize=3.5,
+        linewidth=1.4, capsize=2.5, label=label,
     )  # fmt: skip
 
 

@@ -28,12 +28,11 @@ from distal.studies.beyond_plan import (
     Question,
     World,
 )
-from distal.studies.intervals import Corrected, Curve, Interval
+from distal.studies.intervals import Corrected, Curve, Interval, curve_points
 from distal.studies.records import Count, Finished, NotNegative, Record, Seed
 from distal.studies.study import Scale
 from distal.tasks.switching import BACK
 
-_POINTS = 40  # of a curve of every episode
 _EVERY = 5  # episodes between two points of a curve where goals move
 
 
@@ -126,7 +125,7 @@ def curve(world: World, ep: EPs, scale: Scale) -> Curve:
         points = np.unique([*firsts, *others])
         return Curve.at(points, best_so_far(ep, scale.episodes)[:, points - 1])
     if world.long:
-        ends = np.unique(np.geomspace(1, ep.shape[1], _POINTS).round().astype(int))
+        ends = curve_points(ep.shape[1])
         parts = np.split(ep, ends[:-1], axis=1)
         return Curve.at(ends, np.stack([part.mean(axis=1) for part in parts], axis=1))
     return Curve.of(ep)
@@ -235,6 +234,9 @@ class Outcome(Record):
             self.rows[case.name].check_world(case.world)
 
 
+_SIZES = ("name", "runs", "generations", "trials", "episodes", "fresh", "tested", "long", "last")
+
+
 @dataclass(frozen=True)
 class BeyondStudy(Finished):
     """All that the study beyond the paper gave.
@@ -265,10 +267,11 @@ class BeyondStudy(Finished):
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the outcomes, one for each question."""
+        """Return how much was run, no size missing, and the outcomes, one for each question."""
         questions = sequence("questions", data["outcomes"], f"a list of {len(QUESTIONS)} outcomes")
         pairs = zip(questions, QUESTIONS, strict=True)
-        return {"outcomes": tuple(Outcome.of_question(*each) for each in pairs)}
+        scale = Scale.from_dict({name: data["scale"][name] for name in _SIZES})
+        return {"scale": scale, "outcomes": tuple(Outcome.of_question(*each) for each in pairs)}
 
     def _check(self) -> None:
         """Refuse a study without the evolutions that its questions need."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,17 +57,12 @@ class BeyondReport(Report[BeyondStudy]):
     of: ClassVar[type] = BeyondStudy
     title: ClassVar[str] = "Beyond the paper"
     page: ClassVar[str] = "beyond.md"
-    text: ClassVar[str] = "beyond.md"
     data: ClassVar[str] = "beyond.json"
     figures: ClassVar[tuple[str, ...]] = tuple(f"beyond_{question.name}" for question in QUESTIONS)
 
     def __init__(self, outcome: BeyondStudy, beside: BeyondStudy | None = None) -> None:
         super().__init__(outcome)
         self.beside = beside
-
-    def numbers(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
-        return self.outcome.to_dict()
 
     def summary(self) -> Sequence[Table | Text]:
         """Return the verdicts on every question."""

@@ -188,6 +188,9 @@ class Champion(Record):
         """
         given = instance("data", data, dict, "what Champion.to_dict returns")
         with reading("a champion"):
+            unknown = set(given["record"]) - set(cls.__dataclass_fields__)
+            if unknown:
+                raise InputError(f"unknown field {shown(min(unknown))}")
             return cls._read(given["record"], learner=from_embedded(given["learner"]))
 
     def _check(self) -> None:
@@ -220,13 +223,8 @@ class ChampionReport(Report[Champion]):
     of: ClassVar[type] = Champion
     title: ClassVar[str] = "A champion"
     page: ClassVar[str] = RECORD
-    text: ClassVar[str] = RECORD
     data: ClassVar[str] = RECORD
     more: ClassVar[tuple[str, ...]] = (RULE,)
-
-    def numbers(self) -> dict[str, Any]:
-        """Return the record, ready for JSON."""
-        return self.outcome.to_dict()
 
     def summary(self) -> Sequence[Table | Text]:
         """Return how the champion did, and how it was found."""

@@ -301,12 +301,8 @@ class Champions(Study[Champion]):
         """Return the command that asks for this, with more options, by their names; lists are repeated."""
         budget = f"{self.budget:g}" if float(f"{self.budget:g}") == self.budget else f"{self.budget:.0f}"
         asked: dict[str, object] = {"prize": self.prize, "budget": budget, "seed": self.seed}
-        for name, usual in (
-            ("runs", None),
-            ("held_out", type(self).held_out),
-            ("learner", type(self).learner),
-        ):
-            if getattr(self, name) != usual:
+        for name in ("runs", "held_out", "learner"):
+            if getattr(self, name) != getattr(type(self), name):
                 asked[name] = getattr(self, name)
         parts = ["distal", self.name]
         for name, value in {**asked, **more}.items():

@@ -34,7 +34,7 @@ from distal.studies import pace
 from distal.studies.appendix import NARROW, Appendix, marks
 from distal.studies.reproduction import CHANCE, RESAMPLE, TESTS, TRIALS, Reproduction, other_elites
 from distal.studies.reproduction_report import ReproductionReport
-from distal.studies.stages import Event, Stage, Stages
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Based, Option, Scale
 from distal.tasks.mazes import MazeTask
 
@@ -51,12 +51,6 @@ def random_learners(kind: str, seed: int, count: int = PAPER.population) -> Sequ
     """Draw rules ("dsp") or climbers ("hc"), as in the first generation of an evolution."""
     config = Config(kind)
     return config.decode(first_population(count, *config.genes, seed))
-
-
-def evolution_episodes(scale_runs: int, generations: int, elites: str, finals: int) -> int:
-    """Return how many episodes an evolution at 100 episodes runs."""
-    children = PAPER.population - (PAPER.elite_count if elites == "kept" else 0)
-    return scale_runs * (PAPER.population + children * generations) * TRIALS * finals * 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,16 +113,15 @@ class Experiments(Based[Reproduction]):
 
     def _evolutions(self) -> Iterator[Stage]:
         """Yield the evolutions with both readings of elites, and what stands for that of published rules."""
-        size, finals = self.size, len(self.maze.finals)
+        size = self.size
         for suffix, reading in (("", self.elites), ("_otherwise", other_elites(self.elites))):
             for kind, name in (("dsp", "DSP rules"), ("hc", "hill climbing")):
                 if (self.rules, kind) == ("published", "dsp"):
                     continue
                 title = f"evolve {name}, {size.runs} runs of {size.generations} generations, elites {reading}"
-                episodes = evolution_episodes(size.runs, size.generations, reading, finals)
-                yield Stage(f"evolve_{kind}{suffix}", title, episodes, kind, size.runs)
+                yield evolution_stage(f"evolve_{kind}{suffix}", title, self.config(kind, reading))
         if self.rules == "published":
-            episodes = self._learners("dsp") * _MANY * finals * 100
+            episodes = self._learners("dsp") * _MANY * len(self.maze.finals) * 100
             yield Stage("afresh_dsp", "the published rules for 100 episodes", episodes, "dsp")
             yield Stage("afresh_chance", "chance beside them", episodes, "chance")
 

@@ -7,6 +7,7 @@ drawing fit dark ground.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from distal.base.colours import DARK, LIGHT
-from distal.studies.intervals import Curve
+from distal.studies.intervals import Curve, Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,20 +168,34 @@ def letter(axes: Axes, position: int, text: str) -> None:
     axes.set_title(f"({'abcdefgh'[position]}) {text}", loc="left", fontsize=9)
 
 
-def legend(figure: Figure, columns: int = 4, first: str = "", last: tuple[str, ...] = ()) -> None:
+def legend(
+    figure: Figure, columns: int = 4, order: Sequence[str] = (), more: Mapping[str, Any] | None = None
+) -> None:
     """Explain the lines of all panels once, above them, where no line runs.
 
     Args:
         figure: The figure.
         columns: Of the legend, at most.
-        first: Entries that hold this text stand first.
-        last: Entries that begin with one of these stand last.
+        order: How the entries begin that stand first, in their order; "" stands for all that are not named.
+        more: Further entries.
     """
     found: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    labels = sorted(found, key=lambda label: (label.startswith(last), first not in label))
+    found |= more or {}
+
+    def place(label: str) -> int:
+        named = (k for k, beginning in enumerate(order) if beginning and label.startswith(beginning))
+        return next(named, order.index("") if "" in order else len(order))
+
+    labels = sorted(found, key=place)
     figure.legend(
         [found[label] for label in labels], labels, loc="outside upper center", ncols=min(columns, len(found))
     )
+
+
+def bars(values: Iterable[Interval]) -> list[list[float]]:
+    """Return how far intervals reach below and above their values, for error bars."""
+    ends = [(one.value - one.low, one.high - one.value) for one in values]
+    return [list(column) for column in zip(*ends, strict=True)]

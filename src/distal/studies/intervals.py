@@ -146,6 +146,11 @@ class Measured(Record):
         )
 
 
+def curve_points(episodes: int) -> NDArray[np.int64]:
+    """Return the episodes that a curve shows, even on a logarithmic scale."""
+    return np.unique(np.geomspace(1, episodes, _POINTS).round().astype(np.int64))
+
+
 @dataclass(frozen=True)
 class Curve(Record):
     """A mean over trials after some of the episodes, with the standard errors."""
@@ -157,7 +162,7 @@ class Curve(Record):
     @classmethod
     def of(cls, ep: EPs) -> Curve:
         """Take the best EP so far of EPs (trials, episodes), at points even on a logarithmic scale."""
-        points = np.unique(np.geomspace(1, ep.shape[1], _POINTS).round().astype(int))
+        points = curve_points(ep.shape[1])
         return cls.at(points, np.minimum.accumulate(ep, axis=1)[:, points - 1])
 
     @classmethod

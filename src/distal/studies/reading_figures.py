@@ -9,7 +9,7 @@ import numpy as np
 
 from distal.base.colours import LIGHT
 from distal.base.significance import SIGNIFICANT
-from distal.studies.figures import blank
+from distal.studies.figures import grid, legend
 from distal.studies.reading_outcome import EPISODES, Findings, Mean, ReadingStudy
 from distal.studies.reading_tests import BINS, SHUFFLES, papers_likelihood
 from distal.studies.report import Figure, p_value
@@ -30,8 +30,7 @@ def paper(kind: str, which: str) -> Mean:
 
 def _axes(count: int, panels: int, height: float = 0.36, shared: bool = True) -> tuple[Drawing, list[Axes]]:
     """Return panels side by side with a row for each variant, on one scale if it is shared."""
-    figure = blank(7.2, 1.2 + height * count)
-    axes = figure.subplots(1, panels, sharex=shared, sharey=True, squeeze=False)
+    figure, axes = grid(1, panels, 7.2, 1.2 + height * count, sharex=shared, sharey=True)
     return figure, list(axes[0])
 
 
@@ -48,6 +47,13 @@ def _rows(axes: Axes, outcomes: list[Findings]) -> None:
     axes.spines["left"].set_visible(False)
 
 
+def _stroke(
+    axes: Axes, x: float, row: int, label: str, colour: str = "ink", half: float = 0.4, **style: Any
+) -> None:
+    """Draw an upright line across a row."""
+    axes.plot([x] * 2, [row - half, row + half], color=LIGHT[colour], label=label, **style)
+
+
 def _own(study: ReadingStudy, part: str) -> list[Findings]:
     return [outcome for outcome in study.outcomes if not outcome.reused(part)]
 
@@ -61,18 +67,15 @@ def published(study: ReadingStudy) -> Drawing:
         half = 1.96 * (chance.spread or 0)
         axes.fill_betweenx(
             [row - 0.4, row + 0.4], chance.mean - half, chance.mean + half, color=LIGHT["chance"], alpha=0.45,
-            linewidth=0, label="chance, 95 % interval" if row == 0 else None,
+            linewidth=0, label="chance, 95 % interval",
         )  # fmt: skip
         fitness = sorted(rule.fitness for rule in outcome.rules)
         spot = row + 0.22 * ((np.arange(len(fitness)) % 3) - 1)  # side by side where they are close
         axes.scatter(
             fitness, spot, s=22, color=LIGHT["dsp"], alpha=0.75, linewidths=0, zorder=3,
-            label="a published rule" if row == 0 else None,
+            label="a published rule",
         )  # fmt: skip
-        axes.plot(
-            [outcome.published.mean] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.8, zorder=4,
-            label=f"mean of the {len(fitness)}" if row == 0 else None,
-        )  # fmt: skip
+        _stroke(axes, outcome.published.mean, row, f"mean of the {len(fitness)}", linewidth=1.8, zorder=4)
     if study.is_papers:
         last = paper("dsp", "final").mean
         axes.axvline(
@@ -81,7 +84,7 @@ def published(study: ReadingStudy) -> Drawing:
         )  # fmt: skip
     _rows(axes, outcomes)
     axes.set_xlabel(f"mean best EP after {EPISODES} episodes (lower is better)")
-    figure.legend(loc="outside upper center", ncols=4)
+    legend(figure, 4)
     return figure
 
 
@@ -118,21 +121,13 @@ def evolution(study: ReadingStudy) -> Drawing:
                     value.mean, row + offset, xerr=value.spread, fmt=marker, markersize=5, capsize=0,
                     color=LIGHT[kind], alpha=faint, elinewidth=1.1,
                     markerfacecolor=LIGHT[kind] if filled else LIGHT["floor"],
-                    label=label if row == 0 else None,
+                    label=label,
                 )  # fmt: skip
-            axes.plot(
-                [search.chance] * 2, [row - 0.42, row + 0.42], color=LIGHT["chance"], linewidth=2, zorder=1,
-                label="chance" if row == 0 else None,
-            )  # fmt: skip
+            _stroke(axes, search.chance, row, "chance", "chance", 0.42, linewidth=2, zorder=1)
         _rows(axes, outcomes)
         axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
         axes.set_xlabel("mean best EP (lower is better)")
-    handles, labels = panels[0].get_legend_handles_labels()
-    wanted = (*_MARKS, "chance", "the paper, first generation", "the paper, last generation")
-    order = [labels.index(label) for label in wanted if label in labels]
-    figure.legend(
-        [handles[k] for k in order], [labels[k] for k in order], loc="outside upper center", ncols=3
-    )
+    legend(figure, 3, order=(*_MARKS, "chance", "the paper, first generation", "the paper, last generation"))
     return figure
 
 
@@ -155,10 +150,8 @@ def pairing(study: ReadingStudy) -> Drawing:
         test = outcome.pairing
         clear = test.p < SIGNIFICANT
         axes.barh(row, test.effect, height=0.55, **_BARS[clear])
-        axes.plot(
-            [test.level] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
-            label="one in twenty random matchings reaches this" if row == 0 else None,
-        )  # fmt: skip
+        words = "one in twenty random matchings reaches this"
+        _stroke(axes, test.level, row, words, linewidth=1.2, linestyle=":")
         axes.text(
             high + 0.04 * (high - low), row, f"p = {p_value(test.p)}", va="center", fontsize=8,
             color=LIGHT["ink"], fontweight="bold" if clear else "normal",
@@ -170,10 +163,8 @@ def pairing(study: ReadingStudy) -> Drawing:
         "residual of matched pairs, in standard deviations of the others\n"
         "(left of 0: a table does better with its own numbers)"
     )
-    handles, labels = axes.get_legend_handles_labels()
-    handles += [Patch(**_BARS[True]), Patch(**_BARS[False])]
-    labels += [f"p < {SIGNIFICANT}", "not significant"]
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    keys = {f"p < {SIGNIFICANT}": Patch(**_BARS[True]), "not significant": Patch(**_BARS[False])}
+    legend(figure, 3, more=keys)
     return figure
 
 
@@ -188,19 +179,14 @@ def appendix(study: ReadingStudy) -> Drawing:
     )
     for axes, (title, values) in zip(panels, columns, strict=True):
         for row, (value, noise) in enumerate(values):
-            axes.plot(
-                [noise] * 2, [row - 0.4, row + 0.4], color=LIGHT["ink"], linewidth=1.2, linestyle=":",
-                label="noise alone gives this" if row == 0 else None,
-            )  # fmt: skip
-            axes.plot(
-                value, row, "o", color=LIGHT["dsp"], markersize=7, zorder=3,
-                label="against the paper’s numbers" if row == 0 else None,
-            )  # fmt: skip
+            _stroke(axes, noise, row, "noise alone gives this", linewidth=1.2, linestyle=":")
+            words = "against the paper’s numbers"
+            axes.plot(value, row, "o", color=LIGHT["dsp"], markersize=7, zorder=3, label=words)
         _rows(axes, outcomes)
         axes.set_xlabel(title)
     panels[0].set_xlim(min(0.0, *(test.r for test in tests)) - 0.05, 1.02)
     panels[1].set_xlim(left=0)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    legend(figure, 2)
     return figure
 
 
@@ -222,7 +208,7 @@ def likelihood(study: ReadingStudy) -> Drawing:
         axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
         axes.set_xlabel("log-likelihood against uniform")
     if study.is_papers:
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center")
+        legend(figure, 1)
     return figure
 
 

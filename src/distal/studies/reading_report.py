@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from distal.base.significance import SIGNIFICANT
 from distal.model.maze import DEFAULT_MAZE, MAZES, maze_name
@@ -29,10 +29,6 @@ class ReadingReport(Report[ReadingStudy]):
     text: ClassVar[str] = "readings.md"
     data: ClassVar[str] = "study.json"
     figures: ClassVar[tuple[str, ...]] = FIGURES
-
-    def numbers(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
-        return self.outcome.to_dict()
 
     def summary(self) -> Sequence[Table | Text]:
         """Return a table for each test, in 100 columns."""

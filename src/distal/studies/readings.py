@@ -27,7 +27,6 @@ from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import GeneticAlgorithm
 from distal.studies import pace
-from distal.studies.experiments import evolution_episodes
 from distal.studies.reading_outcome import (
     EPISODES,
     PARTS,
@@ -40,7 +39,7 @@ from distal.studies.reading_outcome import (
 from distal.studies.reading_report import ReadingReport
 from distal.studies.reading_tests import pairs
 from distal.studies.reproduction import TRIALS
-from distal.studies.stages import Event, Stage, Stages
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Based, Scale
 from distal.tasks.mazes import MazeTask
 
@@ -89,7 +88,6 @@ class Readings(Based[ReadingStudy]):
     def _parts(self, variant: Variant) -> list[Stage]:
         """Return the stages of a variant, which people see as one."""
         size, rules, finals = self.size, len(published_rules()), len(variant.maze.finals)
-        evolution = evolution_episodes(size.runs, size.generations, variant.search.elites, finals)
         at_100 = rules * size.trials * finals * EPISODES
         episodes = {
             "published": at_100,
@@ -99,14 +97,15 @@ class Readings(Based[ReadingStudy]):
         }
         alone = "" if len(variant.own) == len(PARTS) else ": rules alone"
         alone = ": evolution alone" if variant.reading in SEARCH_READINGS else alone
-        cost = pace.cost(MazeTask(variant.maze), variant.settings)
-        return [
-            Stage(
-                f"{part}_{variant.name}", PARTS[part][0], episodes.get(part, evolution), PARTS[part][1],
-                runs=0 if part in episodes else size.runs, group=variant.label + alone, cost=cost,
-            )
-            for part in variant.own
-        ]  # fmt: skip
+        group, cost = variant.label + alone, pace.cost(MazeTask(variant.maze), variant.settings)
+        found = []
+        for part in variant.own:
+            (title, kind), name = PARTS[part], f"{part}_{variant.name}"
+            if part in episodes:
+                found.append(Stage(name, title, episodes[part], kind, group=group, cost=cost))
+            else:
+                found.append(evolution_stage(name, title, self.config(kind, variant), group=group))
+        return found
 
     def check_memory(self) -> None:
         """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""

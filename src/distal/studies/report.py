@@ -298,7 +298,7 @@ class Report(ABC, Generic[Outcome]):
         of: The class of the outcome.
         title: The title of the page.
         page: The file of the page; the Markdown, if there is no HTML.
-        text: The file of the same as Markdown.
+        text: The file of the same as Markdown; empty if the page is.
         data: The file of all numbers.
         figures: The names of all figures that there may be.
         kept: The names of all tables that have files of their own.
@@ -309,7 +309,7 @@ class Report(ABC, Generic[Outcome]):
     of: ClassVar[type]
     title: ClassVar[str]
     page: ClassVar[str]
-    text: ClassVar[str]
+    text: ClassVar[str] = ""
     data: ClassVar[str]
     figures: ClassVar[tuple[str, ...]] = ()
     kept: ClassVar[tuple[str, ...]] = ()
@@ -318,9 +318,11 @@ class Report(ABC, Generic[Outcome]):
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
 
-    @abstractmethod
     def numbers(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
+        outcome: Any = self.outcome
+        found: dict[str, Any] = outcome.to_dict()
+        return found
 
     @abstractmethod
     def summary(self) -> Sequence[Table | Text]:
@@ -339,7 +341,7 @@ class Report(ABC, Generic[Outcome]):
         """Return all files that may be written."""
         drawn = (f"figures/{name}.{kind}" for name in cls.figures for kind in ("svg", "png"))
         tables = (f"tables/{name}.{kind}" for name in cls.kept for kind in ("csv", "tex"))
-        return tuple(dict.fromkeys((cls.page, cls.data, cls.text, *cls.more, *drawn, *tables)))
+        return tuple(dict.fromkeys((cls.page, cls.data, cls.text or cls.page, *cls.more, *drawn, *tables)))
 
     def write(self, out: str | Path) -> Path:
         """Write all files into a folder; return the path of the page."""
@@ -356,8 +358,8 @@ class Report(ABC, Generic[Outcome]):
             for name, content in self.extras():
                 folder.write_text(name, content)
             folder.write_text(self.data, to_json(self.numbers()) + "\n")
-            folder.write_text(self.text, to_markdown(self.title, blocks))
-            if self.page != self.text:
+            folder.write_text(self.text or self.page, to_markdown(self.title, blocks))
+            if self.text:
                 folder.write_text(self.page, to_html(self.title, blocks))
             return folder.file(self.page)
 

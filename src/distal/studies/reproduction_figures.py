@@ -17,7 +17,7 @@ from distal.base.colours import LIGHT
 from distal.model.maze import START, WALL, maze_name, triple_t_maze
 from distal.search.config import REMEASURED
 from distal.studies.appendix import EPISODES, NARROW, Agreement
-from distal.studies.figures import blank, grid, legend, letter, line_and_band
+from distal.studies.figures import bars, blank, grid, legend, letter, line_and_band
 from distal.studies.intervals import Interval
 from distal.studies.report import Figure
 from distal.studies.reproduction import RESAMPLE, Reproduction, paper_results
@@ -35,14 +35,10 @@ NAMES = {
 }
 
 
-def chance_at_100(result: Reproduction, kinds: Sequence[str]) -> float:
-    """Return chance's mean best EP after 100 episodes, on the fresh trials of the winners of these kinds."""
-    values = [one.chance for kind in kinds for one in result.fresh[kind] if one.chance is not None]
-    return float(np.mean(values)) if values else float("nan")
-
-
-def _chance_line(axes: Axes, result: Reproduction, *kinds: str) -> None:
-    mean = chance_at_100(result, kinds)
+def _chance_line(axes: Axes, result: Reproduction, kind: str) -> None:
+    """Draw chance's mean best EP after 100 episodes, on the fresh trials of the winners."""
+    values = [one.chance for one in result.fresh[kind] if one.chance is not None]
+    mean = float(np.mean(values)) if values else float("nan")  # version 0.1 did not measure it
     axes.axhline(mean, color=LIGHT["chance"], linewidth=1.4, label="chance")
     axes.annotate(
         f"{mean:.1f}", (1, mean), xycoords=("axes fraction", "data"), xytext=(-2, 2),
@@ -59,9 +55,8 @@ def appendix(result: Reproduction) -> Drawing:
 
     def points(eps: NDArray[np.int32], agreement: Agreement, name: str, **style: Any) -> None:
         values = [Interval.mean(of_rule[:, -1]) for of_rule in eps]
-        ends = [[value.value - value.low for value in values], [value.high - value.value for value in values]]
         axes.errorbar(
-            paper, [value.value for value in values], yerr=ends, marker="o", linestyle="none",
+            paper, [value.value for value in values], yerr=bars(values), marker="o", linestyle="none",
             label=f"{name}: {agreement}", **style,
         )  # fmt: skip
 
@@ -81,7 +76,7 @@ def appendix(result: Reproduction) -> Drawing:
     axes.set_aspect("equal")
     axes.set_xlabel(f"fitness after {EPISODES:,} episodes: the paper")
     axes.set_ylabel(f"fitness after {found.episodes:,} episodes: here")
-    legend(figure, 2, first=": r ")
+    legend(figure, 2, order=(maze_name(result.maze), NARROW))
     return figure
 
 
@@ -106,7 +101,7 @@ def evolution(result: Reproduction) -> Drawing:
     _papers_range(panels[0, 0], result, *paper_results()["figures"]["y_range_evolution"])
     panels[0, 0].set_xlim(0, result.scale.generations)
     panels[0, 0].set_ylabel("best fitness (mean best EP)")
-    legend(figure, last=("chance", "perfect"))
+    legend(figure, order=("", "chance", "perfect"))
     return figure
 
 
@@ -153,7 +148,7 @@ def _label_histograms(figure: Drawing, panels: NDArray[Any], highest: int) -> No
         axes.set_xlabel("episodic performance (EP)")
     for axes in panels[:, 0]:
         axes.set_ylabel("trials")
-    legend(figure, last=("chance", "perfect"))
+    legend(figure, order=("", "chance", "perfect"))
 
 
 def distribution_100(result: Reproduction) -> Drawing:
@@ -176,10 +171,8 @@ def every_episode(result: Reproduction) -> Drawing:
     now.sharey(so_far)
     now.tick_params(labelleft=False)
     for kind, eps in result.episodes.items():
-        episodes = np.arange(1, eps.shape[1] + 1)
-        for axes, values in ((so_far, np.minimum.accumulate(eps, axis=1)), (now, eps)):
-            mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
-            line_and_band(axes, episodes, mean, error, kind, NAMES[kind])
+        _mean_line(so_far, np.minimum.accumulate(eps, axis=1), kind, NAMES[kind])
+        _mean_line(now, eps, kind, NAMES[kind])
         reached = (eps < result.settings.steps).mean(axis=0)
         tens = np.array_split(np.arange(len(reached)), 10)  # single episodes are too few to show a share
         share.plot(
@@ -196,8 +189,14 @@ def every_episode(result: Reproduction) -> Drawing:
     so_far.set_xlim(1, result.episodes["dsp"].shape[1])
     for axes in panels[0]:
         axes.set_xlabel("episode")
-    legend(figure, last=("chance", "perfect"))
+    legend(figure, order=("", "chance", "perfect"))
     return figure
+
+
+def _mean_line(axes: Axes, trials: NDArray[np.int32], kind: str, label: str, style: Any = "-") -> None:
+    """Draw the mean of trials (trials, episodes) with a band of one standard error."""
+    mean, error = trials.mean(axis=0), trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
+    line_and_band(axes, np.arange(1, len(mean) + 1), mean, error, kind, label, style)
 
 
 def _curves(axes: Axes, result: Reproduction, test: str, last: int, position: int) -> None:
@@ -207,17 +206,10 @@ def _curves(axes: Axes, result: Reproduction, test: str, last: int, position: in
     for k, line in enumerate(fitness):
         if k != best:
             axes.plot(episodes, line, color=LIGHT[test], alpha=0.55, linewidth=0.8)
-    axes.plot(
-        episodes,
-        result.best_curve("chance_hc" if test.startswith("hc") else "chance")[:, :last].mean(axis=0),
-        color=LIGHT["chance"],
-        linewidth=1.6,
-        zorder=2.5,
-        label="chance",
-    )
-    axes.plot(
-        episodes, fitness[best], color=LIGHT[test], linewidth=2.4, zorder=3, label=f"{NAMES[test]}: the best"
-    )
+    chance = result.best_curve("chance_hc" if test.startswith("hc") else "chance")[:, :last].mean(axis=0)
+    axes.plot(episodes, chance, color=LIGHT["chance"], linewidth=1.6, zorder=2.5, label="chance")
+    label = f"{NAMES[test]}: the best"
+    axes.plot(episodes, fitness[best], color=LIGHT[test], linewidth=2.4, zorder=3, label=label)
     _perfect(axes, result)
     axes.set_xlim(1, last)
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -244,7 +236,7 @@ def _tests(result: Reproduction, tests: Sequence[str]) -> Drawing:
         panels[1, column].set_xlabel("episode")
     for axes in panels[:, 0]:
         axes.set_ylabel("fitness (mean best EP)")
-    legend(figure, last=("chance", "perfect"))
+    legend(figure, order=("", "chance", "perfect"))
     return figure
 
 
@@ -276,13 +268,10 @@ def comparison(result: Reproduction) -> Drawing:
     """Compare the best of each, and chance, over all episodes."""
     figure, panels = grid(1, 1, height=3.6)
     axes = panels[0, 0]
-    episodes = np.arange(1, result.scale.episodes + 1)
     for test, name in NAMES.items():
         trials = result.best_curve(test)
-        mean = trials.mean(axis=0)
-        error = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
         style = (0, (4, 1.2)) if test.endswith("resampled") else "-"
-        line_and_band(axes, episodes, mean, error, test, f"{name}: {mean[-1]:.1f} at the end", style)
+        _mean_line(axes, trials, test, f"{name}: {trials[:, -1].mean():.1f} at the end", style)
     _perfect(axes, result)
     axes.set_xlim(1, result.scale.episodes)
     axes.xaxis.set_major_formatter("{x:,.0f}")

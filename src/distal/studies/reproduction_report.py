@@ -131,7 +131,6 @@ class ReproductionReport(Report[Reproduction]):
         return [
             Table("", "The paper’s numbers and ours", "", columns, rows, grouped=True),
             Text("–: the paper reports no such number. Rows without a verdict are not counted."),
-            Text(str(self.outcome.appendix)),
             Text(agreement(self.lines)),
         ]
 
@@ -192,19 +191,17 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
     entries = []
     for number, k in enumerate(result.ranking("dsp"), start=1):
         rule, winner = result.dsp_rules[k], result.evolved["dsp"].winners[k]
-        entries.append(
-            {
-                "id": number,
-                "run": winner.run,
-                **{name: getattr(rule, name) for name in NUMBERS},
-                "delta_w": list(rule.delta_w),
-                "fitness_100_episodes_selected": winner.selected,
-                "fitness_100_episodes_remeasured": winner.remeasured,
-                "chance_100_episodes": winner.fresh.chance,
-                f"chance_{result.scale.episodes}_episodes": float(result.fitness("chance")[k, -1]),
-                f"fitness_{result.scale.episodes}_episodes": float(result.fitness("dsp")[k, -1]),
-            }
-        )
+        entries.append({
+            "id": number,
+            "run": winner.run,
+            **{name: getattr(rule, name) for name in NUMBERS},
+            "delta_w": list(rule.delta_w),
+            "fitness_100_episodes_selected": winner.selected,
+            "fitness_100_episodes_remeasured": winner.remeasured,
+            "chance_100_episodes": winner.fresh.chance,
+            f"chance_{result.scale.episodes}_episodes": float(result.fitness("chance")[k, -1]),
+            f"fitness_{result.scale.episodes}_episodes": float(result.fitness("dsp")[k, -1]),
+        })  # fmt: skip
     source = f"distal {__version__}, distal reproduce --scale {result.scale.name} --seed {result.seed}"
     return {"source": source, "rules": entries}
 
@@ -216,15 +213,8 @@ def _summary_table(lines: list[Line]) -> Table:
     """Return the paper's numbers beside ours."""
     columns = ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note")
     tones = {"agrees": "good", **dict.fromkeys(("differs", "ours lower", "ours higher"), "bad")}
-    return Table(
-        "summary",
-        "The paper’s numbers beside ours",
-        _HOW,
-        columns,
-        list(map(_cells, lines)),
-        grouped=True,
-        tones=tones,
-    )
+    rows = list(map(_cells, lines))
+    return Table("summary", "The paper’s numbers beside ours", _HOW, columns, rows, grouped=True, tones=tones)
 
 
 def _appendix_table(result: Reproduction, lines: list[Line]) -> Table:
@@ -267,12 +257,8 @@ def _learners_table(result: Reproduction, kind: str) -> Table:
             cells += ["–"] * 4
         else:
             chance = f"{fresh.chance:.2f} ± {fresh.chance_standard_error:.2f}"
-            cells += [
-                chance,
-                "yes" if fresh.beats_chance else "no",
-                f"{fresh.p:.2g}",
-                f"{fresh.superiority:.2f}",
-            ]
+            beats = "yes" if fresh.beats_chance else "no"
+            cells += [chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}"]
         rows.append([*cells, *(f"{getattr(learner, one):.4f}" for one in numbers)])
     caption = (
         f"The best first. fitness: after {result.scale.episodes:,} episodes. "
@@ -280,15 +266,9 @@ def _learners_table(result: Reproduction, kind: str) -> Table:
         + f"re-measured at 100: on about {REMEASURED} fresh trials of 100 episodes. chance: on the same trials. "
         "p: paired t-test. P(better): the share of trials that are better than chance's, ties half. ±: standard error."
     )
-    measured = [
-        *["selected at 100"] * evolved,
-        "re-measured at 100",
-        "chance",
-        "beats chance",
-        "p",
-        "P(better)",
-    ]
-    return Table(name, title, caption, (word, "from", "fitness", *measured, *numbers), rows)
+    measured = ("re-measured at 100", "chance", "beats chance", "p", "P(better)")
+    columns = (word, "from", "fitness", *["selected at 100"] * evolved, *measured, *numbers)
+    return Table(name, title, caption, columns, rows)
 
 
 def _discrete_table(result: Reproduction) -> Table:

@@ -33,6 +33,7 @@ from distal.search.evolve import resume, start
 from distal.search.recorder import Step
 from distal.search.results import Evolved
 from distal.search.run_folder import damaged, read_run, run_files
+from distal.studies import pace
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task
 
@@ -87,6 +88,12 @@ class Stage:
         if not self.runs:
             return (self.curves,)
         return tuple(f"{self.folder}/{name}" for name in (MANIFEST, *run_files(self.runs)))
+
+
+def evolution_stage(name: str, title: str, config: Config, **more: Any) -> Stage:
+    """Return the stage of an evolution."""
+    episodes, cost = config.runs * config.spent(config.generations), pace.cost(config.task, config.settings)
+    return Stage(name, title, episodes, config.learner, config.runs, cost=cost, **more)
 
 
 @dataclass(frozen=True)

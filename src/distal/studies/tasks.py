@@ -24,7 +24,6 @@ from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
 from distal.model.settings import Settings
 from distal.search.config import Config
-from distal.search.genetic import GeneticAlgorithm
 from distal.studies import pace
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend
 from distal.studies.intervals import Curve, Gap, Measured
@@ -43,7 +42,7 @@ from distal.studies.report import (
     share,
     verdict,
 )
-from distal.studies.stages import Event, Stage, Stages
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Scale, Scaled
 from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
@@ -246,13 +245,8 @@ class TasksReport(Report[TaskStudy]):
     of: ClassVar[type] = TaskStudy
     title: ClassVar[str] = "Does it learn there?"
     page: ClassVar[str] = "tasks.md"
-    text: ClassVar[str] = "tasks.md"
     data: ClassVar[str] = "tasks.json"
     figures: ClassVar[tuple[str, ...]] = ("tasks",)
-
-    def numbers(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
-        return self.outcome.to_dict()
 
     def summary(self) -> Sequence[Table | Text]:
         """Return what is shown of the rule evolved for each task, after every number of episodes."""
@@ -411,23 +405,31 @@ class _Planned:
         """Return how many trials each goal has, so that there are at least so many."""
         return -(-trials // len(self.task.goals))
 
+    def config(self, kind: str, seed: int) -> Config:
+        """Return the evolution of a kind of learner."""
+        budget = self.budget
+        return Config(
+            kind, budget.runs, budget.generations, self.per_goal(budget.trials), budget.episodes, seed,
+            settings=self.settings, task=self.task, fresh=budget.fresh,
+        )  # fmt: skip
+
     @property
     def stages(self) -> list[Stage]:
         """The stages, with the episodes that each will run."""
-        budget, goals, name = self.budget, len(self.task.goals), self.world.name
-        each = self.per_goal(budget.trials) * goals * budget.episodes
-        search = budget.runs * (budget.generations + 1) * GeneticAlgorithm.population * each
-        test = self.per_goal(budget.tested) * goals * budget.long
-        stage = partial(
-            Stage, group=self.world.title, cost=pace.cost(self.task, self.settings), engine=self.engine
-        )
+        name = self.world.name
+        alike: dict[str, Any] = {"group": self.world.title, "engine": self.engine}
+        test = self.per_goal(self.budget.tested) * len(self.task.goals) * self.budget.long
+        cost = pace.cost(self.task, self.settings)
         found = [
-            stage(f"evolve_{kind}_{name}", f"evolve {words}", search, kind, budget.runs)
+            evolution_stage(f"evolve_{kind}_{name}", f"evolve {words}", self.config(kind, 0), **alike)
             for kind, words in (("dsp", "rules"), ("hc", "hill climbing"))
         ]
         for which, one in LEARNERS.items():
-            found.append(stage(f"test_{which}_{name}", f"test {one.words}", test, one.kind))
-            found.append(stage(f"chance_{which}_{name}", "chance beside it", test, "chance"))
+            for stage, title, kind in (
+                ("test", f"test {one.words}", one.kind),
+                ("chance", "chance beside it", "chance"),
+            ):
+                found.append(Stage(f"{stage}_{which}_{name}", title, test, kind, cost=cost, **alike))
         return found
 
 
@@ -512,11 +514,7 @@ class Tasks(Scaled[TaskStudy]):
         """Return who is tested: the best of the winners, by re-measured fitness, and those of the maze."""
         found: dict[str, tuple[Learner, int | None, float | None]] = {}
         for name, kind in ((RULE, "dsp"), (CLIMBER, "hc")):
-            config = Config(
-                kind, one.budget.runs, one.budget.generations, one.per_goal(one.budget.trials),
-                one.budget.episodes, self.seed, settings=one.settings, task=one.task, fresh=one.budget.fresh,
-            )  # fmt: skip
-            winners = stages.evolve(f"evolve_{kind}_{one.world.name}", config).winners
+            winners = stages.evolve(f"evolve_{kind}_{one.world.name}", one.config(kind, self.seed)).winners
             best = min(winners, key=lambda winner: winner.remeasured)
             found[name] = best.learner, best.run, best.remeasured
         return {

@@ -44,7 +44,7 @@ def task_of(
 
     Args:
         given: a Maze, a Table, a task, a Gymnasium environment, a function that makes one, the
-            id of one, or the path of a table that was saved (*.npz).
+            id of one, or the path of a table that was saved (`.npz`).
         args: arguments for the function, or for `gymnasium.make`.
         encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
             name, "module:function".

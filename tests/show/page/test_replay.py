@@ -50,7 +50,7 @@ def cases() -> list[tuple[Watched, Trials]]:
         chosen.append((learner, RING, Settings(hidden=7, steps=25, neurons=neurons), None, switch))
     draw = random.Random(2019)  # noqa: S311
     for _ in range(40):
-        readings = {name: draw.choice(list(values)) for name, values in READINGS.items()}
+        readings: dict[str, Any] = {name: draw.choice(list(values)) for name, values in READINGS.items()}
         neurons = draw.choice(list(NEURONS))
         settings = Settings(draw.randint(1, 24), draw.randint(1, 130), **readings, neurons=neurons)
         a, b, c, d = (draw.random() for _ in range(4))

@@ -1,0 +1,189 @@
+"""What holds for every study: its stages, its progress, its folder, its files, its command, its document."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from distal import InputError
+from distal.base.colours import DARK, LIGHT
+from distal.cli import main
+from distal.engines import Batch
+from distal.evaluation.trials import batch_of
+from distal.model.maze import triple_t_maze
+from distal.model.settings import Settings
+from distal.studies import figures, stages
+from distal.studies.registry import STUDIES as REGISTERED
+from distal.studies.report import Figure, to_markdown
+from distal.studies.stages import Event, outline
+from distal.studies.study import Based, Study
+from tests.studies.conftest import PICTURE, SEED, STUDIES, Finished
+
+pytest.importorskip("matplotlib", reason="figures need matplotlib")
+
+DOCS = Path(__file__).parents[2] / "docs"
+pytestmark = pytest.mark.usefixtures("rough")
+each = pytest.mark.parametrize("name", STUDIES)
+each_read = pytest.mark.parametrize("name", ["readings", "tasks", "beyond"])  # from its file of numbers
+
+
+def asked(study: type[Study[Any]]) -> Study[Any]:
+    given: dict[str, Any] = (
+        {"settings": Settings(), "maze": triple_t_maze()} if issubclass(study, Based) else {}
+    )
+    return study(**given)
+
+
+def numbers(outcome: Any) -> dict[str, Any]:
+    """Return all numbers but the times."""
+    return {name: value for name, value in outcome.to_dict().items() if name != "seconds"}
+
+
+@pytest.mark.parametrize("study", REGISTERED, ids=lambda study: study.name)
+def test_every_stage_has_a_name_of_its_own(study: type[Study[Any]]) -> None:
+    names = [stage.name for stage in asked(study).plan]
+    assert len(names) == len(set(names)) >= 4
+
+
+@each
+def test_progress_tells_of_every_part_from_nothing_to_all(name: str, finished: Finished) -> None:
+    finished(name)
+    told = STUDIES[name].told
+    with pytest.MonkeyPatch.context() as patch:
+        STUDIES[name].shrink(patch)
+        planned = outline(asked(STUDIES[name].study).plan)
+        if name != "readings":  # where a maze without a name is tried, one more is
+            assert set(told) == {shown.name for shown in planned}
+    for done in told.values():
+        assert done[0] == 0
+        assert done == sorted(done)
+        assert done[-1] == 1
+
+
+@each_read
+@pytest.mark.usefixtures("at_tiny_scale")
+def test_a_study_is_read_back_as_it_was_written(name: str, finished: Finished) -> None:
+    (outcome, folder), report = finished(name), STUDIES[name].study.report_class
+    data = json.loads((folder / report.data).read_text())
+    read: Any = report.of
+    again = read.from_dict(data)
+    assert again.to_dict() == data
+    assert again.outcomes == outcome.outcomes
+    page = to_markdown(report.title, report(again).blocks())
+    assert page == (folder / (report.text or report.page)).read_text(encoding="utf-8")
+    (parts,) = (part for part in ("variants", "tasks", "questions") if part in data)
+    entries = data[parts]
+    wrong: Any
+    for wrong in (entries[1:], entries[::-1], [{}] * len(entries), "none"):
+        with pytest.raises(InputError, match=read.HOLDS):
+            read.from_dict({**data, parts: wrong})
+    with pytest.raises(InputError, match=f"not a {read.HOLDS}"):
+        read.from_dict({"format": "distal-results"})
+
+
+@each
+def test_figures_have_colours_that_dark_ground_knows(name: str, finished: Finished) -> None:
+    outcome, folder = finished(name)
+    drawn = [one for one in STUDIES[name].study.report_class(outcome).blocks() if isinstance(one, Figure)]
+    assert drawn
+    roles = {colour: role for role, colour in LIGHT.items()}
+    for figure in drawn:
+        svg = (folder / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8")
+        style, drawing = svg.split("</style>", 1)
+        used = set(re.findall(r"(fill|stroke): (#\w+)", drawing))
+        assert used
+        for part, colour in used:
+            assert f'[style*="{part}: {colour}"] {{ {part}: {DARK[roles[colour]]} !important; }}' in style
+        assert "<image" not in drawing  # pixels have one colour for good
+        assert not re.findall(r"(?:fill|stroke): #", figures.themed(drawing))
+        assert (folder / "figures" / f"{figure.name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@each_read
+@pytest.mark.usefixtures("at_tiny_scale")
+def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
+    name: str, finished: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, whole = finished(name)
+    _, part = list(STUDIES[name].told)[:2]
+
+    def stop(event: Event) -> None:
+        if event.stage.name == part and event.done > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        STUDIES[name].run(seed=SEED, out=tmp_path, progress=stop)
+    kept = {path.name for path in tmp_path.glob("*.npz")}
+    assert kept
+    assert kept < {path.name for path in whole.glob("*.npz")}
+    assert numbers(STUDIES[name].run(seed=SEED, out=tmp_path)) == numbers(outcome)
+    run: list[Batch] = []
+
+    def counted(*given: Any, **options: Any) -> Batch:
+        run.append(batch_of(*given, **options))
+        return run[-1]
+
+    monkeypatch.setattr(stages, "batch_of", counted)
+    first, *_, last = sorted(tmp_path.glob("*.npz"))
+    first.unlink()
+    last.write_bytes(b"damaged")
+    assert numbers(STUDIES[name].run(seed=SEED, out=tmp_path)) == numbers(outcome)
+    assert len(run) == 2
+    with pytest.raises(InputError, match=r"with other options \(seed 3\)"):
+        STUDIES[name].run(seed=SEED + 1, out=tmp_path)
+
+
+@each_read
+@pytest.mark.usefixtures("at_tiny_scale", "undrawn")
+def test_the_command_prints_the_summary_and_writes_the_report(
+    name: str,
+    finished: Finished,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (outcome, folder), report = finished(name), STUDIES[name].study.report_class
+    monkeypatch.chdir(tmp_path)
+    Path("maze.txt").write_text(PICTURE)
+    shutil.copytree(folder, "out")  # all is stored: the command reads it
+    Path("out", report.page).unlink()
+    options = [name, *STUDIES[name].options, "--seed", str(SEED), "--out", "out"]
+    assert main(options) == 0
+    captured = capsys.readouterr()
+    assert Path("out", report.page).exists()
+    assert f"out/{report.page}" in captured.out
+    assert max(map(len, captured.out.splitlines())) <= 100
+    printed = " ".join(captured.out.split())
+    for block in report(outcome).summary():
+        assert getattr(block, "title", "") in printed
+    for shown in STUDIES[name].told:
+        assert shown.split(":")[0] in captured.err or name == "beyond"
+    assert "together, if nothing is stored yet" in captured.err
+    assert main([*options, "--json"]) == 0
+    kept = json.loads(Path("out", report.data).read_text())
+    assert json.loads(capsys.readouterr().out) == kept
+    assert {**kept, "seconds": 0} == {**numbers(outcome), "seconds": 0}
+    assert main([*options, "--seed", "4"]) == 2
+    assert "other options" in capsys.readouterr().err
+
+
+@each_read
+@pytest.mark.usefixtures("exact")
+def test_the_document_is_what_the_kept_numbers_say(name: str) -> None:
+    report: Any = STUDIES[name].study.report_class
+    kept = [
+        report.of.from_dict(json.loads(path.read_text("utf-8")))
+        for path in sorted(DOCS.glob(f"{name}*.json"))
+    ]
+    shown = report(*kept)
+    page = (DOCS / f"{name}-tables.md").read_text(encoding="utf-8")
+    assert to_markdown(report.title, shown.blocks()) == page
+    for block in shown.blocks():
+        if isinstance(block, Figure):
+            svg = (DOCS / "figures" / f"{block.name}.svg").read_text(encoding="utf-8")
+            assert svg == figures.standalone(block.drawn[0])

@@ -1,0 +1,73 @@
+"""The wheel: installed by itself, it does what the repository does, from any folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import distal
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install -e '.[dev]'")
+    folder = tmp_path_factory.mktemp("wheel")
+    build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel into a fresh environment, beside the packages that it needs; return its bin folder.
+
+    They are found where this Python has them, so that nothing is fetched.
+    """
+    folder = tmp_path_factory.mktemp("fresh")
+    venv.create(folder, with_pip=True, symlinks=True)
+    pip = (folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-index")
+    subprocess.run([*pip, "--disable-pip-version-check", wheel], check=True)
+    (packages,) = folder.glob("lib/*/site-packages")
+    (packages / "needed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return folder / "bin"
+
+
+def run(folder: Path, *words: str | Path) -> str:
+    """Return what a command prints that knows nothing of this process's Python."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(words, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_holds_every_file_of_the_package_and_no_other(wheel: Path) -> None:
+    src = ROOT / "src"
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    files = {path.relative_to(src).as_posix() for path in (src / "distal").rglob("*") if path.is_file()}
+    assert packed == {name for name in files if "__pycache__" not in name}
+
+
+def test_its_command_runs_from_another_folder(installed: Path, tmp_path: Path) -> None:
+    here = run(tmp_path, installed / "python", "-c", "import distal; print(distal.__file__)")
+    assert Path(here.strip()).is_relative_to(installed.parent)
+    printed = run(tmp_path, installed / "distal", "learn", "evolved:1", "--trials", "1", "--json")
+    assert f'"version": "{distal.__version__}"' in printed
+    assert printed == run(
+        tmp_path, installed / "python", "-m", "distal", "learn", "evolved:1", "--trials", "1", "--json"
+    )
+
+
+def test_its_pages_and_mazes_are_there(installed: Path, tmp_path: Path) -> None:
+    run(tmp_path, installed / "distal", "watch", "evolved:1", "--maze", "narrow-t", "--episodes", "2")
+    assert "<html" in (tmp_path / "watch.html").read_text(encoding="utf-8")
