@@ -58,6 +58,7 @@ from distal.show.scenes import Scene, scenes
 from distal.studies.appendix import Appendix
 from distal.studies.reproduction import Reproduction
 from distal.studies.study import Scale
+from distal.tasks import registry as task_registry
 from distal.tasks.environment import REWARDS, MazeEnv, MazeVectorEnv
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask
@@ -478,6 +479,22 @@ def unregistering(kind: Any) -> None:
         learners.KINDS.pop("sleeper", None)
 
 
+def task_word(value: object) -> str:
+    """Take words of letters, digits, hyphens and underscores."""
+    return right_if(isinstance(value, str) and len(value) <= 50 and value.replace("-", "_").isidentifier())
+
+
+def registering_task(word: Any) -> None:
+    """Register a task, and forget it again."""
+    task_registry.register(word)(corridor_task)
+    task_registry.unregister(word)
+
+
+def corridor_task() -> MazeTask:
+    """Return a task."""
+    return TASK
+
+
 def search() -> GeneticSearch:
     """Return a search before its first generation."""
     return distal.GeneticAlgorithm(population=3, elite_count=1).begin(2, 1, 0)
@@ -856,6 +873,7 @@ def experiments() -> list[Door]:
         only("distal.search.cma.CMASearch.restore", lambda **state: asked_cma().restore(state),
              **fields_of(told(asked_cma()).state(), generation=whole(0, 2**32 - 1))),
         door("distal.search.registry.register", kind=row(distal.CMA, never)),
+        door("distal.tasks.registry.register", registering_task, word=row("a-task", task_word)),
         door("distal.search.results.Fresh.of",
              **{name: row(np.array([1, 2, 4]), some(np.ndarray)) for name in ("own", "chance")}),
         slow("distal.reproduce", rules=row("evolved", words("evolved", "published"))),

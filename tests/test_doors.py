@@ -177,6 +177,7 @@ BAD: dict[str, list[str]] = {
     "--finalists": NO_WHOLE, "R": ["0", *NO_WHOLE],
     "E": ["0", *NO_WHOLE], "W": ["0", "3", "6", *NO_WHOLE], "MAZE": [*NO_INPUT, "narrow", "Narrow-t"],
     "N": ["0", *NO_WHOLE], "ID": ["", "x", "x:y", "\0", "a" * 4_000, "missing.npz"],
+    "MODULE": ["", "-", "x y", "nowhere.py", "no.where", "\0", "a" * 4_000],
     "NAME=VALUE": ["", "x", "=", "=1", "1=1", "a b=1", "nosuch=1"],
     "MODULE:CLASS": [*NO_WORD, "x:", "nosuch:X", "json:nosuch", "json:__name__"],
     "bins:N": [*NO_WORD, "bins", "bins:1", "bins:x", "binary"],

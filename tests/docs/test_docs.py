@@ -20,10 +20,11 @@ import pytest
 from PIL import Image
 
 import distal
-from distal import learners
+from distal import learners, networks
 from distal.cli import main
 from distal.search import registry
 from distal.tasks.pixels import SCALE
+from distal.tasks.registry import TASKS
 from tests import fuzz
 
 ROOT = Path(__file__).parents[2]
@@ -121,10 +122,13 @@ def squeezed(text: str) -> list[str]:
 
 @pytest.fixture
 def forgetful() -> Iterator[None]:
-    """Forget the learners and searches that an example registers."""
-    known: tuple[dict[str, Any], ...] = (learners.KINDS, learners.DEFAULTS, registry.ALGORITHMS)
+    """Forget the learners, networks, searches and tasks that an example registers."""
+    known: tuple[dict[str, Any], ...] = (learners.KINDS, learners.DEFAULTS, registry.ALGORITHMS, TASKS)
     before = [dict(one) for one in known]
+    networks_before = set(networks.NETWORKS)
     yield
+    for word in set(networks.NETWORKS) - networks_before:
+        networks.unregister(word)
     for one, entries in zip(known, before, strict=True):
         one.clear()
         one.update(entries)
@@ -241,9 +245,8 @@ def test_the_page_on_tasks_films_an_agent_where_moviepy_is_installed(
 
 def test_the_lines_that_a_part_of_ones_own_needs_are_counted_right() -> None:
     text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-    parts = [body for language, body in BLOCK.findall(text) if language == "python"][
-        ::2
-    ]  # then comes its use
+    blocks = [body for language, body in BLOCK.findall(text) if language == "python"]
+    parts = blocks[:8:2]  # after each comes its use
     counts = [
         sum(bool(line.strip()) and not line.startswith(("from ", "import ")) for line in body.splitlines())
         for body in parts

@@ -47,7 +47,7 @@ EVOLVE = ["evolve", "--runs", "2", "--generations", "8", "--trials", "4", "--epi
 
 def some_batch(n: int = 6, kind: str = "dsp", **options: Any) -> Batch:
     settings = Settings(steps=9, hidden=5)
-    return trials_of(random_learners(kind, 1, n), settings, 8, task=MazeTask(T), **options)
+    return trials_of(tuple(random_learners(kind, 1, n)), settings, 8, task=MazeTask(T), **options)
 
 
 class Reordering(Executor):
@@ -173,7 +173,7 @@ def test_a_task_that_fails_is_named_with_its_seeds(monkeypatch: pytest.MonkeyPat
 
 def test_a_worker_with_another_version_refuses_and_names_both() -> None:
     with pytest.raises(spread.WrongVersion, match=rf"a worker has Distal {distal.__version__}, this is 9\.9"):
-        run_block(some_batch(), "cpu", False, False, "9.9")
+        run_block(None, some_batch(), "cpu", False, False, "9.9")
 
 
 def test_what_is_no_executor_is_refused() -> None:

@@ -151,7 +151,9 @@ def test_a_new_learner_evolves_on_disk_and_resumes_to_the_same_bytes(tmp_path: P
 def test_a_folder_of_a_kind_that_is_not_registered_is_refused_by_its_word(tmp_path: Path) -> None:
     distal.evolve("jumps", generations=0, engine="reference", out=tmp_path / "runs", **EVOLUTION)
     learners.unregister("jumps")
-    with pytest.raises(InputError, match="learner is 'jumps', expected one of dsp, hc"):
+    with pytest.raises(
+        InputError, match=f"learner kind 'jumps' is not known here; it came from module {__name__}"
+    ):
         distal.resume(tmp_path / "runs", engine="reference")
     learners.register(Jumps)
 
@@ -166,7 +168,7 @@ def test_a_new_learner_has_its_word_its_numbers_and_its_file_on_the_command_line
     assert main(["learn", "jumps", "--jump", "0.7", *small, "--json"]) == 0
     numbers = {"jump": 0.7, "alpha_h": 0.2, "alpha_o": 0.2}
     said = json.loads(capsys.readouterr().out)
-    assert said["parameters"] == {"format": "test-jumps", "version": 1, **numbers}
+    assert said["parameters"] == {"format": "test-jumps", "version": 1, "module": __name__, **numbers}
 
     out = str(tmp_path / "runs")
     options = ["--runs", "1", "--generations", "1", "--population", "3", "--elite-count", "1"]
@@ -286,7 +288,7 @@ def test_a_stranger_is_refused_by_name_everywhere(tmp_path: Path) -> None:
             with pytest.raises(InputError, match=type(stranger).__name__):
                 call()
     JUMPS.save(tmp_path / "jumps.json")
-    expected = "format is 'test-jumps', expected one of distal-rule, distal-climber, distal-chance"
+    expected = f"learner format 'test-jumps' is not known here; it came from module {__name__}"
     with pytest.raises(InputError, match=expected):
         distal.find_learner(tmp_path / "jumps.json")
 

@@ -202,7 +202,9 @@ def test_runs_on_disk_and_commands_know_the_network(
     assert main(["learn", "evolved:1", *small, "--engine", "cpu"]) == 2
     assert "engine cpu has no code for network 'feedforward'" in capsys.readouterr().err
     networks.unregister("feedforward")
-    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; a network of"):
+    with pytest.raises(
+        InputError, match=f"network 'feedforward' is not known here; it came from module {__name__}"
+    ):
         distal.resume("runs", generations=3)
     networks.register(FeedForward)
 

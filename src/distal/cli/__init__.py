@@ -15,7 +15,7 @@ from pathlib import Path
 
 from distal._version import __version__
 from distal.base import interrupts
-from distal.cli.parser import Parser
+from distal.cli.parser import Parser, add_import, named_imports
 
 # The commands in the order of the help: the module that adds each one, and a line about it. Only the
 # module of the command that runs is imported.
@@ -51,12 +51,18 @@ def make_parser(chosen: str | None = None) -> Parser:
         epilog="distal COMMAND --help explains a command.",
     )
     parser.add_argument("--version", action="version", version=f"distal {__version__}")
+    add_import(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
     for name, (module, about) in COMMANDS.items():
         if name in commands.choices:
             continue  # added by the command before it
         if chosen is None or module == COMMANDS.get(chosen, ("", ""))[0]:
-            import_module(f"distal.cli.{module}").add(commands)
+            home = import_module(f"distal.cli.{module}")
+            if chosen is not None:
+                from distal.base import plugins  # noqa: PLC0415 - most of what it imports is imported by now
+
+                plugins.load_installed()  # those of the rooms that the command has imported
+            home.add(commands)
         else:
             commands.add_parser(name, help=about)
     return parser
@@ -93,7 +99,13 @@ def _open_streams() -> None:
 def _run(arguments: list[str]) -> int:
     """Parse, run the command, and turn what goes wrong into one line and an exit code."""
     try:
-        parser = make_parser(next((word for word in arguments if not word.startswith("-")), ""))
+        modules, others = named_imports(arguments)
+        if modules:
+            from distal.base.plugins import import_named  # noqa: PLC0415 - few commands need it
+
+            for module in modules:  # before the parser is made: what they register is in the help
+                import_named(module)
+        parser = make_parser(next((word for word in others if not word.startswith("-")), ""))
         args = parser.parse_args(arguments)
         if args.command is None:
             parser.print_help()

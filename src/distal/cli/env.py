@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
         "Show what a network senses and does in a Gymnasium environment, whether the environment is a table, "
         "which all engines run at full speed, and what chance scores: random weights in every episode.",
     )
-    command.add_argument("env", metavar="ID", help="a Gymnasium environment, or a table saved as FILE.npz")
+    command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))
     command.add_argument("--save", metavar="FILE", help="write the table to a file that --env takes (.npz)")
     command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes by chance (100)")

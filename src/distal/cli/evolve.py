@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import shlex
+import inspect
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, number, whole
-from distal.cli.runs import SINCE, search_used, winners_table
+from distal.cli.parser import Commands, Parser, add_command, number, whole
+from distal.cli.runs import SINCE, resume_command, search_used, winners_table
 from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable
 from distal.evaluation.measures import BEST, MEASURES
@@ -30,31 +30,41 @@ from distal.search.registry import ALGORITHMS, algorithm, options_of, wrapped
 from distal.search.results import Evolved
 from distal.search.run_folder import check_new, read_run
 
-_SEARCH = tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
 _NUMBERS = (
     "learner", "runs", "generations", "budget", "finalists", "trials", "episodes", "fresh", "seed", "fitness",
 )  # fmt: skip
+_SEARCHES = {"ga": "the paper's genetic algorithm", "cma": "CMA-ES with margin, needs the extra cma"}
+_READ: dict[type, tuple[Any, str]] = {int: (whole, "N"), float: (number, "X")}  # by the type of a default
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 _SETTINGS = tuple(Settings.__dataclass_fields__)
-# The options that decide the result of an evolution, and so cannot change when it is resumed.
-_DECIDING = (
-    *_NUMBERS, "search", *_SEARCH, *WRAPPING, "begin_with", *_TASK, "switch", "switch_to", *_SETTINGS,
-)  # fmt: skip
+
+
+def _of_searches() -> tuple[str, ...]:
+    """Return the names of the options of all searches."""
+    return tuple(dict.fromkeys(name for kind in ALGORITHMS.values() for name in options_of(kind)))
+
+
+def _deciding() -> tuple[str, ...]:
+    """Return the options that decide the result of an evolution, and so cannot change when it is resumed."""
+    return (
+        *_NUMBERS, "search", *_of_searches(), *WRAPPING, "begin_with", *_TASK, "switch", "switch_to",
+        *_SETTINGS,
+    )  # fmt: skip
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     command = add_command(commands, "evolve", run, "evolve rules, or the parameters of hill climbing")
     own = {"dsp": "rules", "hc": "parameters of hill climbing"}
-    words = (f"{word}: {own.get(word, kind.label)}" for word, kind in KINDS.items() if kind.genes)
-    command.add_argument("--learner", metavar="WORD", help=f"{'; '.join(words)} (dsp)")
+    kinds = {word: own.get(word, kind.label) for word, kind in KINDS.items() if kind.genes}
+    command.add_argument("--learner", metavar="WORD", help=options.explained(kinds, "dsp"))
     command.add_argument("--out", metavar="DIR", help="folder to keep the runs in; needed unless --resume")
     command.add_argument("--resume", metavar="DIR", help="continue the runs in a folder")
-    command.add_argument(
-        "--search",
-        metavar="WORD",
-        help="ga: the paper's genetic algorithm; cma: CMA-ES with margin, needs the extra cma (ga)",
-    )
+    searches = {
+        name: _SEARCHES.get(name, (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip("."))
+        for name, kind in ALGORITHMS.items()
+    }
+    command.add_argument("--search", metavar="WORD", help=options.explained(searches, UNNAMED))
     options.add_force(command)
     for name, text in (
         ("runs", "independent runs (15)"),
@@ -97,6 +107,18 @@ def add(commands: Commands) -> None:
     options.add_task(command)
     options.add_settings(command, environments=True)
     options.add_engine(command)
+    _add_others(command)
+
+
+def _add_others(command: Parser) -> None:
+    """Add the options of searches that were registered, where no option of ours has the name."""
+    for name, kind in ALGORITHMS.items():
+        for option, parameter in inspect.signature(kind).parameters.items():
+            word = f"--{option.replace('_', '-')}"
+            if word not in command._option_string_actions:
+                read, metavar = _READ.get(type(parameter.default), (str, "WORD"))
+                text = f"{name}: an option of this search ({parameter.default})".replace("%", "%%")
+                command.add_argument(word, dest=option, type=read, metavar=metavar, help=text)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -106,7 +128,7 @@ def run(args: argparse.Namespace) -> None:
     if config is None:
         _refuse_with_resume(args)
         read_run(out)
-    hint = f"continue with: distal evolve --resume {shlex.quote(f'./{out}' if out.startswith('-') else out)}"
+    hint = f"continue with: {resume_command(f'./{out}' if out.startswith('-') else out)}"
     with (
         resumable(hint, Path(out) / "config.json"),
         options.runner_of(args, at_once=True) as runner,
@@ -127,7 +149,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _refuse_with_resume(args: argparse.Namespace) -> None:
     """Refuse the options that decide a result, where one is only continued."""
-    for name in (*_DECIDING, "out", "force"):
+    for name in (*_deciding(), "out", "force"):
         if getattr(args, name) not in (None, False) and name not in ("generations", "budget"):
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} cannot be given with --resume; only --generations and --budget can")
@@ -140,12 +162,14 @@ def _configured(args: argparse.Namespace) -> Config:
     folder("--out", args.out)
     if args.exchange is not None and args.islands in (None, 1):
         raise InputError("--exchange is for several islands; give --islands as well, or leave it out")
-    given = {name: getattr(args, name) for name in _DECIDING if getattr(args, name) is not None}
+    given = {name: getattr(args, name) for name in _deciding() if getattr(args, name) is not None}
     task = options.task(args)
     config = configured(
         task=task,
         search=wrapped(
-            algorithm(given.get("search", UNNAMED), {name: given[name] for name in _SEARCH if name in given}),
+            algorithm(
+                given.get("search", UNNAMED), {name: given[name] for name in _of_searches() if name in given}
+            ),
             **{name: given[name] for name in WRAPPING if name in given},
         ),
         begin_with=list(map(find_learner, given.get("begin_with", ()))),

@@ -30,6 +30,7 @@ from distal.model.settings import Settings, SettingsDict
 from distal.networks import NETWORKS
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.mazes import MazeTask
+from distal.tasks.registry import TASKS
 from distal.tasks.sources import task_of
 from distal.tasks.switching import NEW, SCHEDULES, Switch
 from distal.tasks.task import Task
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from distal.engines.cluster import Cluster
 
 T = TypeVar("T")
+_OF = "of_learner_"  # begins the names of its numbers among the arguments
 
 ENVIRONMENT = ("env_arg", "wrap", "encode", "actions", "reward_scale", "starts")  # the options of --env
 
@@ -102,7 +104,13 @@ def add_task(command: Parser) -> None:
     group = command.add_argument_group("a task of your own (the triple T-maze)")
     add_levels(group, ", with as many steps for its shortest ways as 100 are for the paper's")
     add_environment(group)
-    group.add_argument("--env", metavar="ID", help="a Gymnasium environment, or a table saved as FILE.npz")
+    group.add_argument("--env", "--task", dest="env", metavar="ID", help=task_help())
+
+
+def task_help() -> str:
+    """Return what --env takes."""
+    tasks = f", a task that was registered ({', '.join(TASKS)})" if TASKS else ""
+    return f"a Gymnasium environment{tasks}, or a table saved as FILE.npz"
 
 
 def add_levels(command: argparse._ActionsContainer, remark: str = "") -> None:
@@ -181,7 +189,8 @@ def add_elites(command: Parser, value: str | None) -> None:
 
 def explained(values: Mapping[str, str], chosen: str) -> str:
     """Return the values of a reading or an option with what they mean, and the default."""
-    return "; ".join(f"{value}: {text}" for value, text in values.items()) + f" ({chosen})"
+    meanings = "; ".join(f"{value}: {text}" for value, text in values.items()).replace("%", "%%")
+    return f"{meanings} ({chosen})"
 
 
 def add_report(command: Parser, out: str) -> None:
@@ -239,7 +248,10 @@ def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
     for number_, words in _owners().items():
         text = " or ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
         option = f"--{number_.replace('_', '-')}"
-        command.add_argument(option, type=number, metavar="X", help=f"of the learner {text}, 0 to 1")
+        if option not in command._option_string_actions:  # as --steps, where a learner has a number `steps`
+            command.add_argument(
+                option, dest=_OF + number_, type=number, metavar="X", help=f"of the learner {text}, 0 to 1"
+            )
 
 
 def _owners() -> dict[str, list[str]]:
@@ -254,7 +266,8 @@ def _owners() -> dict[str, list[str]]:
 def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
     """Return the learners that names stand for; words like `hc` take their numbers from the options."""
     owners = _owners()
-    given = {name: getattr(args, name) for name in owners if getattr(args, name) is not None}
+    numbers = {name: getattr(args, _OF + name, None) for name in owners}
+    given = {name: value for name, value in numbers.items() if value is not None}
     for name in given:
         if not set(owners[name]) & set(names):
             option = f"--{name.replace('_', '-')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from distal.base.checks import brief, path, shown, suggestion
@@ -67,7 +67,39 @@ def add_command(
     command = commands.add_parser(name, help=text, description=description or text)
     command.set_defaults(run=run, parser=command)
     command.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    add_import(command)
     return command
+
+
+def add_import(parser: Parser) -> None:
+    """Add the option that names modules; `named_imports` has found them by the time it is parsed."""
+    parser.add_argument(
+        "--import",
+        action="append",
+        default=argparse.SUPPRESS,
+        dest="imports",
+        metavar="MODULE",
+        help="first import a module, my_module for ./my_module.py, which registers learners, networks, "
+        "searches or tasks of your own; may be repeated",
+    )
+
+
+def named_imports(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the modules that --import names in a command line, and all other arguments."""
+    modules: list[str] = []
+    others: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        option, equals, value = word.partition("=")
+        if word == "--":
+            return modules, [*others, word, *words]
+        if option != "--import":
+            others.append(word)
+        elif equals:
+            modules.append(value)
+        else:
+            modules += [value for value in [next(words, "-")] if not value.startswith("-")]
+    return modules, others
 
 
 def whole(text: str) -> int:

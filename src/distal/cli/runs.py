@@ -14,6 +14,7 @@ from rich.text import Text
 
 from distal.base.checks import InputError, path
 from distal.base.files import check_target, to_csv, write_text
+from distal.base.plugins import imported
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
@@ -86,7 +87,7 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
     out = console()
     for entry in summaries:
         done = entry["done"] if entry["done"] is not None else "none"
-        unfinished = f"continue with: distal evolve --resume {shlex.quote(entry['folder'])}"
+        unfinished = f"continue with: {resume_command(entry['folder'])}"
         state = "finished" if entry["finished"] else unfinished
         task = "" if entry["task"] == MAZES[DEFAULT_MAZE] else f"task {entry['task']}, "
         conditions = "".join(
@@ -119,6 +120,12 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
             table.add_row(str(run["run"]), found, f"{run['best']:.2f}", fresh, *chance)
         out.print(table)
     out.print(SINCE, style="dim")
+
+
+def resume_command(folder: str) -> str:
+    """Return the command that continues the runs in a folder, with the modules that this one has imported."""
+    modules = (part for name in imported() for part in ("--import", name))
+    return shlex.join(["distal", "evolve", "--resume", folder, *modules])
 
 
 def search_used(name: str, elites: str | None, options: Mapping[str, object]) -> str:

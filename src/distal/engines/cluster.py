@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from distal._version import __version__
-from distal.base import checks, ctrl_c, interrupts, memory
+from distal.base import checks, ctrl_c, interrupts, memory, plugins
 from distal.base.checks import InputError, counted, integer, text
 from distal.base.files import read_json
 from distal.base.machine import available_cores
@@ -87,6 +87,7 @@ class Cluster(Executor):
                 else:
                     self.client = self._connect(distributed, address)
                 self._check_versions()
+                self._import_there()
         except BaseException:
             self.shutdown()
             raise
@@ -151,6 +152,19 @@ class Cluster(Executor):
                 raise InputError(
                     f"worker {worker} has Distal {version}, this is {__version__}; "
                     "install the same version everywhere"
+                )
+
+    def _import_there(self) -> None:
+        """Import on every worker what was imported here by name; refuse one that cannot."""
+        modules, folders = plugins.asked_for()
+        if not modules:
+            return
+        told = self.client.run(plugins.import_there, modules, folders, on_error="return")
+        for worker, problem in told.items():
+            if isinstance(problem, BaseException):
+                raise InputError(
+                    f"worker {worker} cannot import {', '.join(modules)} ({problem}); install it there, or "
+                    "start the workers in the folder that holds it"
                 )
 
     @property

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from distal._version import __version__
 from distal.base.checks import InputError, shown
+from distal.base.plugins import Carried
 from distal.engines.batch import Batch, Trials
 from distal.engines.engine import Engine, Progress, checked_call
 from distal.engines.registry import load
@@ -49,8 +50,10 @@ class _Block:
     seconds: float  # of computing
 
 
-def run_block(batch: Batch, engine: str, keep_weights: bool, keep_ep: bool, version: str) -> _Block:
-    """Run a block of trials; this is what workers execute."""
+def run_block(
+    _carried: Carried | None, batch: Batch, engine: str, keep_weights: bool, keep_ep: bool, version: str
+) -> _Block:
+    """Run a block of trials; this is what workers execute, once they have the modules it needs."""
     if version != __version__:
         raise WrongVersion(f"a worker has Distal {__version__}, this is {version}")
     began = time.perf_counter()
@@ -145,7 +148,7 @@ class Spread(Engine):
     def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[_Block]:
         try:
             return self.executor.submit(
-                run_block, block, self.engine.name, keep_weights, keep_ep, __version__
+                run_block, Carried(), block, self.engine.name, keep_weights, keep_ep, __version__
             )
         except RuntimeError as error:  # a pool that is broken or shut down
             raise WorkError(f"the executor takes no more work: {error}") from error

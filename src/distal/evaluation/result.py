@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base import plugins
 from distal.base.checks import (
     InputError,
     counted,
@@ -498,6 +499,12 @@ def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_learner(data: Mapping[str, Any]) -> Learner:
     """Read the learner of the JSON of a result."""
+    if isinstance(data["learner"], str) and data["learner"] not in KINDS:
+        plugins.load_installed(plugins.LEARNERS)
+        if data["learner"] not in KINDS:
+            for own in data.values():
+                if isinstance(own, dict) and "format" in own and "module" in own:
+                    raise plugins.unknown("learner kind", data["learner"], own["module"])
     kind = KINDS[one_of("learner", data["learner"], KINDS)]
     return from_embedded(data[kind.key], kind)
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, cast
 
 from numpy.typing import NDArray
 
-from distal.base import checks
+from distal.base import checks, plugins
 from distal.base.checks import InputError, integer, text, unit_interval
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.base.frozen import Frozen
@@ -185,16 +185,24 @@ class Learner(ABC):
         return own, numbers
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the file holds: format, version, a name if there is one, and the numbers."""
+        """Return what the file holds: format, version, a name if there is one, and the numbers.
+
+        One of a class that is not Distal's names its module too, so that whoever reads the file
+        knows what to import.
+        """
+        module = plugins.module_of(type(self))
+        origin = {} if module is None else {"module": module}
         own = {"name": self.name} if self.name else {}
-        return {"format": self.file_format, "version": self.version, **own, **self.numbers}
+        return {"format": self.file_format, "version": self.version, **origin, **own, **self.numbers}
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
         """Read what `to_dict` returns."""
         others = (field.name for field in fields(cast(Any, cls)))
         needed = (*cls.names, *(name for name in others if name not in (*cls.names, "name")))
-        return cls(**checks.fields(data, cls.file_format, cls.version, needed, others=("name",)))
+        origin = ("module",) if "module" not in needed else ()
+        kept = checks.fields(data, cls.file_format, cls.version, needed, others=("name", *origin))
+        return cls(**{name: value for name, value in kept.items() if name not in origin})
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

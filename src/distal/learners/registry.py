@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from distal.base import plugins
 from distal.base.checks import InputError, instance, one_of, shown
 from distal.base.files import read_json
 from distal.learners.chance import Chance
@@ -32,7 +34,8 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
 
     Args:
         kind: The class, a frozen dataclass that inherits from `Learner`.
-        default: The learner that the kind's word alone stands for, as in `learn("hc")`.
+        default: The learner that the kind's word alone stands for, as in `learn("hc")`; `kind()` if
+            left out and all of its fields have defaults.
 
     Returns:
         The class, so that `@register` can stand above it.
@@ -48,9 +51,15 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
                     f"{name} {shown(getattr(kind, name))} of {kind.__name__} is that of {other.__name__}; "
                     "choose another"
                 )
+    if default is None and all(
+        field.default is not MISSING or field.default_factory is not MISSING
+        for field in fields(cast(Any, kind))
+    ):
+        default = kind()
     if default is not None:
         DEFAULTS[kind.kind] = instance("default", default, kind, f"a {kind.__name__}")
     KINDS[kind.kind] = kind
+    plugins.note(kind)
     return kind
 
 
@@ -65,6 +74,7 @@ register(Rule)
 register(HillClimbing, DEFAULT_CLIMBER)
 register(Chance, DEFAULT_CHANCE)
 _OURS = tuple(KINDS.values())
+plugins.registrars[plugins.LEARNERS] = lambda _, kind: register(kind)
 
 
 def find_learner(learner: Learner | str | Path) -> Learner:
@@ -86,6 +96,15 @@ def find_learner(learner: Learner | str | Path) -> Learner:
             return DEFAULTS[str(learner)]
         if is_there(learner) and Path(learner).is_file():
             return load_learner(learner)
+        plugins.load_installed(plugins.LEARNERS)
+        if str(learner) in DEFAULTS:
+            return DEFAULTS[str(learner)]
+        kind = KINDS.get(str(learner))
+        if kind is not None and kind not in _OURS:
+            raise InputError(
+                f"learner is {shown(str(learner))}, a kind that has no numbers of its own: give all fields "
+                f"of {kind.__name__} a default, or name the file of one"
+            )
         return find_rule(learner, tuple(DEFAULTS))
     if type(learner) in KINDS.values():  # what inherits from one of them is of another kind
         return learner
@@ -99,16 +118,19 @@ def load_learner(path: str | Path) -> Learner:
     try:
         kind = _kind_of_file(data)
     except InputError as error:
-        raise InputError(f"learner file {str(path)!r}: {error}") from None
+        raise type(error)(f"learner file {str(path)!r}: {error}") from None
     return kind.load(path)
 
 
 def _kind_of_file(data: object) -> type[Learner]:
     """Return the kind of learner whose file holds this."""
-    form = data.get("format") if isinstance(data, dict) else None
+    form, module = (data.get("format"), data.get("module")) if isinstance(data, dict) else (None, None)
+    plugins.load_installed(plugins.LEARNERS)
     for kind in KINDS.values():
         if kind.file_format == form:
             return kind
+    if module is not None:
+        raise plugins.unknown("learner format", form, module)
     known = ", ".join(kind.file_format for kind in KINDS.values())
     raise InputError(f"format is {shown(form)}, expected one of {known}")
 

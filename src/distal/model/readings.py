@@ -34,6 +34,7 @@ class Reading(dict[str, str]):
         super().__init__(values)
         self.about, self.compiled = about, frozenset(compiled)
         self._known_to = dict.fromkeys(self, self.compiled)
+        self.modules: dict[str, str] = {}  # of the values that are not Distal's
 
     def __repr__(self) -> str:
         return f"Reading({self.about}: {', '.join(self)})"
@@ -47,13 +48,16 @@ class Reading(dict[str, str]):
         """Return the values that an engine, or the page, has code for."""
         return tuple(value for value, known in self._known_to.items() if who in known)
 
-    def add(self, value: str, meaning: str) -> None:
-        """Add a value that the reference engine alone knows."""
+    def add(self, value: str, meaning: str, module: str | None = None) -> None:
+        """Add a value that the reference engine alone knows, and the module it comes from."""
         self[value], self._known_to[value] = meaning, frozenset()
+        if module is not None:
+            self.modules[value] = module
 
     def remove(self, value: str) -> None:
         """Remove a value that was added."""
         del self[value], self._known_to[value]
+        self.modules.pop(value, None)
 
 
 READINGS = {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
+from distal.base import plugins
 from distal.base.checks import (
     InputError,
     instance,
@@ -21,6 +22,7 @@ from distal.model.readings import BINARY, NETWORK, NEURONS, READINGS, RECURRENT,
 
 # Files name these only where they are something else.
 _LATER = {"neurons": BINARY, "network": RECURRENT, "flip": 0.0}
+ORIGIN = "network_module"  # the field of a file that names the module of a network that is not Distal's
 MAX_NEURONS = 256  # hidden neurons
 MAX_INPUTS = 2**20  # bits that a task has; free memory mostly ends before
 MAX_OUTPUTS = 2**12  # actions that a task has
@@ -80,20 +82,29 @@ class Settings:
             object.__setattr__(self, name, one_of(name, getattr(self, name), values))
         object.__setattr__(self, "flip", unit_interval("flip", self.flip))
         given: object = self.network
-        if not isinstance(given, str) or given not in NETWORK:
+        if not isinstance(given, str) or not _is_network(given):
             raise InputError(
-                f"network is {shown(given)}, expected one of {', '.join(NETWORK)}; a network of your own has "
-                "to be registered first: import the module that does it"
+                f"network is {shown(given)}, expected one of {', '.join(NETWORK)}"
+                f"{suggestion(given, NETWORK)}; a network of your own is known when its module has been "
+                "imported (on the command line, --import MODULE)"
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings by name, ready for JSON; some only where they are not the paper's."""
-        return {name: value for name, value in asdict(self).items() if _LATER.get(name) != value}
+        """Return the settings by name, ready for JSON; some only where they are not the paper's.
+
+        A network that is not Distal's has its module beside it.
+        """
+        origin = {ORIGIN: NETWORK.modules[self.network]} if self.network in NETWORK.modules else {}
+        named = {name: value for name, value in asdict(self).items() if _LATER.get(name) != value}
+        return {**named, **origin}
 
     @classmethod
     def from_dict(cls, data: object) -> Settings:
         """Read what `to_dict` returns."""
-        given = instance("settings", data, dict, "what Settings.to_dict returns")
+        given = dict(instance("settings", data, dict, "what Settings.to_dict returns"))
+        module, network = given.pop(ORIGIN, None), given.get("network", RECURRENT)
+        if isinstance(network, str) and network.isidentifier() and not _is_network(network):
+            raise plugins.unknown("network", network, module)
         fields = set(cls.__dataclass_fields__)
         if not fields - set(_LATER) <= set(given) <= fields:
             raise InputError(f"settings is {shown(data)}, expected every setting by name")
@@ -103,7 +114,8 @@ class Settings:
     def among(cls, data: object) -> Settings:
         """Read the settings that stand among other fields of a file."""
         given = instance("data", data, dict, "the fields of a file, by name")
-        return cls.from_dict({name: given[name] for name in cls.__dataclass_fields__ if name in given})
+        names = (*cls.__dataclass_fields__, ORIGIN)
+        return cls.from_dict({name: given[name] for name in names if name in given})
 
     @classmethod
     def of(cls, options: SettingsDict, others: Sequence[str] = ()) -> Settings:
@@ -122,3 +134,10 @@ class Settings:
                 near = suggestion(name, [*known, *words])
                 raise InputError(f"unknown keyword {shown(name)}, the settings are {names}{near}")
         return cls(**options)
+
+
+def _is_network(word: str) -> bool:
+    """Say whether a network has this word, here or in an installed package."""
+    if word not in NETWORK:
+        plugins.load_installed(plugins.NETWORKS)
+    return word in NETWORK

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from distal.base import plugins
 from distal.base.checks import InputError, instance, one_of, shown, text
 from distal.model.readings import NETWORK
 from distal.model.settings import Settings
@@ -66,9 +67,13 @@ def register(kind: type[N]) -> type[N]:
     if taken is not kind:
         raise InputError(f"kind {kind.kind!r} of {kind.__name__} is that of {taken.__name__}; choose another")
     if kind.kind not in NETWORKS:
-        NETWORK.add(kind.kind, kind.label)
+        NETWORK.add(kind.kind, kind.label, plugins.module_of(kind))
     NETWORKS[kind.kind] = kind
+    plugins.note(kind)
     return kind
+
+
+plugins.registrars[plugins.NETWORKS] = lambda _, kind: register(kind)
 
 
 def unregister(kind: str) -> None:
@@ -92,7 +97,12 @@ def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[
     Raises:
         InputError: If an argument is wrong, or a number is out of its range.
     """
-    kind = NETWORKS[instance("settings", settings, Settings, "a Settings").network]
+    word = instance("settings", settings, Settings, "a Settings").network
+    if word not in NETWORKS:  # on a worker, which settings come to without being checked again
+        plugins.load_installed(plugins.NETWORKS)
+    if word not in NETWORKS:
+        raise InputError(f"network {shown(word)} is not known here; import its module here, too")
+    kind = NETWORKS[word]
     instance("numbers", numbers, Mapping, "the numbers of a learner, by name")  # type: ignore[type-abstract]
     scales = {name: numbers[name] for name in kind.scales if name in numbers}
     return kind(inputs, outputs, settings, **scales)

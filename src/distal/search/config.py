@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from distal._version import __version__
+from distal.base import plugins
 from distal.base.checks import (
     InputError,
     counted,
@@ -27,11 +28,11 @@ from distal.evaluation.trials import chosen_task
 from distal.learners import KINDS, Learner
 from distal.learners.genes import decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed
-from distal.model.settings import Settings
+from distal.model.settings import ORIGIN, Settings
 from distal.search import racing
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.genotypes import Genotypes
-from distal.search.registry import ALGORITHMS, algorithm, options_of, wrapped
+from distal.search.registry import ALGORITHMS, algorithm, find_algorithm, options_of, wrapped
 from distal.search.search import Algorithm, Search
 from distal.tasks.stored import task_from_fields
 from distal.tasks.switching import Switch, switch_of
@@ -42,7 +43,8 @@ _OWN = ("learner", "runs", "generations", "trials", "episodes", "seed")
 # Options against noise, in the order of a file, which names them only where they are not the default.
 _AGAINST_NOISE = ("race", "finalists", "islands", "exchange", "restart")
 _OTHERS = ("search", "maze", "heading", "task", "fresh", "fitness", "switch", "begin_with", *_AGAINST_NOISE)
-_FIELDS = ("distal", *_OWN, *Settings.__dataclass_fields__, *_OTHERS)
+_ORIGINS = ("learner_module", "search_module", ORIGIN)  # where learner, search or network are not Distal's
+_FIELDS = ("distal", *_OWN, *Settings.__dataclass_fields__, *_OTHERS, *_ORIGINS)
 WRAPPING = tuple(name for name in _AGAINST_NOISE if name != "finalists")
 REMEASURED = 400  # fresh trials on which a winner is measured again, unless `fresh` says otherwise
 MOST_FINALISTS = 2**20
@@ -91,6 +93,8 @@ class Config:
 
     def __post_init__(self) -> None:
         given: object = self.learner
+        if isinstance(given, str) and given not in KINDS:
+            plugins.load_installed(plugins.LEARNERS)
         evolvable = [kind for kind, cls in KINDS.items() if cls.genes is not None]
         if isinstance(given, str) and given in KINDS and given not in evolvable:
             raise InputError(
@@ -235,10 +239,15 @@ class Config:
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration, ready for JSON."""
         core = self.search.core
+        modules = {
+            "learner_module": plugins.module_of(KINDS[self.learner]),
+            "search_module": plugins.module_of(type(core)),
+        }
         return {
             "distal": __version__,
             **{name: getattr(self, name) for name in _OWN},
             **({} if core.name == UNNAMED else {"search": core.name}),
+            **{name: module for name, module in modules.items() if module is not None},
             **({} if self.fresh is None else {"fresh": self.fresh}),
             **({} if self.fitness == BEST else {"fitness": self.fitness}),
             **({} if self.switch is None else {"switch": self.switch.to_dict()}),
@@ -263,9 +272,11 @@ class Config:
         if "remeasure" in data:  # 0.1: `elites` was their number
             remeasure = flag("remeasure", data.pop("remeasure"))
             data.update(elite_count=data["elites"], elites="remeasured" if remeasure else "kept")
-        name = one_of("search", data.get("search", UNNAMED), ALGORITHMS)
-        options = options_of(ALGORITHMS[name])
-        later = ALGORITHMS[name].later
+        plugins.load_installed(plugins.LEARNERS)
+        if isinstance(data["learner"], str) and data["learner"] not in KINDS:
+            raise plugins.unknown("learner kind", data["learner"], data.get("learner_module"))
+        kind = find_algorithm(data.get("search", UNNAMED), data.get("search_module"))
+        name, options, later = kind.name, options_of(kind), kind.later
         known = (*_FIELDS, *options)
         for field_name in data:
             if field_name not in known:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from distal.base import plugins
 from distal.base.checks import InputError, integer, one_of, shown
 from distal.model.draws import MAX_COUNT
 from distal.search import islands as archipelago
@@ -39,7 +40,20 @@ def register(kind: A) -> A:
         raise InputError(f"kind is {shown(given)}, expected a subclass of Algorithm")
     if ALGORITHMS.setdefault(kind.name, kind) is not kind:
         raise InputError(f"there is a search {kind.name!r} already; choose another name")
+    plugins.note(kind)
     return kind
+
+
+plugins.registrars[plugins.SEARCHES] = lambda _, kind: register(kind)
+
+
+def find_algorithm(name: object, module: object = None) -> type[Algorithm]:
+    """Return the algorithm of a name that a file holds, with the module that the file says it is from."""
+    if isinstance(name, str) and name not in ALGORITHMS:
+        plugins.load_installed(plugins.SEARCHES)
+    if isinstance(name, str) and name not in ALGORITHMS:
+        raise plugins.unknown("search", name, module)
+    return ALGORITHMS[one_of("search", name, ALGORITHMS)]
 
 
 def options_of(kind: type[Algorithm]) -> tuple[str, ...]:
@@ -49,6 +63,8 @@ def options_of(kind: type[Algorithm]) -> tuple[str, ...]:
 
 def algorithm(name: object, options: Mapping[str, Any]) -> Algorithm:
     """Return the algorithm of a name with some options; the others have their defaults."""
+    if isinstance(name, str) and name not in ALGORITHMS:
+        plugins.load_installed(plugins.SEARCHES)
     kind = ALGORITHMS[one_of("search", name, ALGORITHMS)]
     known = options_of(kind)
     for option in options:

@@ -42,6 +42,7 @@ from distal.base import checks
 from distal.base.checks import InputError, integer
 from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
 from distal.base.folders import Folder, check_release, fingerprint, inside, known_files, sealed, unsealed
+from distal.base.plugins import NotImportedError
 from distal.learners import KINDS, from_embedded
 
 _FORMAT, _VERSION = "distal-evolution", 3
@@ -381,6 +382,8 @@ def damaged(path: Path) -> Iterator[None]:
     """Turn whatever is wrong with the content of a file into a refusal that names the file."""
     try:
         yield
+    except NotImportedError as error:
+        raise NotImportedError(f"folder {str(path.parent)!r}: {error}") from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, csv.Error) as error:
         problem = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise InputError(f"run file {str(path)!r} is damaged: {problem}") from None

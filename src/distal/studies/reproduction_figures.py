@@ -6,7 +6,7 @@ Every function takes a Reproduction and returns a drawing; `all_figures` gives t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -228,7 +228,8 @@ def _perfect(axes: Axes, result: Reproduction) -> None:
     axes.axhline(mean, color=LIGHT["goal"], linestyle="--", linewidth=1.1, label=f"perfect agent: {mean:g}")
 
 
-def _tests(result: Reproduction, tests: Sequence[str]) -> Drawing:
+def long_tests(result: Reproduction, tests: Sequence[str]) -> Drawing:
+    """Draw the mean best EP over many episodes, one line per rule, and the first thousand below."""
     figure, panels = grid(2, 2, sharex="row", sharey=True)
     for column, test in enumerate(tests):
         _curves(panels[0, column], result, test, result.scale.episodes, column)
@@ -238,16 +239,6 @@ def _tests(result: Reproduction, tests: Sequence[str]) -> Drawing:
         axes.set_ylabel("fitness (mean best EP)")
     legend(figure, order=("", "chance", "perfect"))
     return figure
-
-
-def long_tests(result: Reproduction) -> Drawing:
-    """Mean best EP over many episodes, one line per rule."""
-    return _tests(result, ("dsp", "hc"))
-
-
-def resampled_tests(result: Reproduction) -> Drawing:
-    """Draw the same with resampling."""
-    return _tests(result, ("dsp_resampled", "hc_resampled"))
 
 
 def distributions(result: Reproduction) -> Drawing:
@@ -375,7 +366,7 @@ def all_figures(result: Reproduction) -> list[Figure]:
     trials, many = result.trials, len(result.episodes["dsp"])
     rule, climber = (result.origin(kind, result.best(kind)) for kind in ("dsp", "hc"))
     best = f"the best DSP rule ({rule}) and the best hill climbing parameters ({climber})"
-    found = [
+    found: list[tuple[str, str, Callable[[Reproduction], Drawing], str]] = [
         ("appendix", "The paper’s fifteen rules", appendix,
          f"Fitness of the fifteen rules in the paper’s appendix, after {EPISODES:,} episodes there and "
          f"{result.appendix.episodes:,} here, {trials} trials each. Bars: 95 % intervals of ours; the paper’s numbers are means of "
@@ -395,10 +386,11 @@ def all_figures(result: Reproduction) -> list[Figure]:
          "paper reports, can only fall. (b) The EP of each episode itself, on the same axis. (c) The share of the trials whose "
          "episode reached the goal, means of ten episodes. A learner that kept what it found would fall in (b) as in (a), and "
          "rise in (c)."),
-        ("long_tests", "Many episodes", long_tests,
+        ("long_tests", "Many episodes", partial(long_tests, tests=("dsp", "hc")),
          f"Fitness of all DSP rules and of all hill climbing parameters in tests of their own, {trials} trials each, one line "
          f"per rule. Thick: {best}. Below: the first 1,000 episodes."),
-        ("resampled_tests", "Many episodes, with resampling", resampled_tests,
+        ("resampled_tests", "Many episodes, with resampling",
+         partial(long_tests, tests=("dsp_resampled", "hc_resampled")),
          f"The same with fresh weights every {RESAMPLE} episodes; the best EP so far is kept. Thick: the rule and the climber that "
          "are best without resampling. Chance draws fresh weights in every episode."),
         ("distributions", "Distributions", distributions,

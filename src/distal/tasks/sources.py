@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from distal.base import plugins
 from distal.base.checks import InputError, flag, function, instance, sequence, shown
 from distal.model.maze import Maze
 from distal.tasks.encoders import Encoder
-from distal.tasks.gym import EnvError, EnvTask, Measure
+from distal.tasks.gym import EnvError, EnvTask, Measure, is_env, said
 from distal.tasks.mazes import MazeTask
 from distal.tasks.naming import is_name, may_be_imported, package_of
+from distal.tasks.registry import maker_of
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import LIMIT, Key, NoTable, Progress, table_task
-from distal.tasks.task import Task, checked_task
+from distal.tasks.task import Registered, Task, checked_task
 
 # A Maze, a Table, a task, an environment, a function that makes one, its id, or the file of a saved table.
 AnyTask: TypeAlias = Any
@@ -44,7 +46,8 @@ def task_of(
 
     Args:
         given: a Maze, a Table, a task, a Gymnasium environment, a function that makes one, the
-            id of one, or the path of a table that was saved (`.npz`).
+            id of one, the word of a task that was registered, or the path of a table that was saved
+            (`.npz`).
         args: arguments for the function, or for `gymnasium.make`.
         encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
             name, "module:function".
@@ -66,6 +69,12 @@ def task_of(
     """
     must = None if tabulated is None else flag("tabulated", tabulated)
     function("progress", progress)
+    maker = maker_of(given)
+    if maker is not None:
+        return _registered(
+            given, maker, args, encode=encode, starts=starts, ep=ep, key=key, tabulated=must, wrap=wrap,
+            actions=actions, scale=scale, progress=progress,
+        )  # fmt: skip
     plain = _plain(given)
     if plain is not None:
         asked = {
@@ -92,6 +101,31 @@ def task_of(
         return world
 
 
+def _registered(word: str, maker: Callable[..., Any], args: Any, **options: Any) -> Task[Any]:
+    """Return the task of a word; what its maker returns may be anything that `task_of` takes."""
+    given: dict[str, Any] = {} if args is None else dict(args)
+    made = _made(word, maker, given)
+    if is_env(made):
+        made.close()
+        task = task_of(maker, args=given, **options)
+    else:
+        task = task_of(made, **options)
+    if task.maze is None:  # a maze is kept whole
+        kept = {name: value for name, value in given.items() if isinstance(value, bool | int | float | str)}
+        object.__setattr__(task, "registered", Registered(word, plugins.module_of(maker), kept))
+    return task
+
+
+def _made(word: str, maker: Callable[..., Any], args: Mapping[str, Any]) -> Any:
+    """Return what the maker of a word makes."""
+    try:
+        return maker(**args)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"cannot make the task {word}: {said(error)}") from None
+
+
 def rebuilt(data: object) -> Task[Any]:
     """Make a task again from what its `to_dict` returned.
 
@@ -107,6 +141,8 @@ def rebuilt(data: object) -> Task[Any]:
     Raises:
         InputError: if it cannot be made again, or would be another one here.
     """
+    if isinstance(data, dict) and data.get("kind") == "registered":
+        return _registered_again(data)
     if not isinstance(data, dict) or data.get("kind") not in ("table", "environment"):
         raise InputError(f"task is {shown(data)}, expected what the to_dict of a task returns")
     if data["kind"] == "environment":
@@ -122,6 +158,25 @@ def rebuilt(data: object) -> Task[Any]:
         where = f"file {shown(source['file'])}" if "file" in source else "the environment"
         raise InputError(f"{where} gives another table than before: {found[:12]}, expected the one it gave")
     return made
+
+
+def _registered_again(data: dict[str, Any]) -> Task[Any]:
+    """Make the task of a word again, if its module has been imported."""
+    word, args = data.get("task"), data.get("arguments", {})
+    maker = maker_of(word)
+    if maker is None:
+        raise plugins.unknown("task", word, data.get("module"))
+    told = data.get("made")
+    made = told if isinstance(told, dict) else {}
+    source = made.get("source") if made.get("kind") == "table" else made
+    options: dict[str, Any] = {}
+    if isinstance(source, dict) and source.get("kind") == "environment":
+        options = {
+            "starts": source.get("starts"), "encode": source.get("encoder"), "scale": source.get("scale"),
+            "actions": source.get("actions"), "wrap": _wrap(source.get("wrap", ())) or None,
+            "tabulated": made.get("kind") == "table",
+        }  # fmt: skip
+    return _registered(str(word), maker, args, **options)
 
 
 def _table(source: dict[str, Any], states: object) -> TableTask:

@@ -99,6 +99,8 @@ def _identity(task: Task[Any]) -> dict[str, Any]:
     """Return what makes a task the same one: of a table what it holds, wherever it came from."""
     content = task.about()
     found = content.pop("recipe")
+    if isinstance(found, dict) and found.get("kind") == "registered":
+        found = found.get("made")  # the same task, whether it was asked for by its word or given
     if not isinstance(found, dict):
         return {**content, "recipe": found}
     return content | ({"digest": found["digest"]} if "digest" in found else found)

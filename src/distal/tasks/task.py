@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from distal.base.checks import InputError, counted, integer, sequence, shown
 from distal.base.display import short
@@ -48,6 +48,19 @@ class Walk(ABC):
         """Take one step."""
 
 
+class Registered(NamedTuple):
+    """The word by which a task was asked for, and what makes the task of that word again."""
+
+    word: str
+    module: str | None
+    args: Any
+
+    def recipe(self, made: dict[str, Any] | None) -> dict[str, Any]:
+        """Return what `sources.rebuilt` makes the task from, with what the task says of itself."""
+        args = {"arguments": self.args} if self.args else {}
+        return {"kind": "registered", "task": self.word, "module": self.module, **args, "made": made}
+
+
 W = TypeVar("W", bound=Walk)
 W_co = TypeVar("W_co", bound=Walk, covariant=True)
 
@@ -77,6 +90,7 @@ class Task(ABC, Generic[W_co]):
         resets: What an environment's reset is given for an episode towards each goal, by keyword;
             None where no environment has it.
         no_table: The reason why it has no table, where one was tried.
+        registered: The word that it was asked for by, if it was by one.
     """
 
     inputs: int
@@ -93,6 +107,7 @@ class Task(ABC, Generic[W_co]):
     goal_label: str = "goal"
     resets: Sequence[Mapping[str, Any]] | None = None
     no_table: str | None = None
+    registered: Registered | None = None
 
     @cached_property
     def name(self) -> str:
@@ -131,7 +146,7 @@ class Task(ABC, Generic[W_co]):
             "inputs": self.inputs,
             "outputs": self.outputs,
             "goals": list(self.goals),
-            "recipe": self.to_dict(),
+            "recipe": self.to_dict() if self.registered is None else self.registered.recipe(self.to_dict()),
         }
 
     def fields(self) -> dict[str, Any]:
