@@ -526,6 +526,16 @@ def env() -> MazeEnv:
     return made
 
 
+def at_rest(random: Any, goal: int) -> Any:
+    """Begin a compiled task in which nothing happens."""
+    return (0.5,), (0.5,)
+
+
+def stays(state: Any, action: int) -> Any:
+    """Do nothing."""
+    return state, state, 1.0, False
+
+
 def envs() -> MazeVectorEnv:
     """Return two of them."""
     made = MazeVectorEnv(2, SMALL, goal=1)
@@ -988,6 +998,12 @@ def machinery() -> list[Door]:
         door("distal.tabulate", env=row(partial(gymnasium.make, "FrozenLake-v1", is_slippery=False), never),
              encode=row("binary", none_or(never)), key=row(None, none_or(perhaps(function))),
              limit=row(20, perhaps(whole(1, 15), whole(1, 2**21))), scale=FACTOR),
+        door("distal.compiled_task", reset=row(at_rest, never), step=row(stays, never),
+             actions=row(2, whole(1, 2**12)), low=row((0.0,), either), high=row((1.0,), either),
+             encode=row("bins:3", none_or(either)), draws=row(1, whole(1, 1_000)),
+             goals=row(1, whole(1, 1_000)),
+             steps=row(5, none_or(whole(1, 10_000))), target=row(None, none_or(finite)),
+             name=row("rest", none_or(title))),
         door("distal.EnvTask", args=row(None, none_or(some(dict))), options=row([{}], some(list)),
              encode=row("bits", none_or(never)), scale=FACTOR),
         door("distal.EnvTask.begin", goal=row(0, whole(0, 0))),

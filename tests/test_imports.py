@@ -41,6 +41,8 @@ LATE = {
     ("search.cma", "cmaes"): "an extra",
     ("show.film", "imageio_ffmpeg"): "an extra",
     ("tasks.actions", "gymnasium"): "an extra",
+    ("bench.steps", "gymnasium"): "an extra",
+    ("tasks.compiled_task", "numba"): "takes a moment; only tasks of this kind need it",
     ("tasks.encoders", "gymnasium"): "an extra",
     ("tasks.gym", "gymnasium"): "an extra",
     ("tasks.sources", "gymnasium"): "an extra",

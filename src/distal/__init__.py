@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from distal.studies.tasks import TaskStudy as TaskStudy
     from distal.studies.tasks import study_tasks as study_tasks
     from distal.tasks.checking import check_task as check_task
+    from distal.tasks.compiled_task import compiled_task as compiled_task
     from distal.tasks.gym import EnvTask as EnvTask
     from distal.tasks.sources import task_of as task_of
     from distal.tasks.switching import Switch as Switch
@@ -124,6 +125,7 @@ _HOMES = {
     "studies.registry": "write_report",
     "tasks.checking": "check_task",
     "tasks.gym": "EnvTask",
+    "tasks.compiled_task": "compiled_task",
     "tasks.sources": "task_of",
     "tasks.switching": "Switch",
     "tasks.table": "Table",

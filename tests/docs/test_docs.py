@@ -45,6 +45,7 @@ DOCUMENTS = [
     "docs/own-loop.md",
     "docs/own-maze.md",
     "docs/own-task.md",
+    "docs/compiled-task.md",
     "docs/progress.md",
     "docs/readings.md",
     "docs/searching.md",
@@ -109,6 +110,8 @@ def check_told(errors: str) -> None:
         "generation ",
         "engine cpu is used",
         "engine reference is used",
+        "engine steps is used",
+        "compiling engine steps",
         "cluster ",
         "compiling the cpu engine",
     )

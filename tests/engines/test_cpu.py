@@ -331,7 +331,7 @@ def test_what_one_process_has_compiled_another_finds_and_says_nothing() -> None:
 
 
 def test_what_will_be_kept_is_said_to_be_compiled_once(caplog: pytest.LogCaptureFixture) -> None:
-    announcement = cpu.Announcement(kernels.dsp_trials, "DSP")
+    announcement = cpu.Announcement("the cpu engine for DSP", kernels.dsp_trials)
     for dispatcher in (kernels.climbing_trials, kernels.dsp_trials):  # the first is not its own
         announcement.on_start(Event("numba:compile", EventStatus.START, {"dispatcher": dispatcher}))
     assert caplog.messages == ["compiling the cpu engine for DSP; this is done once and kept for later runs"]
@@ -381,7 +381,7 @@ def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compil
 
 def test_every_file_that_a_kernel_takes_something_from_is_watched() -> None:
     taken = set()
-    for source in ("engines/cpu/kernels.py", "engines/cpu/lanes.py"):
+    for source in ("engines/cpu/kernels.py", "model/lanes.py", "model/compiled_draws.py"):
         for node in ast.walk(ast.parse((cache.PACKAGE / source).read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("distal."):
                 taken.add(node.module.removeprefix("distal.").replace(".", "/") + ".py")

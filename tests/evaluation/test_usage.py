@@ -112,3 +112,10 @@ def test_a_row_that_is_not_used_can_have_any_change(seed: int, theta: float) -> 
     options: Any = {"maze": T, "hidden": 4, "steps": 9, "trials": 2, "episodes": 8, "seed": seed}
     ours, theirs = (distal.learn(one, chance=False, keep_ep=True, **options) for one in (rule, others))
     assert np.array_equal(ours.ep, theirs.ep)  # type: ignore[arg-type]
+
+
+def test_the_rows_of_a_task_without_a_table_are_counted_where_no_engine_is_named() -> None:
+    asked: dict[str, Any] = {"task": "CartPole-v1", "episodes": 3, "trials": 2, "steps": 20, "hidden": 3}
+    found, expected = (distal.inspect("paper:1", engine=name, **asked) for name in (None, "reference"))
+    assert (found.result.engine, expected.result.engine) == ("steps", "reference")
+    assert (found.usage.counts == expected.usage.counts).all()

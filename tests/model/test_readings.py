@@ -19,6 +19,7 @@ from distal.engines.reference import engine as reference
 from distal.learners.dsp import M_READINGS, NORMALISE_READINGS
 from distal.model.maze import BLOCKED_READINGS
 from distal.model.readings import READINGS, forget_value, register_value, unknown_to, words
+from distal.networks.compiled import CODES
 from distal.networks.network import OUTPUT_READINGS, TRACE_READINGS
 from distal.networks.recurrent import NEURON_KINDS
 from distal.show.watch import write_page
@@ -94,8 +95,15 @@ def test_compiled_engines_tell_all_values_that_they_know_apart() -> None:
     }
 
 
+def test_engine_steps_tells_all_values_that_it_knows_apart() -> None:
+    for reading, codes in CODES.items():
+        row = words()[reading]
+        assert tuple(codes) == row.known_to("steps")
+        assert len(set(codes.values())) == len(codes)
+
+
 def test_the_values_that_ship_are_known_to_all_and_cannot_be_taken_or_removed() -> None:
-    for who, (reading, row) in product(("cpu", "gpu", "page"), words().items()):
+    for who, (reading, row) in product(("cpu", "gpu", "steps", "page"), words().items()):
         assert all(unknown_to(who, Settings(**{reading: value})) is None for value in row)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="normalise has the value 'layer' already"):
         register_value("normalise", "layer", "again")

@@ -127,6 +127,7 @@ WAYS: dict[str, tuple[bool, dict[str, Any], Callable[[], AbstractContextManager[
     "a table on cpu, two threads": (True, {"engine": "cpu", "workers": 2}, nullcontext),
     "a table on reference": (True, {"engine": "reference"}, nullcontext),
     "an environment": (False, {"workers": 1}, nullcontext),
+    "an environment on reference": (False, {"engine": "reference", "workers": 1}, nullcontext),
     "an environment in two processes": (False, {"workers": 2}, nullcontext),
     "an environment in three processes": (False, {"engine": "reference", "workers": 3}, nullcontext),
     "an environment in a pool of threads": (False, {"engine": "reference"}, threads),
@@ -201,7 +202,7 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
     assert learn("hc", task=Drift, **SHORT, engine=Runner(workers=2)).best.shape == (3, 6)
 
 
-def test_without_an_engine_reference_runs_what_cpu_cannot_and_says_so_once(
+def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     registry.say_instead.cache_clear()
@@ -209,9 +210,9 @@ def test_without_an_engine_reference_runs_what_cpu_cannot_and_says_so_once(
     for _ in range(2):
         result = learn("hc", task=Drift, **SHORT)
         assert result.chance is not None
-        assert (result.engine, result.chance.engine) == ("reference", "reference")
-    (message,) = caplog.messages
-    assert message == "engine reference is used; Drift has no table, which engines cpu and gpu need"
+        assert (result.engine, result.chance.engine) == ("steps", "steps")
+    (message,) = [line for line in caplog.messages if not line.startswith("compiling")]
+    assert message == "engine steps is used; Drift has no table, which engines cpu and gpu need"
     assert learn("hc", task="CliffWalking-v1", **SHORT).engine == "cpu"
 
 
@@ -478,7 +479,9 @@ def test_an_environment_that_breaks_ends_an_evolution_in_one_line_and_keeps_what
     Drift.resets, Drift.broken_after = 0, 110  # a generation has 2 · 4 · 2 trials of 3 episodes: 48
     code = main(["evolve", "--env", drifting, "--encode", "bins:4", *small, "--out", str(tmp_path / "parts")])
     said = capsys.readouterr().err.splitlines()
-    (line,) = [one for one in said if not one.startswith(("generation ", "engine reference is used"))]
+    (line,) = [
+        one for one in said if not one.startswith(("generation ", "engine steps is used", "compiling"))
+    ]
     assert code == 2
     assert line.startswith("distal: error: trial ")
     assert "(goal 0, seed " in line

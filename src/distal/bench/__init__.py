@@ -83,7 +83,7 @@ def run(engine: str = "cpu", quick: bool = False, cluster: str | None = None) ->
     if cluster is not None:
         measured: Iterator[Row] = import_module("distal.bench.cluster").run(cluster, quick)
         return measured
-    name = one_of("engine", engine, ("cpu", "gpu"))
+    name = one_of("engine", engine, ("cpu", "gpu", "steps"))
     rows: Iterator[Row] = import_module(f"distal.bench.{name}").run(quick)
     return rows
 

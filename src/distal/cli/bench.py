@@ -26,9 +26,10 @@ def add(commands: Commands) -> None:
         run,
         "measure an engine",
         "Measure an engine: ratios against something in the same run, medians of repeats. The cpu engine "
-        "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes.",
+        "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes; "
+        "engine steps about one.",
     )
-    command.add_argument("--engine", default=engines.DEFAULT, metavar="NAME", help="cpu, gpu (cpu)")
+    command.add_argument("--engine", default=engines.DEFAULT, metavar="NAME", help="cpu, gpu, steps (cpu)")
     command.add_argument(
         "--cluster", metavar="ADDRESS", help="measure a Dask cluster instead: tcp://…, a file, or local:N"
     )
@@ -42,7 +43,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure an engine."""
-    args.engine = one_of("engine", args.runner.engine, ("cpu", "gpu"))
+    args.engine = one_of("engine", args.runner.engine, ("cpu", "gpu", "steps"))
     check_cluster(args)
     card = cards.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None

@@ -17,6 +17,7 @@ from distal.engines.registry import imported
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict
+from distal.tasks.compiled_task import CompiledTask
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvTask
 from distal.tasks.table_task import TableTask
@@ -107,7 +108,7 @@ def _show(task: Task[Any], chance: Result) -> None:
         "goals": str(len(task.goals)),
         "steps": f"{chance.settings.steps} per episode",
         "table": _table_line(about),
-        "speed": _speed_line(about),
+        "speed": _speed_line(task, about),
         "reached": None if chance.target is None else f"at an EP of {chance.target:g} or less",
     }
     out.print(visible(task.name), style="bold", soft_wrap=True)
@@ -154,16 +155,20 @@ def _table_line(about: dict[str, Any]) -> str:
         who = f"engines {', '.join(able[:-1])} and {able[-1]} run it"
     if about["table"]:
         return f"{counted(about['states'], 'state')}; {who}"
-    return f"none, so {who}: {about['why_no_table']}"
+    if about["why_no_table"] is None:
+        return f"none; engine {able[0]} runs it"
+    return f"none, so engine {able[0]} runs it: {about['why_no_table']}"
 
 
-def _speed_line(about: dict[str, Any]) -> str:
+def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
     """Say who takes the steps: compiled code, Python in a table, or the environment."""
     pace = about["steps_per_second"]
     if pace is not None:
         return f"stepped in Python; the environment alone takes {_rounded(pace)} steps a second"
-    if {"cpu", "gpu"} & set(about["engines"]):
+    if {"cpu", "gpu"} & set(about["engines"]) or isinstance(task, CompiledTask):
         return "compiled: no Python in an episode"
+    if not about["table"]:
+        return "stepped in Python"
     return (
         f"stepped in Python; compiled engines take tables of up to {COMPILED_INPUTS} inputs and "
         f"{COMPILED_OUTPUTS} actions"

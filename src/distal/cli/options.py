@@ -207,14 +207,16 @@ def add_engine(command: Parser) -> None:
     """Add what runs the trials."""
     names = ", ".join((*engines.ENGINES, engines.AUTO))
     command.add_argument(
-        "--engine", metavar="NAME", help=f"{names} ({engines.DEFAULT}; reference for what it cannot run)"
+        "--engine",
+        metavar="NAME",
+        help=f"{names} ({engines.DEFAULT}; steps or reference for what it cannot run)",
     )
     command.add_argument(
         "--workers",
         type=whole,
         metavar="N",
-        help="threads of the cpu engine (one per core), processes of the reference engine (1), "
-        "cards of the gpu engine (all)",
+        help="threads of the cpu engine (one per core), processes of engine steps (one per core) and of the "
+        "reference engine (1), cards of the gpu engine (all)",
     )
     command.add_argument(
         "--cluster",

@@ -48,9 +48,7 @@ class CompiledEngine(Engine):
             )
         task, table = batch.task, batch.task.table(batch.settings)
         if table is None:
-            raise InputError(
-                f"{task.name} has no table, which engines cpu and gpu need; use engine reference"
-            )
+            raise InputError(f"{task.name} has no table, which engines cpu and gpu need; use engine steps")
         instance("the table of the task", table, Table, "a Table, or None")
         # What the kernels rely on: goals within the table, and networks of a shape that they are made for.
         if table.inputs > COMPILED_INPUTS or table.outputs > COMPILED_OUTPUTS:

@@ -21,7 +21,6 @@ class Engine(ABC):
 
     name: ClassVar[str]
     on_processors: ClassVar[bool] = True  # whether its workers are processors
-    in_processes: ClassVar[bool] = False  # whether several workers have to be processes
     pace: ClassVar[float] = 200_000  # episodes of 100 steps a second that a worker may be expected to run
 
     def check(self, workers: int | None = None) -> None:  # noqa: B027 - most can always run
@@ -35,6 +34,10 @@ class Engine(ABC):
         """Return why the engine cannot run a batch, and what to do; None if it can."""
         instance("batch", batch, Batch, "a Batch")
         return None
+
+    def processes(self, batch: Batch, workers: int | None) -> int:
+        """Return how many processes should run a batch, where so many workers are asked for; 1: this one."""
+        return 1
 
     @abstractmethod
     def run(

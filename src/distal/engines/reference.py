@@ -18,7 +18,7 @@ from distal.learners import PlasticNetwork, Trial
 from distal.networks import Episode, Weights, network_for
 from distal.tasks.task import Aim
 
-_MAX_EP = 2**31 - 1  # that the arrays of results hold
+MAX_EP = 2**31 - 1  # that the arrays of results hold
 
 
 def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
@@ -52,7 +52,7 @@ def _named_episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
     with named_in_errors(batch, trial):
         for episode in episodes(batch, trial):
             if batch.task.whole:
-                integer("the EP of an episode", episode.ep, -_MAX_EP, _MAX_EP)
+                integer("the EP of an episode", episode.ep, -MAX_EP, MAX_EP)
             else:
                 number("the EP of an episode", episode.ep)
             yield episode
@@ -67,8 +67,11 @@ class Reference(Engine):
     """Runs every batch, one trial after another, however many workers are offered."""
 
     name = "reference"
-    in_processes = True
     pace = 100
+
+    def processes(self, batch: Batch, workers: int | None) -> int:
+        """Return as many processes as workers are asked for, but no more than there are trials."""
+        return min(workers or 1, len(batch))
 
     def run(
         self,

@@ -13,9 +13,9 @@ from distal.base.checks import InputError, one_of
 from distal.base.machine import available_cores
 from distal.engines.engine import Engine
 
-ENGINES = ("cpu", "gpu", "reference")  # each a module here, with its `engine`
+ENGINES = ("cpu", "gpu", "steps", "reference")  # each a module here, with its `engine`
 AUTO = "auto"  # the first of CHOICES that can run here, and can run the batch
-CHOICES = ("gpu", "cpu", "reference")
+CHOICES = ("gpu", "cpu", "steps", "reference")
 DEFAULT = "cpu"
 
 _log = logging.getLogger("distal")
@@ -44,8 +44,8 @@ def say_instead(engine: str, reason: str) -> None:
 def imported(name: str) -> Engine:
     """Import an engine."""
     module = f"distal.engines.{name}"
-    if name == "cpu" and module not in sys.modules:  # the compiler of the cpu engine needs room
-        memory.check_address_space("engine cpu", memory.LOADING + memory.STACK * available_cores())
+    if name in ("cpu", "steps") and module not in sys.modules:  # the compiler needs room
+        memory.check_address_space(f"engine {name}", memory.LOADING + memory.STACK * available_cores())
     try:
         return cast(Engine, import_module(module).engine)
     except InputError:

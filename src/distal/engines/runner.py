@@ -19,14 +19,14 @@ class Runner:
     """How trials are run: the engine, its workers, and the executor whose workers do the work.
 
     `learn`, `evolve` and all others take it as their engine. An engine that cannot run here is
-    refused at once. One runner may serve for many calls: the reference engine's processes and
+    refused at once. One runner may serve for many calls: the processes and
     what is known of an executor's pace stay with it.
 
     Args:
-        engine: "cpu", "gpu", "reference" or "auto", which takes the first of gpu, cpu and reference
-            that can run a batch; if left out, cpu, or reference for a batch that cpu cannot run.
-        workers: Threads of the cpu engine, processes of the reference engine, cards of the gpu engine,
-            or the executor's workers if it does not say how many it has.
+        engine: "cpu", "gpu", "steps", "reference" or "auto", which takes the first of gpu, cpu, steps and
+            reference that can run a batch; if left out, the first from cpu on.
+        workers: Threads of the cpu engine, processes of the engines steps and reference, cards of the gpu
+            engine, or the executor's workers if it does not say how many it has.
         executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
 
     Raises:
@@ -112,7 +112,7 @@ class Runner:
             InputError: If an argument is wrong, or the engine cannot run the batch.
         """
         suited = self.suited(batch)
-        return suited._crew(len(batch)).run(
+        return suited._crew(batch).run(
             batch,
             keep_weights=keep_weights,
             keep_ep=keep_ep,
@@ -123,7 +123,7 @@ class Runner:
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
         suited = self.suited(batch)
-        return suited._crew(len(batch)).begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
+        return suited._crew(batch).begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
 
     @property
     def overlaps(self) -> bool:
@@ -134,13 +134,13 @@ class Runner:
         """Return the workers for an engine; with engine auto they are processors, and no cards."""
         return self.workers if suited.loaded.on_processors or not self.auto else None
 
-    def _crew(self, trials: int) -> Engine:
-        """Return the engine, or processes that use it if it needs them for several workers.
+    def _crew(self, batch: Batch) -> Engine:
+        """Return the engine, or processes that use it if it wants several for a batch.
 
-        There are no more of them than trials; a later batch may need more.
+        A later batch may want more.
         """
-        count = min(self.workers or 1, trials)
-        if not self.loaded.in_processes or count == 1:
+        count = 1 if isinstance(self.loaded, Spread) else self.loaded.processes(batch, self.workers)
+        if count == 1:
             return self.loaded
         if not self._pools or self._pools[-1].workers < count:
             pool = process_pool(count)

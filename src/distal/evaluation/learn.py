@@ -51,8 +51,9 @@ def learn(
         switch: Move the goals after every so many episodes, or as a `Switch` says.
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
-        engine: "cpu", "gpu", "reference" or "auto"; all give identical results. If left out, cpu,
-            or reference for what cpu cannot run. Or a `Runner`, with workers or an executor.
+        engine: "cpu", "gpu", "steps", "reference" or "auto"; all give identical results. If left
+            out, cpu, or steps or reference for what cpu cannot run. Or a `Runner`, with workers or an
+            executor.
         keep_ep: Keep the EP of every episode, as `Result.ep`.
         keep_weights: Keep the weights of the first episode that had the best EP.
         chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.

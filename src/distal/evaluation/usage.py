@@ -141,11 +141,11 @@ class Tally:
 def count_usage(batch: Batch, engine: str, progress: Progress | None = None) -> Usage:
     """Return how often the rows of a rule are selected in the trials of a batch, which is its own alone.
 
-    The counts are the same whatever the engine; where it is not the reference engine, they are
-    made by compiled code.
+    The counts are the same whatever the engine; for engines that run tables, they are made by
+    compiled code.
     """
     periods = min(_PERIODS, batch.episodes - 1)
-    if engine == "reference":
+    if engine in ("steps", "reference"):
         return Usage(_counted(batch, periods, progress))
     from distal.engines.cpu import counting  # noqa: PLC0415 - loads Numba
 

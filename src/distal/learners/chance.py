@@ -38,6 +38,7 @@ class Chance(Learner):
     key: ClassVar[str] = "random_weights"
     bare: ClassVar[bool] = True
     file_format: ClassVar[str] = "distal-chance"
+    compiled: ClassVar[str | None] = "distal.learners.compiled_chance"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 

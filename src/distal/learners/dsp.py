@@ -154,6 +154,7 @@ class Rule(Learner):
     label: ClassVar[str] = "rule"
     key: ClassVar[str] = "rule"
     file_format: ClassVar[str] = "distal-rule"
+    compiled: ClassVar[str | None] = "distal.learners.compiled_dsp"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (ROWS, len(NUMBERS))
     discrete_genes: ClassVar[str] = "delta_w"

@@ -109,6 +109,8 @@ class Learner(ABC):
         genes: How many discrete and continuous genes it has; None: nothing to evolve.
         discrete_genes: What its discrete genes are called in tables, before their number.
         ignores: The readings that mean nothing to it.
+        compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
+            `CompiledLearner`; None if there is none. A class that inherits from another says it anew.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Learner(ABC):
     genes: ClassVar[tuple[int, int] | None] = None
     discrete_genes: ClassVar[str] = "discrete"
     ignores: ClassVar[tuple[str, ...]] = ()
+    compiled: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         for name in self.names:

@@ -30,6 +30,7 @@ SEED = 3  # the seed of a part of the work, from the seed of the whole
 GOAL = 4  # the goal of a later phase, where goals move
 HELD_OUT = 5  # the seed of trials that no search sees, from the seed of a search
 FLIP = 6  # whether the reward of an episode is turned round
+TASK = 7  # the numbers that an episode of a compiled task begins with
 
 MAX_SEED = 2**64 - 1
 MAX_COUNT = 2**32 - 1  # episodes and trials are one word of the counter

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from distal.base.checks import InputError, one_of, shown
 
-COMPILED = ("cpu", "gpu", "page")  # two engines, and the page that computes trials in a browser
-NEVER_FLIP = ("cpu", "gpu", "page")  # have no code for rewards that are turned round
+COMPILED = ("cpu", "gpu", "steps", "page")  # three engines, and the page that computes trials in a browser
+NEVER_FLIP = ("cpu", "gpu", "steps", "page")  # have no code for rewards that are turned round
 F = TypeVar("F")
 
 
@@ -48,9 +48,9 @@ class Reading(dict[str, str]):
         """Return the values that an engine, or the page, has code for."""
         return tuple(value for value, known in self._known_to.items() if who in known)
 
-    def add(self, value: str, meaning: str, module: str | None = None) -> None:
-        """Add a value that the reference engine alone knows, and the module it comes from."""
-        self[value], self._known_to[value] = meaning, frozenset()
+    def add(self, value: str, meaning: str, module: str | None = None, known: Collection[str] = ()) -> None:
+        """Add a value that the reference engine knows, and whoever is named; and the module it comes from."""
+        self[value], self._known_to[value] = meaning, frozenset(known)
         if module is not None:
             self.modules[value] = module
 
@@ -146,7 +146,7 @@ _OURS = {reading: tuple(row) for reading, row in words().items()}
 
 
 def unknown_to(who: str, settings: Any) -> str | None:
-    """Return why "cpu", "gpu" or "page" cannot compute with settings, and what to do; None if it can."""
+    """Return why an engine, or "page", cannot compute with settings, and what to do; None if it can."""
     for name, row in words().items():
         value, known = getattr(settings, name), row.known_to(who)
         if who in row.compiled and value not in known:

@@ -67,7 +67,8 @@ def register(kind: type[N]) -> type[N]:
     if taken is not kind:
         raise InputError(f"kind {kind.kind!r} of {kind.__name__} is that of {taken.__name__}; choose another")
     if kind.kind not in NETWORKS:
-        NETWORK.add(kind.kind, kind.label, plugins.module_of(kind))
+        known = ("steps",) if vars(kind).get("compiled") else ()
+        NETWORK.add(kind.kind, kind.label, plugins.module_of(kind), known)
     NETWORKS[kind.kind] = kind
     plugins.note(kind)
     return kind

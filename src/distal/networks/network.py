@@ -85,6 +85,8 @@ class Network(ABC):
         label: What people call it.
         scales: The numbers that it takes from a learner's, by name, and the value where a learner
             has none.
+        compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
+            `CompiledNetwork`; None if there is none. A class that inherits from another says it anew.
 
     Raises:
         InputError: If a number is out of its range, or a scale is none of this network's.
@@ -93,6 +95,7 @@ class Network(ABC):
     kind: ClassVar[str]
     label: ClassVar[str]
     scales: ClassVar[Mapping[str, float]] = {}
+    compiled: ClassVar[str | None] = None
 
     def __init__(
         self,

@@ -86,6 +86,7 @@ class Recurrent(Network):
 
     kind: ClassVar[str] = "recurrent"
     label: ClassVar[str] = "the paper's recurrent network"
+    compiled: ClassVar[str | None] = "distal.networks.compiled_recurrent"
     scales: ClassVar[Mapping[str, float]] = {"alpha_h": 0.2, "alpha_o": 0.2}
 
     @property

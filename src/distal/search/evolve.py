@@ -99,7 +99,7 @@ def evolve(
         out: A folder to keep the runs in, so that `resume` can continue them. A folder that
             already holds an evolution is refused.
         force: Start over in a folder that already holds an evolution.
-        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
         progress: Called with a `Step` after every generation, once for all runs, from the first
             population on; the winners are re-measured after the last call. It is called in the
             thread that called `evolve`, which waits for it. What it raises ends the evolution; the
@@ -203,7 +203,7 @@ def resume(
             another one is refused.
         generations: Run up to this generation instead of the number that the folder names.
         budget: Or as far as this many episodes of each run allow, from its first generation on.
-        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
         progress: Called with a `Step` after every generation that the folder does not hold yet, as
             in `evolve`; never for runs that are finished.
 

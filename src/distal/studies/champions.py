@@ -472,7 +472,7 @@ def champions(
             another search is refused.
         force: Start over in a folder that already holds a search.
         command: How it was asked for, for the record.
-        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
         progress: Called with an `Event` as the work advances.
         **settings: As in `Settings`.
 

@@ -275,7 +275,7 @@ def reproduce(
             are run and stored. A folder made with other options is refused.
         force: Start over in a folder made with other options.
         maze: The maze; the triple T-maze if left out.
-        engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+        engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
         progress: Called with an `Event` as the stages proceed.
         **settings: As in `Settings`.
 

@@ -178,7 +178,7 @@ class Study(ABC, Generic[Outcome]):
         """Run what is missing.
 
         Args:
-            engine: "cpu", "gpu", "reference", "auto", or a runner, as in `learn`.
+            engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
             out: A folder to keep the work in. Stages that it already holds are read, the others
                 are run and stored. A folder made with other options is refused.
             force: Start over in a folder made with other options.

@@ -111,6 +111,45 @@ class Binned:
         return [int(value >= edge) for edge in self.edges]
 
 
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The space of observations that are tuples of numbers: a Box that needs no Gymnasium.
+
+    Attributes:
+        low: The lowest value of each number; 64-bit floats, or whole numbers.
+        high: The highest values.
+    """
+
+    low: NDArray[Any]
+    high: NDArray[Any]
+
+    @classmethod
+    def of(cls, low: object, high: object) -> Bounds:
+        """Return the bounds that two lists of numbers are; refuse others."""
+        expected = "a list of numbers"
+        both = [sequence(name, given, expected) for name, given in (("low", low), ("high", high))]
+        if len(both[0]) != len(both[1]) or not both[0]:
+            raise InputError(f"low has {len(both[0])} numbers, high {len(both[1])}; expected as many")
+        whole = all(type(one) is int for one in itertools.chain(*both))
+        arrays = [np.array([number("a bound", one) for one in side]) for side in both]
+        if (arrays[0] > arrays[1]).any():
+            raise InputError(f"low is {shown(low)}, above high, {shown(high)}; exchange them")
+        return cls(*(array_.astype(np.int64 if whole else np.float64) for array_ in arrays))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of an observation."""
+        return self.low.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        return self.low.dtype
+
+    def __repr__(self) -> str:
+        return f"{self.low.tolist()} … {self.high.tolist()}"
+
+
 def _typed(rows: NDArray[Any], *kinds: type[Any]) -> tuple[NDArray[Any], ...]:
     """Return the columns of a matrix, each of its type; none of an empty one."""
     if not len(rows):
@@ -347,11 +386,56 @@ def numbers_of(space: Any, observation: Any) -> list[float]:
         ) from None
 
 
+def bounds_of(space: Any, columns: Sequence[Column]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lowest and the highest value of each number of an observation, (numbers) each.
+
+    Args:
+        space: The space of the observations.
+        columns: What becomes of each number.
+
+    Returns:
+        The bounds.
+    """
+    low, high = list[NDArray[Any]](), list[NDArray[Any]]()
+    at = 0
+    for _, leaf in _leaves(space):
+        if _is_text(leaf):
+            continue
+        if _kind(leaf) == "boxes":
+            low.append(leaf.low.ravel())
+            high.append(leaf.high.ravel())
+        else:  # as many values as there are
+            count = int(np.prod(leaf.shape))
+            wholes = [one for one in columns[at : at + count] if isinstance(one, Whole)]
+            low.append(np.array([one.first for one in wholes]))
+            high.append(np.array([one.first + one.count - 1 for one in wholes]))
+        at += low[-1].size
+    return np.concatenate(low).astype(np.float64), np.concatenate(high).astype(np.float64)
+
+
+def exact_types(space: Any) -> tuple[np.dtype[Any], ...]:
+    """Return the types of arrays that are observations of a space if their shape and their numbers are right.
+
+    There are none for a space that is not an array, such as Discrete or Dict.
+    """
+    from gymnasium import spaces  # noqa: PLC0415 - an extra
+
+    if isinstance(space, spaces.Box):
+        return (space.dtype, np.dtype(np.float64)) if space.dtype.kind == "f" else (space.dtype,)
+    return (space.dtype,) if isinstance(space, spaces.MultiBinary | spaces.MultiDiscrete) else ()
+
+
 class _Outside(Exception):  # noqa: N818 - never seen outside this file
     """An observation is not in its space."""
 
 
 def _numbers(space: Any, observation: Any) -> Iterator[float]:
+    if isinstance(space, Bounds):
+        values = array(observation)
+        if values.shape != space.shape or not ((values >= space.low) & (values <= space.high)).all():
+            raise _Outside
+        yield from values.tolist()
+        return
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     if isinstance(space, spaces.Dict | spaces.Tuple):
@@ -437,6 +521,9 @@ def _check_all_used(words: dict[str, str], space: Any, columns: Sequence[Column]
 
 def _leaves(space: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the spaces that a Tuple or a Dict consists of, by name, in order; any other is one by itself."""
+    if isinstance(space, Bounds):
+        yield name, space
+        return
     from gymnasium.spaces import Dict, Tuple  # noqa: PLC0415 - an extra
 
     if isinstance(space, Dict | Tuple):
@@ -454,6 +541,8 @@ def _is_text(space: Any) -> bool:
 
 def _kind(space: Any) -> str:
     """Return the type of a space, as words name it."""
+    if isinstance(space, Bounds):
+        return "boxes"
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     kinds = {
@@ -497,6 +586,9 @@ def _columns(space: Any, words: dict[str, str], whole: bool) -> list[Column]:
 
 
 def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Column]:
+    if isinstance(space, Bounds):
+        yield from _binned(space, words)
+        return
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
     one_hot, kind = words.get("numbers") == "one-hot", _kind(space)
@@ -509,18 +601,23 @@ def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Column]:
         for start, count in zip(first.ravel().tolist(), space.nvec.ravel().tolist(), strict=True):
             yield Whole(start, count, one_hot)
     else:
-        count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
-        if _quantiles(words):
-            yield from itertools.repeat(Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
-            return
-        bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
-        if not (np.abs(bounds) < _UNBOUNDED).all():
-            raise InputError(
-                f"observations are {shown(space)}, and bins between infinite bounds are of no use; "
-                f"use bins:{count}:quantiles"
-            )
-        for low, high in bounds.T.tolist():
-            yield Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
+        yield from _binned(space, words)
+
+
+def _binned(space: Any, words: dict[str, str]) -> Iterator[Binned]:
+    """Yield the bins of each number of a Box; edges that have to be seen are 0."""
+    count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
+    if _quantiles(words):
+        yield from itertools.repeat(Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
+        return
+    bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
+    if not (np.abs(bounds) < _UNBOUNDED).all():
+        raise InputError(
+            f"observations are {shown(space)}, and bins between infinite bounds are of no use; "
+            f"use bins:{count}:quantiles"
+        )
+    for low, high in bounds.T.tolist():
+        yield Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
 
 
 def _is_whole(space: Any) -> bool:

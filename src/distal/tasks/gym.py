@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,11 @@ Measure = Callable[[EnvWalk], float]
 
 def minus_return(walk: EnvWalk) -> float:
     """Return minus the sum of all rewards."""
-    return 0.0 - float(sum(walk.rewards))  # not −0
+    return _minus_sum(walk.rewards)
+
+
+def _minus_sum(rewards: Sequence[float]) -> float:
+    return 0.0 - float(sum(rewards))  # not −0
 
 
 class EnvTask(Task[EnvWalk]):
@@ -225,13 +230,17 @@ class EnvTask(Task[EnvWalk]):
 
     def begin(self, goal: int, settings: Settings) -> EnvWalk:
         """Reset the environment."""
+        return EnvWalk(self, self._steps_of(settings), goal)
+
+    def _steps_of(self, settings: Settings) -> int:
+        """Return the most steps of an episode; refuse others than an environment that counts them has."""
         steps = instance("settings", settings, Settings, "a Settings").steps
         if self._own_limit and steps != self.limit:
             raise InputError(
                 f"steps is {steps}, but the environment ends an episode after {self.limit}; "
                 f"make it with max_steps={steps} (--env-arg max_steps={steps}), or leave steps out"
             )
-        return EnvWalk(self, steps, goal)
+        return steps
 
     def target(self, settings: Settings) -> float | None:
         """Return minus the return from which on Gymnasium calls the environment solved, if it says so."""
@@ -263,14 +272,15 @@ class EnvTask(Task[EnvWalk]):
         env = self.env if copied is None else copied
         with named(self.name, "step"):
             observation, reward, terminated, truncated, info = env.step(self.acting[action])
-        if not isinstance(reward, int | float | np.number | np.bool_ | np.ndarray) or not np.isfinite(reward):
-            raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the environment")
-        return observation, float(reward), bool(terminated), bool(truncated), info
+        return observation, _reward(reward), bool(terminated), bool(truncated), info
 
     def _measure(self, walk: EnvWalk) -> float:
         """Return the EP of an episode, as a number."""
         self._worlds.cut += walk.cut
-        ep: object = self._ep(walk)
+        return self._checked_ep(self._ep(walk))
+
+    def _checked_ep(self, ep: object) -> float:
+        """Return an EP as a number, scaled, if it is a finite one."""
         if self.scale is not None and isinstance(ep, float):
             ep *= self.scale
         if not isinstance(ep, int | float | np.number) or not np.isfinite(ep):
@@ -344,6 +354,42 @@ class EnvTask(Task[EnvWalk]):
                 )
 
 
+def played(task: EnvTask, goal: int, settings: Settings, act: Callable[[Any], int]) -> tuple[float, bool]:
+    """Play an episode without a record, for a task whose EP is minus the return; `act` chooses the actions.
+
+    Args:
+        task: The environment as a task.
+        goal: Which of its goals.
+        settings: How many steps there are.
+        act: Given an observation, returns the number of an action.
+
+    Returns:
+        The EP, and whether the episode took all of its steps before the environment ended it.
+
+    Raises:
+        InputError: If the environment fails.
+    """
+    rewards: list[float] = []
+    steps, step, acting = task._steps_of(settings), task.env.step, task.acting
+    observation, _ = task._reset(goal)
+    cut = True
+    for _ in range(steps):
+        action = acting[act(observation)]
+        try:
+            observation, reward, terminated, truncated, _ = step(action)
+        except InputError:
+            raise
+        except Exception as error:
+            raise _failed(task.name, "step", error) from error
+        # `float` alone is the usual case; all else is looked at as in a walk.
+        rewards.append(reward if type(reward) is float and isfinite(reward) else _reward(reward))
+        if terminated or truncated:
+            cut = False
+            break
+    task._worlds.cut += cut
+    return task._checked_ep(_minus_sum(rewards)), cut
+
+
 class _Worlds:
     """The environments of a task: how one is made, and those that were, one for each thread."""
 
@@ -411,7 +457,18 @@ def named(name: str, what: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        raise EnvError(f"{name} failed in {what}: {said(error)}") from error
+        raise _failed(name, what, error) from error
+
+
+def _failed(name: str, what: str, error: Exception) -> EnvError:
+    return EnvError(f"{name} failed in {what}: {said(error)}")
+
+
+def _reward(reward: Any) -> float:
+    """Return a reward as a number, if it is a finite one."""
+    if not isinstance(reward, int | float | np.number | np.bool_ | np.ndarray) or not np.isfinite(reward):
+        raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the environment")
+    return float(reward)
 
 
 def said(error: Exception) -> str:

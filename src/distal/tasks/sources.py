@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from distal.base import plugins
 from distal.base.checks import InputError, flag, function, instance, sequence, shown
 from distal.model.maze import Maze
+from distal.tasks.classic_control import PREFIX, classic_task
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvError, EnvTask, Measure, is_env, said
 from distal.tasks.mazes import MazeTask
@@ -69,6 +70,9 @@ def task_of(
     """
     must = None if tabulated is None else flag("tabulated", tabulated)
     function("progress", progress)
+    if isinstance(given, str) and given.startswith(PREFIX) and encode is not None:
+        made, encode = classic_task(given, encode), None
+        given = made
     maker = maker_of(given)
     if maker is not None:
         return _registered(
@@ -141,6 +145,8 @@ def rebuilt(data: object) -> Task[Any]:
     Raises:
         InputError: if it cannot be made again, or would be another one here.
     """
+    if isinstance(data, dict) and data.get("kind") == "compiled":
+        return classic_task(data.get("name", ""), data.get("encoder"))
     if isinstance(data, dict) and data.get("kind") == "registered":
         return _registered_again(data)
     if not isinstance(data, dict) or data.get("kind") not in ("table", "environment"):
@@ -255,6 +261,8 @@ def _plain(given: Any) -> Task[Any] | None:
         return MazeTask(given)
     if isinstance(given, Table):
         return TableTask(given)
+    if isinstance(given, str) and given.startswith(PREFIX):
+        return classic_task(given)
     if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".npz")):
         return TableTask.load(given)
     return checked_task(given) if isinstance(given, Task) else None

@@ -64,16 +64,22 @@ def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
 
 
 class Announcement(event.Listener):  # type: ignore[misc]
-    """Says that a kernel is being compiled, which takes some seconds; one that was kept is only loaded."""
+    """Says once that kernels are being compiled, which takes some seconds; what was kept is only loaded."""
 
-    def __init__(self, kernel: Callable[..., None], what: str) -> None:
-        self.kernel, self.what = kernel, what
+    def __init__(self, what: str, *kernels: Callable[..., Any], kept: bool = True) -> None:
+        self.what, self.kernels, self.kept = what, kernels, kept
+        self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Speak up if it is the kernel itself, not one of the functions it is made of."""
-        if event.data["dispatcher"] is self.kernel:
-            once = "" if cache.folder() is None else "; this is done once and kept for later runs"
-            _log.warning("compiling the cpu engine for %s%s", self.what, once)
+        """Speak up if it is a kernel itself, not one of the functions it is made of."""
+        if not self.said and any(event.data["dispatcher"] is kernel for kernel in self.kernels):
+            self.said = True
+            once = (
+                ""
+                if not self.kept or cache.folder() is None
+                else "; this is done once and kept for later runs"
+            )
+            _log.warning("compiling %s%s", self.what, once)
 
     def on_end(self, event: Any) -> None:
         """Say nothing more."""
@@ -132,7 +138,7 @@ class Job:
     def compile(self) -> None:
         """Load or compile the kernel by running it on no trial; say so if it has to be compiled."""
         what = "hill climbing and chance" if self.kernel is kernels.climbing_trials else "DSP"
-        with event.install_listener("numba:compile", Announcement(self.kernel, what)):
+        with event.install_listener("numba:compile", Announcement(f"the cpu engine for {what}", self.kernel)):
             self.kernel(0, 0, *self.arguments(), np.zeros(_CACHE_LINE, np.int64))
 
     def arguments(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Where the cpu engine's compiled code is kept: a folder for these very sources and compilers.
+"""Where compiled code is kept: a folder for these very sources and compilers.
 
 Numba looks at the file of a kernel alone to see whether what it kept is still right. But
 a kernel is also made of the functions and constants that it takes from other files, so
@@ -14,6 +14,7 @@ import logging
 import os
 import pickle
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,31 +30,37 @@ PACKAGE = Path(__file__).parents[2]
 # What the kernels are compiled from.
 SOURCES = (
     "engines/cpu/kernels.py",
-    "engines/cpu/lanes.py",
     "engines/cpu/layout.py",
     "tasks/table.py",
     "model/draws.py",
+    "model/lanes.py",
+    "model/compiled_draws.py",
+    "model/compiled_traces.py",
     "networks/recurrent.py",
+    "networks/compiled_logistic.py",
 )
 KEPT = 8  # folders of other sources or compilers that stay, the youngest
 
 
-def fingerprint() -> str:
-    """Return a checksum of all that compiled code depends on, but for the processor, which Numba looks at."""
+def fingerprint(sources: Iterable[str] | None = None) -> str:
+    """Return a checksum of all that compiled code depends on, but for the processor, which Numba looks at.
+
+    `sources` are files of this package, or paths of others; those of engine cpu if left out.
+    """
     digest = hashlib.sha256()
-    for source in SOURCES:
+    for source in SOURCES if sources is None else sources:
         digest.update((PACKAGE / source).read_bytes())
     for module in (numba, llvmlite, np):
         digest.update(f"{module.__name__} {module.__version__}\n".encode())
     return digest.hexdigest()[:20]
 
 
-def folder() -> Path | None:
-    """Return the folder for compiled code, made if need be; None if there is nowhere to write."""
+def folder(engine: str = "cpu", sources: Iterable[str] | None = None) -> Path | None:
+    """Return the folder for an engine's compiled code, made if need be; None if there is nowhere to write."""
     home = os.environ.get("NUMBA_CACHE_DIR")
     try:
         base = Path(home) if home else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        ours = base / "distal" / f"cpu-{fingerprint()}"
+        ours = base / "distal" / f"{engine}-{fingerprint(sources)}"
         if not ours.is_dir():
             ours.mkdir(parents=True, exist_ok=True)
             _forget(ours)
@@ -102,13 +109,23 @@ def _seal(name: str, content: bytes) -> bytes:
 
 
 class SealedCache(FunctionCache):  # type: ignore[misc]
-    """What is kept of a kernel. Where it cannot be written, the kernel is compiled in every run."""
+    """What is kept of a kernel. Where it cannot be written, the kernel is compiled in every run.
 
-    def __init__(self, function: Any) -> None:
+    A kernel that is made of parts has a `key` that names them: Numba would take the identity of the
+    functions that it is made of, which is another one in every process.
+    """
+
+    def __init__(self, function: Any, key: str | None = None) -> None:
         super().__init__(function)
+        self._key = key
         own: Any = self._cache_file
         self._cache_file: Any = SealedFiles(
             self._cache_path, own._index_name[: -len(".nbi")], own._source_stamp
+        )
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (
+            super()._index_key(sig, codegen) if self._key is None else (sig, codegen.magic_tuple(), self._key)
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -127,21 +144,22 @@ class SealedCache(FunctionCache):  # type: ignore[misc]
             _not_kept(f"cannot write to {self._cache_path}: {error.strerror}")
 
 
-def keep_compiled(*kernels: Any) -> None:
-    """Let the compiled code of kernels be kept in our folder, if there is one that can be written to."""
-    ours = folder()
+def keep_compiled(*kernels: Any, key: str | None = None, ours: Path | None = None) -> None:
+    """Let the compiled code of kernels be kept in a folder, that of engine cpu if left out."""
+    engine = "the cpu engine" if ours is None else "engine steps"
+    ours = folder() if ours is None else ours
     if ours is None:
-        _not_kept("no folder can be written to")
+        _not_kept("no folder can be written to", engine)
         return
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(ours)
     try:
         for kernel in kernels:
-            cache = SealedCache(kernel.py_func)
+            cache = SealedCache(kernel.py_func, key)
             if not Path(cache.cache_path).is_relative_to(ours):  # Numba's second choice, where ours is full
                 raise RuntimeError
             kernel._cache = cache
     except (OSError, RuntimeError):
-        _not_kept(f"cannot write to {ours}")
+        _not_kept(f"cannot write to {ours}", engine)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -149,16 +167,16 @@ def keep_compiled(*kernels: Any) -> None:
 _told: set[str] = set()
 
 
-def _not_kept(why: str) -> None:
+def _not_kept(why: str, engine: str = "the cpu engine") -> None:
     """Say once that the next run has to compile again."""
     if not _told:
-        _log.warning("%s: the cpu engine is compiled again in every run", why)
+        _log.warning("%s: %s is compiled again in every run", why, engine)
     _told.add(why)
 
 
 def _forget(ours: Path) -> None:
     """Remove the oldest folders of other sources or compilers."""
-    others = [path for path in ours.parent.glob("cpu-*") if path != ours]
+    others = [path for path in ours.parent.glob(f"{ours.name.partition('-')[0]}-*") if path != ours]
     with suppress(OSError):
         for old in sorted(others, key=lambda path: -path.stat().st_mtime)[KEPT:]:
             shutil.rmtree(old, ignore_errors=True)

@@ -34,7 +34,11 @@ from numba.extending import overload
 from numpy.typing import DTypeLike, NDArray
 
 from distal.engines.cpu.cache import keep_compiled
-from distal.engines.cpu.lanes import (
+from distal.engines.cpu.layout import EVENT_AT, INPUTS, NARROW, NUMBER_AT, OUTPUTS, STATE_AT, Packed
+from distal.model.compiled_draws import F0, F1, called, draw_words, four_rows, inlined
+from distal.model.compiled_traces import threshold
+from distal.model.draws import ACTION, NOISE, WEIGHTS
+from distal.model.lanes import (
     bits_mask8,
     bits_mask32,
     convert,
@@ -48,7 +52,6 @@ from distal.engines.cpu.lanes import (
     mask_bits,
     pointer,
     read_now,
-    reinterpret,
     root,
     select,
     splat8,
@@ -56,33 +59,14 @@ from distal.engines.cpu.lanes import (
     splat_like,
     store,
 )
-from distal.engines.cpu.layout import EVENT_AT, INPUTS, NARROW, NUMBER_AT, OUTPUTS, STATE_AT, Packed
-from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
-from distal.networks.recurrent import (
-    FARTHEST,
-    LN_2_HIGH,
-    LN_2_LOW,
-    LOG2_E,
-    ONE_BITS,
-    SERIES,
-    SHIFT,
-)
+from distal.networks.compiled_logistic import power8
 from distal.tasks.table import EVENT_BITS, EVENTS
 
 GROUP = 32  # lanes that are summed together: four vectors, enough to hide the latency of an addition
-F0, F1 = np.float32(0), np.float32(1)
 ZERO = np.int64(0)  # for a plain 0 Numba compiles a function twice: with the constant, and for all numbers
-MULTIPLIER0, MULTIPLIER1 = map(np.uint64, MULTIPLIERS)
-KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
-FAR, LOG2E, SHIFTED, LN2_HIGH, LN2_LOW = map(np.float32, (FARTHEST, LOG2_E, SHIFT, LN_2_HIGH, LN_2_LOW))
-E6, E5, E4, E3, E2, E1, E0 = map(np.float32, SERIES)  # of e^u
 CACHE_LINE = 64  # bytes
 # The tuple `Options.neurons` has as many entries as this for continuous neurons, else one.
 CONTINUOUS = 2
-
-inlined = njit(error_model="numpy", forceinline=True)
-# Large parts stay functions: in one piece they take each other's registers, which costs a tenth of the time.
-called = njit(error_model="numpy")
 
 
 def compiled(*functions):
@@ -244,86 +228,7 @@ def shape_of(table):
     return False, table.inputs, table.outputs
 
 
-# ---------------------------------------------------------------- random numbers (distal.draws)
-
-
-@inlined
-def philox8(c0, c1, c2, c3, seed):
-    """Philox4x32-10 of eight counters with one key."""
-    multiplier0, multiplier1 = splat8(MULTIPLIER0), splat8(MULTIPLIER1)
-    shift = splat8(np.uint64(32))
-    k0, k1 = np.uint32(seed & np.uint64(0xFFFFFFFF)), np.uint32(seed >> np.uint64(32))
-    for _ in range(ROUNDS):
-        p0 = convert(c0, np.uint64) * multiplier0
-        p1 = convert(c2, np.uint64) * multiplier1
-        c0, c1, c2, c3 = (
-            convert(p1 >> shift, np.uint32) ^ c1 ^ splat8(k0),
-            convert(p1, np.uint32),
-            convert(p0 >> shift, np.uint32) ^ c3 ^ splat8(k1),
-            convert(p0, np.uint32),
-        )
-        k0, k1 = np.uint32(k0 + KEY_STEP0), np.uint32(k1 + KEY_STEP1)
-    return c0, c1, c2, c3
-
-
-@inlined
-def uniform8(word):
-    """Turn words into numbers uniform in [−1, 1)."""
-    return convert(reinterpret(word, np.int32) >> splat8(np.int32(8)), np.float32) * splat8(
-        np.float32(2.0**-23)
-    )
-
-
-@inlined
-def minus_ln8(word):
-    """Return −ln((k + ½) / 2^31), with k the upper 31 bits of each word."""
-    one = splat8(F1)
-    x = convert(reinterpret(word >> splat8(np.uint32(1)), np.int32), np.float32) + splat8(np.float32(0.5))
-    root_half = splat8(SQRT_HALF_BITS)
-    offset = reinterpret(x, np.int32) - root_half
-    exponent = convert(offset >> splat8(np.int32(23)), np.float32)
-    mantissa = reinterpret((offset & splat8(np.int32(0x7FFFFF))) + root_half, np.float32)
-    s = (mantissa - one) / (mantissa + one)
-    z = s * s
-    series = (splat8(np.float32(1 / 7)) * z + splat8(np.float32(1 / 5))) * z + splat8(np.float32(1 / 3))
-    series = series * z + one
-    return (splat8(np.float32(31)) - exponent) * splat8(np.float32(0.6931471805599453)) - (s + s) * series
-
-
-@inlined
-def normals8(radius_word, angle_word):
-    """Turn eight pairs of words into eight pairs of normal deviates."""
-    y = minus_ln8(radius_word)
-    radius = root(y + y)
-    one = splat8(F1)
-    x = convert(reinterpret(angle_word << splat8(np.uint32(2)), np.int32), np.float32)
-    x = x * splat8(np.float32(np.pi / 4 / 2**31))
-    z = x * x
-    sine = splat8(np.float32(1 / 362880)) * z + splat8(np.float32(-1 / 5040))
-    sine = (((sine * z + splat8(np.float32(1 / 120))) * z + splat8(np.float32(-1 / 6))) * z + one) * x
-    cosine = splat8(np.float32(1 / 40320)) * z + splat8(np.float32(-1 / 720))
-    cosine = ((cosine * z + splat8(np.float32(1 / 24))) * z + splat8(np.float32(-1 / 2))) * z + one
-    quarter = angle_word >> splat8(np.uint32(30))
-    swap = (quarter & splat8(np.uint32(1))) == splat8(np.uint32(1))
-    first, second = select(swap, sine, cosine), select(swap, cosine, sine)
-    # Signs are the upper bit of a float: negative first for quarters 1 and 2, second for 2 and 3.
-    sign1 = ((quarter + splat8(np.uint32(1))) & splat8(np.uint32(2))) << splat8(np.uint32(30))
-    sign2 = (quarter & splat8(np.uint32(2))) << splat8(np.uint32(30))
-    first = reinterpret(reinterpret(first, np.uint32) ^ sign1, np.float32)
-    second = reinterpret(reinterpret(second, np.uint32) ^ sign2, np.float32)
-    return radius * first, radius * second
-
-
-@inlined
-def four_rows(c0, c1, episode, purpose, seed, sigma):
-    """Draw four numbers for each of eight neurons: uniform weights, or σ times a normal deviate."""
-    w0, w1, w2, w3 = philox8(c0, c1, splat8(np.uint32(episode)), splat8(np.uint32(purpose)), seed)
-    if purpose == WEIGHTS:
-        return uniform8(w0), uniform8(w1), uniform8(w2), uniform8(w3)
-    scale = splat8(sigma)
-    z0, z1 = normals8(w0, w1)
-    z2, z3 = normals8(w2, w3)
-    return scale * z0, scale * z1, scale * z2, scale * z3
+# ---------------------------------------------------------------- weights (distal.networks)
 
 
 @inlined
@@ -558,15 +463,8 @@ def same_masks(masks, words, one, other):
 @inlined
 def random_action(ws, bits, outputs, step, seed, episode):
     """Draw the action of a step from the active outputs, or from all when none is active."""
-    if step & 31 == 0:  # eight blocks of words at a time
-        blocks = iota8() + splat8(np.uint32(step >> 2))
-        zero = splat8(np.uint32(0))
-        w0, w1, w2, w3 = philox8(blocks, zero, splat8(np.uint32(episode)), splat8(np.uint32(ACTION)), seed)
-        for k in range(8):
-            ws.words[4 * k] = lane(w0, k)
-            ws.words[4 * k + 1] = lane(w1, k)
-            ws.words[4 * k + 2] = lane(w2, k)
-            ws.words[4 * k + 3] = lane(w3, k)
+    if step & 31 == 0:
+        draw_words(ws.words, step, seed, episode, ACTION)
     if bits == np.uint64(0):
         bits = all_of(outputs)
     n = np.uint64(0)
@@ -578,21 +476,6 @@ def random_action(ws, bits, outputs, step, seed, episode):
 
 
 # ---------------------------------------------------------------- continuous neurons (distal.network)
-
-
-@inlined
-def power8(sums):
-    """Return e^-|x| of eight sums (`network.logistic`)."""
-    size = reinterpret(reinterpret(sums, np.int32) & splat8(np.int32(0x7FFFFFFF)), np.float32)
-    size = select(size > splat8(FAR), splat8(FAR), size)
-    shifted = size * splat8(LOG2E) + splat8(SHIFTED)
-    whole = shifted - splat8(SHIFTED)
-    u = (whole * splat8(LN2_HIGH) - size) + whole * splat8(LN2_LOW)
-    power = (splat8(E6) * u + splat8(E5)) * u + splat8(E4)
-    power = ((power * u + splat8(E3)) * u + splat8(E2)) * u + splat8(E1)
-    power = power * u + splat8(E0)
-    scale = splat8(np.int32(ONE_BITS)) - (reinterpret(shifted, np.int32) << splat8(np.int32(23)))
-    return power * reinterpret(scale, np.float32)
 
 
 @inlined
@@ -1161,16 +1044,6 @@ def sort_sources(ws, table, options, firings, bound):
             kinds += 1
         store(ws.kind, first, number)
     return kinds
-
-
-@inlined
-def threshold(theta, steps):
-    """Return the largest count whose frequency is not above θ, or −1."""
-    n = np.float32(steps)
-    count = max(np.int64(theta * n) - 1, 0)
-    while count <= steps and np.float32(count) / n <= theta:
-        count += 1
-    return count - 1
 
 
 @inlined

@@ -1,0 +1,150 @@
+"""What is measured of engine steps: environments against the bare environment, and compiled tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from distal.bench import Row, alternating
+from distal.engines import Batch
+from distal.engines.reference import engine as reference
+from distal.engines.steps import engine as steps
+from distal.evaluation.trials import batch_of
+from distal.learners.shipped import evolved_rules
+from distal.model.settings import Settings
+from distal.tasks.gym import EnvTask
+from distal.tasks.sources import task_of
+from distal.tasks.task import Task
+
+# Episodes of a trial: enough for some thousand steps.
+_EPISODES = {"CartPole-v1": 100, "MountainCar-v0": 20, "Acrobot-v1": 10}
+_TARGET = 0.6  # of the bare environment's steps a second
+_NETWORK = 10  # times as fast as the reference engine's, the environment taken away
+_COMPILED, _AGAINST_GYM = 1e6, 50  # steps a second on one core; times as fast as the environment
+
+
+def run(quick: bool = False) -> Iterator[Row]:
+    """Yield every row as it is measured."""
+    repeats = 3 if quick else 9
+    pace = 0.0
+    if find_spec("gymnasium") is None:
+        yield Row("bare", "a bare environment", None, "steps a second", note="needs Gymnasium")
+    else:
+        for name in _EPISODES:
+            *rows, found = _environment(name, repeats)
+            yield from rows
+            pace = pace or found
+    yield from _compiled(repeats, pace)
+
+
+def _environment(name: str, repeats: int) -> list[Any]:
+    """Return the rows of an environment, and how many steps a second engine steps takes in it."""
+    batch = _batch(task_of(name, tabulated=False), _EPISODES[name])
+    count = _steps(name, batch)
+    jobs: list[Callable[[], object]] = [
+        _bare(name, count), partial(steps.run, batch, workers=1), partial(reference.run, batch)
+    ]  # fmt: skip
+    bare, ours, slow = alternating(jobs, repeats)
+    ratio, network = bare / ours, (slow - bare) / (ours - bare)
+    word = name.partition("-")[0].lower()
+    pace = float(np.median(count / ours))
+    return [
+        Row(f"bare_{word}", f"{name} alone, one core", float(np.median(count / bare)), "steps a second"),
+        Row(
+            f"steps_{word}",
+            f"steps a second in {name} with a network of 20 hidden neurons that learns, against {name} alone",
+            float(np.median(ratio)),
+            "times",
+            _TARGET,
+            samples=ratio.tolist(),
+            note=f"{pace:,.0f} steps a second",
+        ),
+        Row(
+            f"network_{word}",
+            f"the network's part in {name}, faster than the reference engine's",
+            float(np.median(network)),
+            "times",
+            _NETWORK,
+            samples=network.tolist(),
+            note=f"reference: {np.median(count / slow):,.0f} steps a second",
+        ),
+        pace,
+    ]
+
+
+def _compiled(repeats: int, gym: float) -> Iterator[Row]:
+    """Yield the rows of CartPole as a compiled task; `gym` is the pace in Gymnasium's."""
+    batch = _batch(task_of("compiled:CartPole"), 200, trials=50)
+    taken = steps.run(batch, keep_ep=True).ep
+    assert taken is not None  # noqa: S101 - it was asked for
+    (seconds,) = alternating([partial(steps.run, batch, workers=1)], repeats)
+    pace = -taken.sum() / seconds  # the EP is minus the steps
+    yield Row(
+        "compiled_cartpole",
+        "compiled CartPole with a network of 20 hidden neurons that learns, one core",
+        float(np.median(pace)),
+        "steps a second",
+        _COMPILED,
+        samples=pace.tolist(),
+    )
+    if gym:
+        yield Row(
+            "compiled_against_gym",
+            "compiled CartPole, faster than Gymnasium's on engine steps, one core",
+            float(np.median(pace)) / gym,
+            "times",
+            _AGAINST_GYM,
+        )
+
+
+def _batch(task: Task[Any], episodes: int, trials: int = 1) -> Batch:
+    """Return trials of an evolved rule."""
+    return batch_of(
+        evolved_rules()[:1], np.zeros(1, np.uint64), trials=trials, episodes=episodes, task=task,
+        settings=Settings(steps=task.steps or 100),
+    )  # fmt: skip
+
+
+def _bare(name: str, count: int) -> Callable[[], object]:
+    """Return a job that takes so many steps in an environment, with actions that are drawn beforehand."""
+    import gymnasium  # noqa: PLC0415 - an extra
+
+    env = gymnasium.make(name)
+    space: Any = env.action_space
+    actions = np.random.default_rng(0).integers(space.n, size=count).tolist()
+
+    def job() -> None:
+        env.reset(seed=0)
+        for action in actions:
+            _, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                env.reset()
+
+    return job
+
+
+def _steps(name: str, batch: Batch) -> int:
+    """Count the steps that the trials take in an environment."""
+    import gymnasium  # noqa: PLC0415 - an extra
+
+    taken = 0
+
+    class Counted(gymnasium.Wrapper):
+        """An environment that counts its steps."""
+
+        def step(self, action: Any) -> Any:
+            """Take a step, and count it."""
+            nonlocal taken
+            taken += 1
+            return self.env.step(action)
+
+    encoder = batch.task.encoder
+    assert encoder is not None  # noqa: S101 - environments have one
+    task = EnvTask(Counted(gymnasium.make(name)), encode=encoder.to_dict())
+    taken = 0
+    steps.run(_batch(task, batch.episodes))
+    return taken

@@ -1,0 +1,131 @@
+"""The engine that goes step by step: the network, the traces and the update compiled, the task as it is.
+
+It runs any task, table or not, with the learners and the network that offer compiled parts. Where the steps
+are Python's, those of an environment or of a class of your own, its workers are processes.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+
+import numpy as np
+
+from distal.base.checks import InputError, instance
+from distal.base.machine import available_cores
+from distal.engines.batch import Batch, EPs, Trials
+from distal.engines.engine import Engine, Progress, checked_call
+from distal.engines.steps.agent import Book, Plan, book_of, plan_of
+from distal.engines.steps.compiled_trials import run_compiled
+from distal.engines.steps.walks import encoding_for, run_trial
+from distal.engines.steps.worker import Worker, network_of, part_of
+from distal.model.readings import unknown_to
+from distal.networks import NETWORKS
+from distal.tasks.compiled_task import CompiledTask
+
+_REPORT = 0.05  # seconds between two calls of `progress`, at least
+_WORTH = 200_000  # steps that are worth the start of processes
+
+
+class Steps(Engine):
+    """Runs trials step by step; by default on all cores."""
+
+    name = "steps"
+    pace = 300
+
+    def supports(self, batch: Batch) -> str | None:
+        """Return why the engine cannot run a batch, and what to do; None if it can."""
+        instance("batch", batch, Batch, "a Batch")
+        unknown = unknown_to(self.name, batch.settings)
+        if unknown is not None:
+            return unknown
+        network = NETWORKS[batch.settings.network]
+        for what, kind in (("networks", network), ("learners", batch.kind)):
+            if part_of(kind) is None:
+                return f"engine steps has no code for {what} of kind {kind.kind!r}; use engine reference"
+        return None
+
+    def processes(self, batch: Batch, workers: int | None) -> int:
+        """Return how many processes should run a batch: as many as there are cores, if it is worth it."""
+        if isinstance(batch.task, CompiledTask):  # in threads
+            return 1
+        work = len(batch) * batch.episodes * batch.settings.steps
+        if workers is None and (work < _WORTH or not _travels(batch)):
+            return 1
+        return min(workers or available_cores(), len(batch))
+
+    def run(
+        self,
+        batch: Batch,
+        *,
+        keep_weights: bool = False,
+        keep_ep: bool = False,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> Trials:
+        """Run all trials of a batch, as every engine does."""
+        keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
+        reason = self.supports(batch)
+        if reason is not None:
+            raise InputError(reason)
+        plan = plan_of(batch, NETWORKS[batch.settings.network], keep_weights, keep_ep)
+        book = book_of(batch, network_of(batch), plan)
+        if isinstance(batch.task, CompiledTask):
+            cut = run_compiled(batch, plan, book, workers, progress)
+        else:
+            cut = _run_walks(batch, plan, book, progress)
+        return Trials(
+            best=_eps(batch, book.best),
+            ep=_eps(batch, book.ep) if keep_ep else None,
+            hidden=book.hidden if keep_weights else None,
+            output=book.output if keep_weights else None,
+            cut=cut,
+        )
+
+
+def _run_walks(batch: Batch, plan: Plan, book: Book, progress: Progress | None) -> int:
+    """Run all trials of a batch, whose steps Python takes; return how many episodes were cut off."""
+    worker = Worker(batch, plan, book, encoding_for(batch))
+    cut, report = 0, _Report(progress)
+    for trial in range(len(batch)):
+        for cut_off in run_trial(worker, batch, trial):
+            cut += cut_off
+            report.add(1)
+    report.tell()
+    return cut
+
+
+class _Report:
+    """Tells how many more episodes have been run, now and then."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress, self.waiting, self.next = progress, 0, time.monotonic() + _REPORT
+
+    def add(self, episodes: int) -> None:
+        """Note that episodes have been run."""
+        self.waiting += episodes
+        if self.progress is not None and time.monotonic() >= self.next:
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell what was not told yet."""
+        if self.progress is not None and self.waiting:
+            self.progress(self.waiting)
+        self.waiting, self.next = 0, time.monotonic() + _REPORT
+
+
+def _eps(batch: Batch, eps: EPs) -> EPs:
+    """Return EPs in the type of the batch's task."""
+    return eps.astype(np.int32) if batch.task.whole else eps
+
+
+def _travels(batch: Batch) -> bool:
+    """Whether a batch can be sent to another process; a function of a notebook cannot."""
+    try:
+        pickle.dumps((batch.task, batch.learners))
+    except Exception:  # what cannot be pickled raises anything
+        return False
+    return True
+
+
+engine = Steps()

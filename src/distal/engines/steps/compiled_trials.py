@@ -1,0 +1,86 @@
+"""Trials of compiled tasks: threads of compiled code, which Python only watches."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from numba.core import event
+from numpy.typing import NDArray
+
+from distal.base.machine import available_cores
+from distal.engines.batch import Batch, named_in_errors
+from distal.engines.cpu import shares
+from distal.engines.engine import Progress
+from distal.engines.steps.agent import Book, Plan
+from distal.engines.steps.encoding import encoding_of
+from distal.engines.steps.kernels import CUT, EPISODES, OUT_OF_BOUNDS, TRIAL, WRONG, trials_for
+from distal.engines.steps.worker import Worker
+from distal.engines.threads import run_in_threads
+from distal.tasks.compiled_task import CompiledTask, check_reward
+from distal.tasks.encoders import numbers_of
+
+_CACHE_LINE = 16  # integers: what threads write to often lies this far apart
+_POLL = 0.05  # seconds between looks at progress and at Ctrl-C
+
+
+def run_compiled(batch: Batch, plan: Plan, book: Book, workers: int | None, progress: Progress | None) -> int:
+    """Run all trials of a batch in a compiled task; return how many episodes were cut off."""
+    task = cast(CompiledTask, batch.task)
+    count = min(workers or available_cores(), len(batch))
+    crew = [_Hand(batch, plan, book) for _ in range(count)]
+    kernel, announcement = trials_for(
+        crew[0].worker.agent, *crew[0].worker.parts, task, f"{task.name}, learners of kind {batch.kind.kind}"
+    )
+    stop, blocks = np.zeros(_CACHE_LINE, np.int64), list(shares(len(batch), count))
+    counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
+    free, reported = list(crew), 0
+
+    def run(first: int, last: int, counter: NDArray[np.int64]) -> None:
+        hand = free.pop()
+        try:
+            hand.run(kernel, first, last, stop, counter)
+        finally:
+            free.append(hand)
+
+    def report() -> None:
+        nonlocal reported
+        total = int(counters[:, EPISODES].sum())
+        if progress is not None and total > reported:
+            progress(total - reported)
+        reported = total
+
+    def end() -> None:
+        stop[0] = 1
+
+    with event.install_listener("numba:compile", announcement):
+        crew[0].run(kernel, 0, 0, stop, np.zeros(_CACHE_LINE, np.int64))
+    jobs = [partial(run, *of, counter) for of, counter in zip(blocks, counters, strict=True)]
+    run_in_threads(jobs, count, watch=report, stop=end, poll=_POLL)
+    report()
+    return int(counters[:, CUT].sum())
+
+
+class _Hand:
+    """What one thread works with."""
+
+    def __init__(self, batch: Batch, plan: Plan, book: Book) -> None:
+        encoding = encoding_of(batch.task.encoder)
+        assert encoding is not None  # noqa: S101 - the bounds of a compiled task are floats
+        self.batch, self.worker = batch, Worker(batch, plan, book, encoding)
+        self.task = cast(CompiledTask, batch.task)
+        self.random, self.words = np.zeros(self.task.draws), np.zeros(32, np.uint32)
+
+    def run(self, kernel: Any, first: int, last: int, stop: NDArray[Any], counter: NDArray[Any]) -> None:
+        """Run trials first … last − 1."""
+        batch, worker = self.batch, self.worker
+        kernel(
+            worker.address, first, last, batch.learner, batch.goals, batch.seed, batch.settings.steps,
+            self.random, self.words, stop, counter,
+        )  # fmt: skip
+        if counter[WRONG]:
+            with named_in_errors(batch, int(counter[TRIAL])):
+                if counter[WRONG] == OUT_OF_BOUNDS:
+                    numbers_of(self.task.space, tuple(worker.agent.encoding.values.tolist()))
+                check_reward(float(worker.now["ep"][0]))

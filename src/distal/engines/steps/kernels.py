@@ -1,0 +1,199 @@
+"""The compiled code of engine steps: an agent's acts, for whoever holds the agent.
+
+Kernels are made of the parts of a network and of a learner, once for each pair, and kept for later runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import literal_unroll, njit, typeof, types
+from numba.core import event
+
+from distal.engines.cpu import Announcement
+from distal.engines.cpu import cache as kept
+from distal.engines.steps.agent import Agent, acts_of
+from distal.engines.steps.encoding import encode
+from distal.engines.steps.held import hold, holder_of, room_for
+from distal.learners.compiled import CompiledLearner
+from distal.model.compiled_draws import draw_words
+from distal.model.draws import TASK
+from distal.model.lanes import pointer, read_now
+from distal.networks.compiled import CompiledNetwork
+from distal.tasks.compiled_task import CompiledTask
+
+# What kernels are made of, besides the files of the parts themselves.
+SOURCES = (
+    "engines/steps/agent.py",
+    "engines/steps/encoding.py",
+    "engines/steps/held.py",
+    "engines/steps/kernels.py",
+    "learners/compiled.py",
+    "learners/compiled_chance.py",
+    "learners/compiled_dsp.py",
+    "learners/compiled_hill_climbing.py",
+    "model/compiled_draws.py",
+    "model/compiled_traces.py",
+    "model/draws.py",
+    "model/lanes.py",
+    "networks/compiled.py",
+    "networks/compiled_logistic.py",
+    "networks/compiled_recurrent.py",
+    "networks/recurrent.py",
+    "tasks/classic_control.py",
+)
+OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
+
+
+class Kernels(NamedTuple):
+    """Compiled functions of the address of an agent; `hold` puts it there."""
+
+    hold: Callable[..., Any]
+    start: Callable[[int], None]
+    begin: Callable[[int], None]
+    act: Callable[[int], int]
+    end: Callable[[int], None]
+
+
+def kernels_for(agent: Agent, network: CompiledNetwork, learner: CompiledLearner, what: str) -> Kernels:
+    """Return the kernels of an agent, compiled or loaded, and say so if they have to be compiled."""
+    return _kernels(typeof(agent), network, learner, what)
+
+
+@cache
+def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner, what: str) -> Kernels:
+    acts, held = acts_of(network, learner), holder_of(kind)
+    start_it, begin_it, act_it, end_it = acts
+
+    def hold_agent(room, agent):
+        hold(room, agent)
+
+    def start(address):
+        start_it(held(address))
+
+    def begin(address):
+        begin_it(held(address))
+
+    def act(address):
+        agent = held(address)
+        if len(agent.encoding.values) > 0 and not encode(agent.encoding, agent.running.bits):
+            return OUTSIDE
+        return act_it(agent)
+
+    def end(address):
+        end_it(held(address))
+
+    functions = (hold_agent, start, begin, act, end)
+    made = Kernels(*(njit(error_model="numpy")(function) for function in functions))
+    key = hashlib.sha256("\n".join((str(kind), *_parts(network, learner))).encode()).hexdigest()
+    kept.keep_compiled(*made, key=key, ours=_folder(key))
+    with event.install_listener("numba:compile", Announcement(f"engine steps for {what}", *made)):
+        kernels: tuple[Any, ...] = made  # Numba's, which have more than functions
+        kernels[0].compile((typeof(room_for(kind)), kind))
+        for kernel in kernels[1:]:
+            kernel.compile((types.int64,))
+    return made
+
+
+EPISODES, TRIAL, CUT, WRONG = range(4)  # what `trials` counts and says
+OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
+
+
+def trials_for(
+    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask, what: str
+) -> tuple[Callable[..., None], Announcement]:
+    """Return the kernel that runs whole trials of a compiled task, and what says that it is compiled.
+
+    trials(address, first, last, learner, goal, seed, steps, random, words, stop, done): trials first …
+    last − 1; goal (trials, phases), random and words room for the numbers of an episode, done what it counts.
+    """
+    made: tuple[Callable[..., None], Announcement] = _trials(
+        typeof(agent), network, learner, task.reset, task.step, task.compiled, what
+    )
+    return made
+
+
+@cache
+def _trials(kind, network, learner, reset, step, compiled, what):
+    acts, held = acts_of(network, learner), holder_of(kind)
+    start_it, begin_it, act_it, end_it = acts
+    reset_it, step_it = compiled
+
+    @njit(error_model="numpy")
+    def observe(observation, values):
+        k = 0
+        for one in literal_unroll(observation):
+            values[k] = one
+            k += 1  # noqa: SIM113 - Numba unrolls no enumerate
+
+    def trials(address, first, last, learner, goal, seed, steps, random, words, stop, done):
+        agent = held(address)
+        now, encoding, bits = agent.running.now[0], agent.encoding, agent.running.bits
+        for trial in range(first, last):
+            done[TRIAL] = trial
+            now.trial, now.learner, now.seed = trial, learner[trial], seed[trial]
+            start_it(agent)
+            for episode in range(agent.plan.episodes):
+                if read_now(pointer(stop)) != 0:
+                    return
+                begin_it(agent)
+                for k in range(len(random)):
+                    if k & 31 == 0:
+                        draw_words(pointer(words), np.int64(k), now.seed, episode, np.int64(TASK))
+                    random[k] = words[k & 31] / 2.0**32
+                phase = min(episode // agent.plan.phase, goal.shape[1] - 1)
+                state, observation = reset_it(random, np.int64(goal[trial, phase]))
+                total, end = 0.0, False
+                for _ in range(steps):
+                    observe(observation, encoding.values)
+                    if not encode(encoding, bits):
+                        done[WRONG] = OUT_OF_BOUNDS
+                        return
+                    state, observation, reward, ended = step_it(state, np.int64(act_it(agent)))
+                    if not math.isfinite(reward):
+                        now.ep, done[WRONG] = reward, NOT_FINITE
+                        return
+                    total += reward
+                    if ended:
+                        end = True
+                        break
+                now.ep = 0.0 - total
+                end_it(agent)
+                done[CUT] += 0 if end else 1
+                done[EPISODES] += 1
+
+    made = njit(error_model="numpy", nogil=True)(trials)
+    ours = reset.__module__.startswith("distal.")
+    if ours:  # what others write may be made of anything
+        parts = (str(kind), reset.__qualname__, step.__qualname__, *_parts(network, learner))
+        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        kept.keep_compiled(made, key=key, ours=_folder(key))
+    return made, Announcement(f"engine steps for {what}", made, kept=ours)
+
+
+def _folder(key: str) -> Path | None:
+    """Return the folder for kernels of these parts; other processes may compile those of others meanwhile."""
+    ours = kept.folder("steps", SOURCES)
+    if ours is None:
+        return None
+    with suppress(OSError):
+        (ours / key[:20]).mkdir(exist_ok=True)
+    return ours / key[:20]
+
+
+def _parts(*parts: CompiledNetwork | CompiledLearner) -> Iterator[str]:
+    """Yield the name and the file of every compiled function of the parts."""
+    for part in parts:
+        for name, function in vars(part).items():
+            own = inspect.unwrap(getattr(function, "py_func", function))
+            path = Path(own.__code__.co_filename)
+            content = path.read_bytes() if path.is_file() else b""
+            yield f"{name} {own.__module__}.{own.__qualname__} {hashlib.sha256(content).hexdigest()}"

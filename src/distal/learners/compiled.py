@@ -1,0 +1,66 @@
+"""The compiled part of a learner: what engine steps calls in its place.
+
+A learner names the module that holds one in its attribute `compiled`: a `CompiledLearner` of that name,
+functions in Numba's subset of Python. They take `own`, arrays of the learner's own for one network (traces,
+best weights, whatever it keeps, 32-bit or 64-bit), `given`, all learners of a batch as arrays, and `running`,
+a network at work (`networks.compiled.Running`), whose weights they change. `running.now[0]` has the seed of
+the trial, the number of the learner in `given`, the episode, the step and the EP.
+
+    compiled = CompiledLearner(given, make, fresh, begin, step, update)
+
+A function that has nothing to do is `nothing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.learners.genes import Decoded
+from distal.learners.learner import Learner
+from distal.model.compiled_draws import inlined
+from distal.networks.network import Network
+
+
+@inlined
+def nothing(own, given, running):
+    """Do nothing."""
+
+
+class Nothing(NamedTuple):
+    """The arrays of a learner that needs none; Numba has no empty ones."""
+
+    none: Any = np.zeros(1, np.uint8)
+
+
+@dataclass(frozen=True)
+class CompiledLearner:
+    """A learner's compiled part.
+
+    Attributes:
+        given: Returns learners as arrays, one row each, as a NamedTuple.
+        make: Returns the arrays that a learner keeps for a network, as a NamedTuple.
+        fresh: The weights of `running` have just been drawn afresh: forget what is past.
+        begin: An episode begins.
+        step: A step has been taken: `into_hidden` and `into_output` say what was active before the
+            synapses, `active` and `outputs` what is active behind them.
+        update: The episode has ended, and another one follows: change the weights.
+    """
+
+    given: Callable[[Sequence[Learner]], Any]
+    make: Callable[[Network], Any]
+    fresh: Callable[..., Any] = nothing
+    begin: Callable[..., Any] = nothing
+    step: Callable[..., Any] = nothing
+    update: Callable[..., Any] = nothing
+
+
+def numbers_of(learners: Sequence[Learner]) -> NDArray[np.float64]:
+    """Return the numbers of learners of one kind, (learners, numbers), in the order of `names`."""
+    if isinstance(learners, Decoded):
+        return learners.continuous
+    return np.array([list(one.numbers.values()) for one in learners], np.float64).reshape(len(learners), -1)

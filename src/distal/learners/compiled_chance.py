@@ -1,0 +1,30 @@
+"""Chance, compiled: fresh weights after every episode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from distal.learners.compiled import CompiledLearner, Nothing
+from distal.learners.learner import Learner
+from distal.model.compiled_draws import inlined
+from distal.networks.compiled import fresh_weights
+from distal.networks.network import Network
+
+
+def given(learners: Sequence[Learner]) -> Nothing:
+    """Return nothing: the networks take all that there is of the numbers."""
+    return Nothing()
+
+
+def make(network: Network) -> Nothing:
+    """Return nothing: chance remembers nothing."""
+    return Nothing()
+
+
+@inlined
+def update(own, given, running):
+    """Draw fresh weights, whatever happened."""
+    fresh_weights(running, running.now[0].episode + 1)
+
+
+compiled = CompiledLearner(given, make, update=update)

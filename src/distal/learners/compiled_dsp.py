@@ -1,0 +1,179 @@
+"""Delayed synaptic plasticity, compiled: `dsp` and `traces`, to the bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.dsp import NUMBERS, Rule, packed_rules
+from distal.learners.genes import Decoded
+from distal.learners.learner import Learner
+from distal.model.compiled_draws import F0, F1, called, inlined
+from distal.model.compiled_traces import threshold
+from distal.networks.compiled import LAYER, NEURON, REWARD, clear, clear_rows
+from distal.networks.network import Network
+
+ETA, THETA = NUMBERS.index("eta"), NUMBERS.index("theta")
+
+
+class Given(NamedTuple):
+    """The rules of a batch."""
+
+    eta: Any  # float32 (rules)
+    theta: Any  # float32 (rules)
+    changes: Any  # float32 (rules, 16, 2): by trace bits and m
+
+
+class Own(NamedTuple):
+    """The traces of an episode as counts of steps, and the EP of the episode before."""
+
+    both_hidden: Any  # int32, like `Running.hidden`: with both neurons of a synapse active
+    both_output: Any  # int32
+    before_hidden: Any  # int32 (columns[0]): with the source active
+    before_output: Any  # int32 (columns[1])
+    after_hidden: Any  # int32 (hidden): with the neuron active
+    after_output: Any  # int32 (outputs)
+    previous: Any  # float64 (1)
+    known: Any  # bool (1): whether there was an episode before, with these weights
+    change: Any  # float32 (16): η Δw by trace bits
+    norm: Any  # float32 (neurons)
+
+
+def given(learners: Sequence[Learner]) -> Given:
+    """Return rules as arrays."""
+    if isinstance(learners, Decoded):
+        changes = learners.discrete
+    else:
+        changes = packed_rules(cast(Sequence[Rule], learners))["delta_w"]
+    numbers = numbers_of(learners).astype(np.float32)
+    return Given(
+        np.ascontiguousarray(numbers[:, ETA]),
+        np.ascontiguousarray(numbers[:, THETA]),
+        changes.reshape(-1, 16, 2).astype(np.float32),
+    )
+
+
+def make(network: Network) -> Own:
+    """Return the counts of a network."""
+    (hidden, into_hidden), (outputs, into_output) = network.shapes
+    return Own(
+        both_hidden=np.zeros((into_hidden, hidden), np.int32),
+        both_output=np.zeros((into_output, outputs), np.int32),
+        before_hidden=np.zeros(into_hidden, np.int32),
+        before_output=np.zeros(into_output, np.int32),
+        after_hidden=np.zeros(hidden, np.int32),
+        after_output=np.zeros(outputs, np.int32),
+        previous=np.zeros(1),
+        known=np.zeros(1, np.bool_),
+        change=np.zeros(16, np.float32),
+        norm=np.zeros(max(hidden, outputs), np.float32),
+    )
+
+
+@inlined
+def fresh(own, given, running):
+    """Forget the EP of the episode before."""
+    own.known[0] = False
+
+
+@inlined
+def begin(own, given, running):
+    """Begin the counts anew."""
+    clear_rows(own.both_hidden)
+    clear_rows(own.both_output)
+    clear(own.before_hidden)
+    clear(own.before_output)
+    clear(own.after_hidden)
+    clear(own.after_output)
+
+
+@inlined
+def _count(both, before, after, sources, neurons):
+    for j in range(len(neurons)):
+        after[j] += neurons[j]
+    for p in range(len(sources)):
+        if sources[p]:
+            before[p] += 1
+            row = both[p]
+            for j in range(len(neurons)):
+                row[j] += neurons[j]
+
+
+@inlined
+def step(own, given, running):
+    """Count which neurons were active together."""
+    _count(own.both_hidden, own.before_hidden, own.after_hidden, running.into_hidden, running.active)
+    _count(own.both_output, own.before_output, own.after_output, running.into_output, running.outputs)
+
+
+@called
+def change(weights, exists, both, before, after, steps, limit, changes):
+    """Add to every weight what the rule says for its trace bits."""
+    for p in range(len(weights)):
+        pre = before[p]
+        for j in range(weights.shape[1]):
+            if exists[p, j]:
+                n11, n01, n10 = both[p, j], after[j] - both[p, j], pre - both[p, j]
+                row = ((steps - after[j] - n10 > limit) << 3) | ((n01 > limit) << 2)
+                weights[p, j] += changes[row | ((n10 > limit) << 1) | (n11 > limit)]
+
+
+@called
+def unit(weights, first, last, norm):
+    """Divide each neuron's weights from sources first … last − 1 by their norm, unless it is 0."""
+    neurons = weights.shape[1]
+    for j in range(neurons):
+        norm[j] = F0
+    for p in range(first, last):
+        for j in range(neurons):
+            norm[j] += weights[p, j] * weights[p, j]
+    for j in range(neurons):
+        root = np.float32(math.sqrt(norm[j]))
+        norm[j] = F1 if root == F0 else root
+    for p in range(first, last):
+        for j in range(neurons):
+            weights[p, j] /= norm[j]
+
+
+@inlined
+def rewarded(own, running):
+    """Return whether m is +1."""
+    ep = running.now[0].ep
+    if not own.known[0] or ep < own.previous[0]:
+        return True
+    return ep == own.previous[0] and running.codes.m_ties == REWARD
+
+
+@inlined
+def update(own, given, running):
+    """Change every weight by the row that its traces and m select, then normalise."""
+    now, normalise = running.now[0], running.codes.normalise
+    m = 1 if rewarded(own, running) else 0
+    own.previous[0], own.known[0] = now.ep, True
+    eta, steps = given.eta[now.learner], np.int32(now.step)
+    limit = np.int32(threshold(given.theta[now.learner], now.step))
+    for row in range(16):
+        own.change[row] = eta * given.changes[now.learner, row, m]
+    hidden, output = running.hidden, running.output
+    change(
+        hidden, running.hidden_exists, own.both_hidden, own.before_hidden, own.after_hidden, steps, limit,
+        own.change,
+    )  # fmt: skip
+    change(
+        output, running.output_exists, own.both_output, own.before_output, own.after_output, steps, limit,
+        own.change,
+    )  # fmt: skip
+    if normalise == NEURON:
+        unit(hidden, 0, len(hidden), own.norm)
+    elif normalise == LAYER:
+        for layer in range(len(running.blocks) - 1):
+            unit(hidden, running.blocks[layer], running.blocks[layer + 1], own.norm)
+    if normalise in (NEURON, LAYER):
+        unit(output, 0, len(output), own.norm)
+
+
+compiled = CompiledLearner(given, make, fresh, begin, step, update)

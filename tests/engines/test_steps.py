@@ -1,0 +1,325 @@
+"""Engine steps gives the bits of the reference engine, in any task, and behaves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import distal
+from distal import Chance, HillClimbing, InputError, Rule, Settings, Switch, networks
+from distal.engines import Batch, Runner
+from distal.engines.reference import engine as reference
+from distal.engines.steps import engine as steps
+from distal.learners import Learner, register, unregister
+from distal.model.readings import NEURONS, READINGS, forget_value, register_value
+from distal.networks import Recurrent
+from distal.tasks.gym import EnvTask, EnvWalk
+from distal.tasks.mazes import MazeTask
+from distal.tasks.sources import task_of
+from distal.tasks.task import Task, Walk
+from tests.conftest import assert_equal_trials
+from tests.mazes import T
+
+
+class _Drift(Walk):
+    """A number that wanders; the EP is a fraction, and later episodes of a trial are others."""
+
+    def __init__(self, seed: int, steps: int, goal: int) -> None:
+        self.random, self.at, self.taken, self.most = np.random.default_rng(seed), 0.0, 0, steps
+        self.goal = goal
+
+    @property
+    def over(self) -> bool:
+        return self.taken >= self.most or abs(self.at) > 3
+
+    @property
+    def ep(self) -> float:
+        return abs(self.at - self.goal) + self.taken / 7
+
+    def sense(self) -> Sequence[int]:
+        return [int(self.at > edge) for edge in (-1.5, -0.5, 0.0, 0.5, 1.5)]
+
+    def act(self, action: int) -> None:
+        self.at += (action - 1) * 0.7 + self.random.normal() / 3
+        self.taken += 1
+
+
+class Drift(Task[_Drift]):
+    """A task of one's own, with two goals, chance and EPs that are no whole numbers."""
+
+    inputs, outputs, goals, whole = 5, 3, ("0", "1"), False
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def begin(self, goal: int, settings: Settings) -> _Drift:
+        self.seed += 1
+        return _Drift(self.seed, settings.steps, goal)
+
+    def for_trial(self, seed: int) -> Drift:
+        return Drift(seed % 1000)
+
+
+def lowest_position(walk: EnvWalk) -> float:
+    return min(float(seen[0]) for seen in walk.observations)
+
+
+def signs(observation: Any) -> list[int]:
+    return [int(value > 0) for value in observation]
+
+
+TASKS: dict[str, Callable[[], Task[Any]]] = {
+    "maze": lambda: MazeTask(T),
+    "drift": Drift,
+    "quantiles": lambda: task_of("CartPole-v1"),
+    "bins": lambda: task_of("MountainCar-v0", encode="bins:5", starts=2),
+    "own ep": lambda: task_of("MountainCar-v0", ep=lowest_position),
+    "own encoder": lambda: task_of("CartPole-v1", encode=signs),
+    "one-hot": lambda: task_of("FrozenLake-v1", encode="one-hot", tabulated=False),
+    "binary": lambda: task_of("CliffWalking-v1", encode="binary", tabulated=False, starts=2),
+    "tuple": lambda: task_of("Blackjack-v1", tabulated=False),
+}
+LEARNERS: dict[str, Callable[[np.random.Generator], Learner]] = {
+    "dsp": lambda rng: Rule(rng.integers(-1, 2, 32).tolist(), *rng.random(4).tolist()),
+    "hc": lambda rng: HillClimbing(*rng.random(3).tolist()),
+    "chance": lambda rng: Chance(*rng.random(2).tolist()),
+}
+
+
+@cache
+def task(name: str) -> Task[Any]:
+    return TASKS[name]()
+
+
+def some_batch(name: str, kind: str, number: int) -> Batch:
+    """Return a few trials in a task, with any settings, resampling, goals that move and records."""
+    rng = np.random.default_rng([number, len(name), len(kind)])
+    own = task(name)
+    goals, episodes = len(own.goals), int(rng.integers(2, 9))
+    readings = {reading: str(rng.choice(list(row))) for reading, row in READINGS.items()}
+    return Batch(
+        learners=tuple(LEARNERS[kind](rng) for _ in range(2)),
+        learner=np.array([0, 1, 0], np.int32),
+        goal=rng.integers(0, goals, 3).astype(np.int32),
+        seed=rng.integers(0, 2**64, 3, np.uint64),
+        task=own,
+        settings=Settings(
+            hidden=int(rng.integers(1, 40)),
+            steps=int(rng.integers(1, 50)),
+            neurons=str(rng.choice(list(NEURONS))),
+            **readings,  # type: ignore[arg-type]
+        ),
+        episodes=episodes,
+        resample=[None, 1, 3][rng.integers(3)],
+        record=None if rng.random() < 0.5 else (1, episodes),
+        switch=Switch(2) if goals > 1 and episodes > 2 and rng.random() < 0.5 else None,
+    )
+
+
+def assert_same(batch: Batch) -> None:
+    expected = reference.run(batch, keep_weights=True, keep_ep=True)
+    actual = steps.run(batch, keep_weights=True, keep_ep=True)
+    assert_equal_trials(actual, expected, batch.phase)
+    assert actual.cut == expected.cut
+    assert (actual.best.dtype, actual.best.shape) == (expected.best.dtype, expected.best.shape)
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("name", TASKS)
+def test_any_task_gives_the_same_bits(name: str, kind: str) -> None:
+    for number in range(4):
+        assert_same(some_batch(name, kind, number))
+
+
+@pytest.mark.parametrize("reading", [*READINGS, "neurons"])
+def test_every_value_of_a_reading_gives_the_same_bits(reading: str) -> None:
+    rule = distal.find_rule("paper:2")
+    for value in {**READINGS, "neurons": NEURONS}[reading]:
+        for other in ("current", "previous"):
+            settings = Settings(**{"steps": 60, "trace_pre": other, reading: value})  # type: ignore[arg-type]
+            batch = some_batch("maze", "dsp", 0)
+            assert_same(replace(batch, learners=(rule, rule), settings=settings, episodes=12, record=None))
+
+
+@pytest.mark.parametrize("hidden", [1, 7, 8, 9, 33, 64, 100, 256])
+def test_every_size_of_network_gives_the_same_bits(hidden: int) -> None:
+    for kind in LEARNERS:
+        for neurons in NEURONS:
+            batch = some_batch("quantiles", kind, hidden)
+            assert_same(replace(batch, settings=Settings(hidden=hidden, steps=30, neurons=neurons)))
+
+
+def test_a_task_without_a_table_runs_on_engine_steps_unless_one_is_named() -> None:
+    runner = Runner()
+    assert runner.suited(some_batch("quantiles", "dsp", 0)).engine == "steps"
+    assert runner.suited(some_batch("maze", "dsp", 0)).engine == "cpu"
+
+
+def test_processes_give_the_same_as_one() -> None:
+    batch = some_batch("quantiles", "dsp", 1)
+    assert_equal_trials(
+        Runner("steps", workers=2).run(batch, keep_weights=True, keep_ep=True),
+        steps.run(batch, keep_weights=True, keep_ep=True),
+        batch.phase,
+    )
+
+
+def test_all_cores_are_used_where_it_is_worth_it_and_the_task_can_travel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("distal.engines.steps.available_cores", lambda: 8)
+    small, large = some_batch("drift", "dsp", 1), replace(some_batch("drift", "dsp", 1), episodes=1_000_000)
+    assert [steps.processes(small, None), steps.processes(large, None)] == [1, 3]
+    large = replace(large, goal=np.zeros(3, np.int32), switch=None)
+    stuck = replace(large, task=task_of("CartPole-v1", encode=lambda seen: [int(seen[0] > 0)]))
+    assert [steps.processes(stuck, None), steps.processes(stuck, 2)] == [1, 2]
+
+
+def test_progress_is_told_of_every_episode_and_what_it_raises_comes_out() -> None:
+    batch, told = replace(some_batch("drift", "chance", 0), episodes=50, resample=None), list[int]()
+    steps.run(batch, progress=told.append)
+    assert sum(told) == 3 * 50
+
+    def stop(episodes: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        steps.run(batch, progress=stop)
+
+
+# ------------------------------------------------------------------ what it refuses
+
+
+@pytest.mark.parametrize("reading", [one for one in (*READINGS, "neurons") if one != "blocked"])
+def test_a_value_of_a_reading_that_it_has_no_code_for_is_refused_by_name(reading: str) -> None:
+    register_value(reading, "another", "one of somebody else's")
+    try:
+        batch = replace(some_batch("drift", "dsp", 0), settings=Settings(**{reading: "another"}))  # type: ignore[arg-type]
+        line = f"engine steps has no code for {reading} 'another'; use engine reference"
+        assert steps.supports(batch) == line
+        with pytest.raises(InputError, match=line):
+            steps.run(batch)
+    finally:
+        forget_value(reading, "another")
+
+
+@pytest.fixture
+def heirs() -> Iterator[type[Learner]]:
+    """Make a learner and a network known that inherit from ours, and do something else."""
+
+    @dataclass(frozen=True)
+    class Heir(HillClimbing):
+        kind = "heir"
+        file_format = "heir"
+
+    class Silent(Recurrent):
+        kind, label = "silent", "a network of somebody else's"
+
+    register(Heir)
+    networks.register(Silent)
+    yield Heir
+    unregister("heir")
+    networks.unregister("silent")
+
+
+def test_what_inherits_from_ours_is_not_taken_for_it(heirs: type[HillClimbing]) -> None:
+    batch = some_batch("drift", "hc", 0)
+    other = replace(batch, learners=(heirs(0.1, 0.1, 0.1),), learner=np.zeros(3, np.int32))
+    assert (
+        steps.supports(other) == "engine steps has no code for learners of kind 'heir'; use engine reference"
+    )
+    other = replace(batch, settings=Settings(network="silent"))
+    assert steps.supports(other) == "engine steps has no code for network 'silent'; use engine reference"
+    assert Runner().suited(other).engine == "reference"
+
+
+# ------------------------------------------------------------------ environments that fail
+
+
+class Failing(gymnasium.Env[Any, int]):
+    """An environment that does something wrong in its third step."""
+
+    observation_space = gymnasium.spaces.Box(-1.0, 1.0, (2,))
+    action_space: Any = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, reward: Any = 1.0, seen: Any = 0.5, error: Exception | None = None) -> None:
+        self.reward, self.seen, self.error, self.steps = reward, seen, error, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self.steps = 0
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action: int) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        if self.steps < 3:
+            return np.zeros(2, np.float32), 1.0, False, False, {}
+        if self.error is not None:
+            raise self.error
+        return np.full(2, self.seen, np.float32), self.reward, False, False, {}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"reward": float("nan")},
+        {"reward": "1"},
+        {"seen": 1.5},
+        {"seen": float("nan")},
+        {"error": ValueError("broken")},
+    ],
+)
+def test_what_an_environment_does_wrong_is_said_in_the_words_of_the_reference_engine(
+    wrong: dict[str, Any],
+) -> None:
+    made = EnvTask(Failing(**wrong), encode="bins:3")
+    batch = replace(some_batch("drift", "dsp", 0), task=made, goal=np.zeros(3, np.int32), switch=None)
+    batch = replace(batch, settings=Settings(steps=9))
+    said = []
+    for engine in (reference, steps):
+        with pytest.raises(InputError, match=r"trial 0 \(goal 0, seed \d+\) failed: ") as refusal:
+            engine.run(batch)
+        said.append(str(refusal.value))
+    assert said[0] == said[1]
+
+
+def test_rewards_of_any_kind_of_number_and_observations_of_other_types_are_taken() -> None:
+    for reward in (1, np.float32(0.1), np.int64(3), np.array(0.3), True):
+        made = EnvTask(Failing(reward=reward, seen=np.float64(0.25)), encode="bins:3")
+        batch = replace(some_batch("drift", "dsp", 0), task=made, goal=np.zeros(3, np.int32), switch=None)
+        assert_same(replace(batch, settings=Settings(steps=9)))
+
+
+# ------------------------------------------------------------------ how it behaves
+
+
+def test_memory_does_not_grow_with_the_episodes() -> None:
+    peaks = []
+    for episodes in (20, 200):
+        batch = replace(
+            some_batch("quantiles", "dsp", 0), episodes=episodes, record=(episodes,), resample=None
+        )
+        steps.run(batch)
+        tracemalloc.start()
+        steps.run(batch)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0] + 20_000
+
+
+def test_what_one_process_has_compiled_another_finds_and_says_nothing() -> None:
+    steps.run(some_batch("quantiles", "dsp", 0))
+    script = (
+        "import distal\n"
+        "distal.learn('paper:1', task='CartPole-v1', episodes=2, trials=1, engine='steps', chance=False)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert done.stderr == ""
