@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 project = "Distal"
 author = "The Distal developers"
-copyright = "MIT licence"  # noqa: A001 - Sphinx calls it so
+copyright = "the Distal developers, MIT licence"  # noqa: A001 - Sphinx calls it so
 version = release = __version__
 
 extensions = [
@@ -70,8 +70,8 @@ html_css_files = ["distal.css"]
 html_favicon = "style/favicon.svg"
 html_theme_options = {
     "logo": {"text": "Distal", "image_light": "style/favicon.svg", "image_dark": "style/favicon.svg"},
-    "navbar_persistent": [],
-    "navbar_end": ["search-button", "theme-switcher"],
+    "navbar_persistent": ["search-button"],
+    "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

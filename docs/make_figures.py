@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import distal
 from distal import learners
 from distal.base.colours import LIGHT
-from distal.learners import dsp
+from distal.learners import dsp, modulation
 from distal.model import traces
 from distal.model.draws import child_seed
 from distal.networks import Episode, Recurrent
@@ -257,7 +257,7 @@ def traces_of_a_synapse() -> Drawing:
     episodes = example_trial()
     number = next(n for n, episode in enumerate(episodes) if episode.ep < settings.steps)  # the first success
     episode, before = episodes[number], episodes[number - 1]
-    m = dsp.modulatory_signal(episode.ep, before.ep, settings.m_ties)
+    m = modulation.modulatory_signal(episode.ep, before.ep, settings.m_ties)
     sender, receiver = 2, 1  # the wall to the right, the second hidden neuron
     pre, post = episode.inputs[:, sender], episode.hidden[:, receiver]
     count = traces.counts(pre[:, None], post[:, None])[:, 0, 0]

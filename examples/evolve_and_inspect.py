@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 import distal
 from distal import learners
-from distal.learners.dsp import modulatory_signal, selected_rows
+from distal.learners.dsp import selected_rows
+from distal.learners.modulation import modulatory_signal
 from distal.networks import network_for
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim

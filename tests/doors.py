@@ -49,6 +49,7 @@ from distal.engines.gpu import engine as gpu
 from distal.engines.reference import engine as reference
 from distal.engines.spread import Spread
 from distal.evaluation.result import Result
+from distal.learners.eligibility import COEFFICIENTS
 from distal.model.maze import HEADINGS, MAZES
 from distal.model.readings import NEURONS, READINGS
 from distal.networks import Recurrent
@@ -257,6 +258,11 @@ def words(*allowed: str) -> Oracle:
 def function(value: object) -> str:
     """Take what can be called."""
     return right_if(callable(value))
+
+
+def ranged(low: float, high: float) -> Oracle:
+    """Take numbers in a range."""
+    return lambda value: right_if((number := _number(value)) is not None and low <= number <= high)
 
 
 def one(*kinds: type) -> Oracle:
@@ -626,7 +632,9 @@ TABLE: Rows = {  # two states and two goals; what looks like a table of other si
 # What a parameter of this name takes, unless its door says otherwise.
 NAMED: Rows = {
     **SETTINGS,
-    **dict.fromkeys(("eta", "theta", "alpha_h", "alpha_o", "sigma"), UNIT),
+    **dict.fromkeys(("eta", "theta", "alpha_h", "alpha_o", "sigma", "decay"), UNIT),
+    **dict.fromkeys(COEFFICIENTS, row(-0.5, ranged(-1, 1))),
+    "factor": row(1.5, ranged(1, 2)),
     **dict.fromkeys(("crossover", "mutation", "deviation"), UNIT),
     **dict.fromkeys(("task", "encode", "render_mode", "actions", "picture", "executor", "ax"), NOTHING_ELSE),
     **dict.fromkeys(("keep_ep", "keep_weights", "chance", "curves"), row(True, flag)),
@@ -800,6 +808,9 @@ def learning() -> list[Door]:
         door("distal.Rule.from_genes", discrete=row([0] * 32, never),
              continuous=row([0.1, 0.2, 0.3, 0.4], never)),
         door("distal.HillClimbing.load", **PATHS),
+        door("distal.NeuronCentric", coefficients=row([[0.5] * 8], never)),
+        door("distal.NeuronCentric.from_genes", discrete=row((), no_learners),
+             continuous=row([0.5] * 12, never)),
         door("distal.learners.load_learner", **PATHS),
         door("distal.learners.Learner.load", CLIMBER.load, **PATHS),
         door("distal.learners.Learner.from_genes", CLIMBER.from_genes, discrete=row((), no_learners),
@@ -1105,7 +1116,7 @@ NO_DOOR = {
         "for a search of one's own to override; called by the package alone",
     ),
     **dict.fromkeys(
-        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps")),
+        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps", "processes")),
         "for an engine to override; a Runner checks what it hands on",
     ),
     **dict.fromkeys(
@@ -1121,7 +1132,7 @@ NO_DOOR = {
     ),
     "distal.search.genotypes.Genotypes": "a pair of arrays; checked where a search hands them to evolve",
     **dict.fromkeys(
-        ("distal.learners.dsp.selected_rows", "distal.learners.dsp.modulatory_signal"),
+        ("distal.learners.dsp.selected_rows", "distal.learners.modulation.modulatory_signal"),
         "part of the definition, to be read; a learner hands it what a network made",
     ),
     **dict.fromkeys(
@@ -1129,11 +1140,20 @@ NO_DOOR = {
             "distal.networks.Network", "distal.networks.Network.propagate", "distal.networks.Network.sources",
             "distal.networks.Network.step", "distal.networks.Network.weights",
             "distal.networks.Network.perturbation", "distal.networks.Sums", "distal.networks.ordered_sum",
-            "distal.networks.psi", "distal.learners.Learner.update",
+            "distal.networks.psi", "distal.learners.Learner.update", "distal.learners.Learner.step",
+            "distal.OnlineHebbian.step",
             "distal.learners.Memory", "distal.learners.Memory.number", "distal.learners.Trial.fresh_at",
             "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial", "distal.PlasticNetwork.live",
         ),
         "a base class, or made by a learner; check_network and register judge what is made of it",
+    ),
+    **dict.fromkeys(
+        (
+            f"distal.{kind}.{name}"
+            for kind in ("learners.Learner", "NeuronCentric")
+            for name in ("check_network", "genes_for", "gene_names")
+        ),
+        "for a learner to override; called by the package alone, with a network that it made",
     ),
     "distal.engines.cluster.Cluster.submit": "needs a cluster; what it takes is for the executor to judge",
     "distal.engines.cluster.Cluster.check": "needs a cluster; told by the package alone",

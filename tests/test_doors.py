@@ -85,7 +85,7 @@ def test_two_nasty_values_at_once(room: doors.Room) -> None:
         ({"seed": np.zeros(3, np.uint64)}, "learner, goal and seed have 2, 2 and 3 entries, expected one of"),
         ({"learners": ()}, "learners has 0 entries, expected at least one, and all of one kind"),
         ({"learners": (doors.RULE, doors.RANDOM)}, "learners has 2 entries, expected at least one"),
-        ({"learners": ("paper:1",)}, "learners holds 'paper:1', expected Rule, HillClimbing or Chance"),
+        ({"learners": ("paper:1",)}, "learners holds 'paper:1', expected Rule, HillClimbing, Chance, Elig"),
         ({"record": (2, 1)}, "record is (2, 1), expected a list of episodes, from 1 and ascending"),
         ({"record": (1, 3)}, "record is 3, expected a whole number from 1 to 2"),
         ({"record": ()}, "record is (), expected a list of episodes, from 1 and ascending"),

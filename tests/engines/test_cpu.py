@@ -157,6 +157,18 @@ def wide_task() -> TableTask:
     return TableTask(table)
 
 
+@pytest.mark.parametrize("states", [4096, 4097])
+def test_as_many_states_as_a_way_can_name_and_one_more_give_the_same_bits(states: int) -> None:
+    words = np.random.default_rng(states)
+    following = words.integers(states - 64, states, (states, 4))  # the last states, where a way is full
+    ends = np.zeros((1, states), int)
+    ends[0, states - 1] = 1
+    costs = words.choice([1, 1, 1, 7], (states, 4))
+    task = TableTask(Table.of(words.integers(0, 2, (states, 3)), following, costs, ends))
+    assert (packed(task.table(Settings())).ways.size == states) == (states == 4096)
+    assert_same(random_trials(words, "dsp", task, Settings(hidden=10, steps=60), episodes=8, trials=4))
+
+
 @pytest.mark.parametrize("task", [MazeTask(triple_t_maze()), wide_task()], ids=["narrow", "wide"])
 @pytest.mark.parametrize(
     "more",

@@ -170,7 +170,17 @@ def test_curves_are_drawn_on_the_axes_that_are_given() -> None:
     assert [line.get_color() for line in lines[:3]] == [LIGHT["dsp"], LIGHT["goal"], LIGHT["hc"]]
     legend = ax.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == [r" _\$x\$", "idle", "hill climbing", "chance"]
+    scales = r"chance with the scales of "
+    assert [text.get_text() for text in legend.get_texts()] == [
+        r" _\$x\$", "idle", "hill climbing", rf"{scales}_\$x\$ and idle", f"{scales}hill climbing",
+    ]  # fmt: skip
+    assert [line.get_color() for line in lines[3:]] == [LIGHT["dsp"], LIGHT["hc"]]
+
+
+def test_one_chance_for_all_is_grey() -> None:
+    same = distal.compare([IDLE, IDLE.named("again")], trials=2, **SMALL)
+    last = same.plot(matplotlib.figure.Figure().subplots()).get_lines()[-1]
+    assert (last.get_label(), last.get_color()) == ("chance", LIGHT["chance"])
 
 
 def test_the_command_prints_and_writes_what_python_returns(

@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from distal import learners, published_rule, triple_t_maze
-from distal.learners import dsp
+from distal.learners import dsp, modulation, normalisation
 from distal.learners.shipped import Rule
 from distal.model.maze import Maze
 from distal.model.settings import Settings
@@ -37,8 +37,8 @@ from tests.strategies import mazes, rules, seeds, settings_of
 def test_m_on_the_first_a_better_an_equal_and_a_worse_episode(
     ep: int, previous: int | None, reward: int, punish: int
 ) -> None:
-    assert dsp.modulatory_signal(ep, previous, ties="reward") == reward
-    assert dsp.modulatory_signal(ep, previous, ties="punish") == punish
+    assert modulation.modulatory_signal(ep, previous, ties="reward") == reward
+    assert modulation.modulatory_signal(ep, previous, ties="punish") == punish
 
 
 def one_neuron(trace_pre: str = "current", normalise: str = "neuron") -> Recurrent:
@@ -110,17 +110,17 @@ def by_hand_weights() -> Weights:
 
 
 def test_a_neurons_incoming_weights_are_divided_by_their_norm_all_together() -> None:
-    unit = dsp.normalised(one_neuron(), by_hand_weights())
+    unit = normalisation.normalised(one_neuron(), by_hand_weights())
     # √(3² + 4² + 12²) = 13 and √(8² + 6²) = 10
     assert unit.hidden[0] == pytest.approx(np.array([3, 4, 0, 0, 0, 0, 0, 0, 12]) / 13, rel=1e-7)
     assert unit.output == pytest.approx(np.array([[0, 0], [0.8, 0.6], [0, 0], [0, 0]]), rel=1e-7)
 
 
 def test_normalise_layer_gives_every_matrix_a_norm_of_its_own_and_none_leaves_all_alone() -> None:
-    layer = dsp.normalised(one_neuron(normalise="layer"), by_hand_weights())
+    layer = normalisation.normalised(one_neuron(normalise="layer"), by_hand_weights())
     assert layer.hidden[0] == pytest.approx(np.array([0.6, 0.8, 0, 0, 0, 0, 0, 0, 1]), rel=1e-7)
     assert layer.output[1] == pytest.approx([0.8, 0.6], rel=1e-7)
-    none = dsp.normalised(one_neuron(normalise="none"), by_hand_weights())
+    none = normalisation.normalised(one_neuron(normalise="none"), by_hand_weights())
     assert none.hidden.tolist() == by_hand_weights().hidden.tolist()
 
 
@@ -133,7 +133,9 @@ def run(rule: Rule, n: int, resample: int | None = None, **settings: Any) -> lis
 def follow(rule: Rule, episodes: list[Episode[MazeWalk]], number: int, m: int) -> Weights:
     """Return the weights that should run the episode after `number`."""
     rows = dsp.selected_rows(Recurrent(), episodes[number], np.float32(rule.theta), m)
-    return dsp.normalised(Recurrent(), dsp.changed(Recurrent(), episodes[number].weights, rule, rows))
+    return normalisation.normalised(
+        Recurrent(), dsp.changed(Recurrent(), episodes[number].weights, rule, rows)
+    )
 
 
 def test_each_episode_runs_the_weights_that_the_one_before_left() -> None:
@@ -176,7 +178,7 @@ def test_norms_are_one_after_an_update(
     weights = network.fresh_weights(seed, 0)
     episode = run_episode(network, weights, Aim(MazeTask(maze)), seed, 0)
     rows = dsp.selected_rows(network, episode, np.float32(rule.theta), 1)
-    unit = dsp.normalised(network, dsp.changed(network, weights, rule, rows))
+    unit = normalisation.normalised(network, dsp.changed(network, weights, rule, rows))
     w_hi, w_h, w_ho = np.split(unit.hidden, network.blocks, axis=1)
     for block in (*([unit.hidden] if reading == "neuron" else [w_hi, w_ho]), unit.output):
         assert np.linalg.norm(block, axis=1) == pytest.approx(np.ones(len(block)), abs=1e-5)

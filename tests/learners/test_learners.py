@@ -417,13 +417,33 @@ def test_genes_that_are_no_numbers_of_the_learner_are_counted() -> None:
 def test_the_kinds_of_the_package_stay() -> None:
     with pytest.raises(InputError, match="kind is 'hc', expected one of"):
         learners.unregister("hc")
-    with pytest.raises(InputError, match="nothing to evolve; measure it with learn, or evolve dsp or hc"):
+    with pytest.raises(
+        InputError, match=r"nothing to evolve; measure it with learn, or evolve dsp, hc, .* or cma"
+    ):
         distal.evolve("chance", **EVOLUTION)
     other: Any = HillClimbing(0.1, 0.2, 0.3)
     with pytest.raises(InputError, match=r"default is .*, expected a Jumps"):
         learners.register(Jumps, default=other)
-    assert list(learners.KINDS) == ["dsp", "hc", "chance"]
+    assert list(learners.KINDS)[:4] == ["dsp", "hc", "chance", "eligibility"]
     learners.register(Jumps, default=JUMPS)
     learners.unregister("jumps")
-    with pytest.raises(InputError, match=r"no rule 'jumps', expected .* hc, chance, or a file"):
+    with pytest.raises(
+        InputError, match=r"no rule 'jumps', expected .* hc, chance, eligibility, .*, hebb, or a file"
+    ):
         distal.find_learner("jumps")
+
+
+# ------------------------------------------------------------------ rewards that are turned round
+
+
+@pytest.mark.parametrize("word", ["eligibility", "online", "neuron", "es", "cma"])
+def test_a_learner_that_hears_the_opposite_learns_something_else(word: str) -> None:
+    task = Aim(MazeTask(MAZE), 0)
+
+    def last(flip: float) -> Weights:
+        settings = Settings(hidden=3, steps=8, flip=flip)
+        stream = learners.episodes(distal.find_learner(word), task, settings, seed=2)
+        return next(islice(stream, 40, None)).weights
+
+    plain, opposite = last(0), last(1)
+    assert (plain.hidden != opposite.hidden).any()

@@ -16,7 +16,8 @@ from distal.engines.compiled import flags
 from distal.engines.gpu import constants
 from distal.engines.gpu import engine as gpu
 from distal.engines.reference import engine as reference
-from distal.learners.dsp import M_READINGS, NORMALISE_READINGS
+from distal.learners.modulation import M_READINGS
+from distal.learners.normalisation import NORMALISE_READINGS
 from distal.model.maze import BLOCKED_READINGS
 from distal.model.readings import READINGS, forget_value, register_value, unknown_to, words
 from distal.networks.compiled import CODES

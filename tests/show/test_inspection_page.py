@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import distal
 from distal.show import inspection_page
 from tests.mazes import T
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +33,16 @@ def test_the_page_holds_every_row_and_needs_no_network(found: distal.Inspection,
     assert len(names) == len(set(names))
     for about, told in found.findings:
         assert f"<li>{about}: {told}</li>" in page
+
+
+def test_the_page_is_no_wider_than_a_phone(
+    found: distal.Inspection, browser: Browser, tmp_path: Path
+) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    inspection_page.write_page(found, tmp_path / "page.html")
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.close()
 
 
 def test_no_name_of_a_rule_is_taken_for_a_link(tmp_path: Path) -> None:

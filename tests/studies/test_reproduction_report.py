@@ -56,6 +56,20 @@ def test_the_page_is_whole_valid_and_needs_no_network(tiny: tuple[Reproduction, 
     assert missing == {"evolved_rules.json"}
 
 
+def test_the_page_begins_with_a_figure_and_folds_what_is_long(
+    tiny: tuple[Reproduction, Path], browser: Browser
+) -> None:
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto((tiny[1] / "report.html").as_uri())
+    assert page.locator("h1 + figure").get_attribute("id") == "appendix"
+    said = page.locator("figure + p").inner_text()
+    assert said.startswith(agreement(compare(tiny[0])))
+    assert page.evaluate("document.documentElement.scrollHeight") < 4000
+    assert page.locator("details[open]").count() == 0
+    assert page.locator("details.part").count() == 5
+    page.close()
+
+
 def test_histograms_put_values_beyond_the_axis_into_the_last_bin_and_say_so(
     tiny: tuple[Reproduction, Path],
 ) -> None:
@@ -213,6 +227,7 @@ def rgb(colour: str) -> str:
 
 def test_a_phone_needs_no_sideways_scrolling_and_shows_intervals(opened: Open) -> None:
     page = opened(width=390)
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     over = """[...document.querySelectorAll(".numbers td")].filter(cell => {
         const box = cell.getBoundingClientRect();

@@ -17,7 +17,7 @@ import distal
 from distal import HillClimbing, InputError, Maze, Result, Settings
 from distal.engines import reference
 from distal.evaluation.trials import batch_of
-from distal.learners import Learner, dsp
+from distal.learners import Learner, normalisation
 from distal.model import draws
 from distal.model.draws import child_seed
 from distal.networks import Recurrent, RecurrentWeights
@@ -99,7 +99,7 @@ def test_the_network_has_an_input_for_every_value_and_an_output_for_every_action
     assert weights.w_oh[2, 5] == words[5 + 2, 5]
     assert not weights.w_h.diagonal().any()
     assert (weights.w_h != 0).sum() == 20
-    layered = network.weights(*vars(dsp.normalised(network, weights)).values())
+    layered = network.weights(*vars(normalisation.normalised(network, weights)).values())
     assert isinstance(layered, RecurrentWeights)
     assert np.linalg.norm(layered.w_ho, axis=1) == pytest.approx([1] * 5)
 

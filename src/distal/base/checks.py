@@ -121,10 +121,15 @@ def ascending(low: float, high: float) -> None:
 
 def unit_interval(name: str, value: object) -> float:
     """Return value as a float if it is a number in [0, 1]."""
+    return within(name, value, 0, 1)
+
+
+def within(name: str, value: object, low: float, high: float) -> float:
+    """Return value as a float if it is a number in [low, high]."""
     plain = _plain(value)
-    if isinstance(plain, int | float) and not isinstance(plain, bool) and 0 <= plain <= 1:
+    if isinstance(plain, int | float) and not isinstance(plain, bool) and low <= plain <= high:
         return float(plain)
-    raise InputError(f"{name} is {shown(plain)}, expected a number from 0 to 1")
+    raise InputError(f"{name} is {shown(plain)}, expected a number from {low:g} to {high:g}")
 
 
 def flag(name: str, value: object) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import replace
@@ -249,11 +249,11 @@ def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
     command.add_argument(name, help=learner_help(), **{"metavar": "RULE", **options})
     for number_, words in _owners().items():
         text = " or ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
+        low, high = DEFAULTS[words[0]].ranges.get(number_, (0, 1))
         option = f"--{number_.replace('_', '-')}"
         if option not in command._option_string_actions:  # as --steps, where a learner has a number `steps`
-            command.add_argument(
-                option, dest=_OF + number_, type=number, metavar="X", help=f"of the learner {text}, 0 to 1"
-            )
+            help_ = f"of the learner {text}, {low:g} to {high:g}"
+            command.add_argument(option, dest=_OF + number_, type=number, metavar="X", help=help_)
 
 
 def _owners() -> dict[str, list[str]]:
@@ -273,9 +273,7 @@ def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
     for name in given:
         if not set(owners[name]) & set(names):
             option = f"--{name.replace('_', '-')}"
-            raise InputError(
-                f"{option} is for {' and '.join(owners[name])} alone; other learners have their own"
-            )
+            raise InputError(f"{option} is for {_listed(owners[name])} alone; other learners have their own")
     found = []
     for word in names:
         if word is not None:
@@ -283,6 +281,12 @@ def learners(args: argparse.Namespace, *names: str | None) -> list[Learner]:
             own = {name: given[name] for name in learner.names if name in given and word in owners[name]}
             found.append(replace(cast(Any, learner), **own) if own else learner)
     return found
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def settings(args: argparse.Namespace) -> SettingsDict:

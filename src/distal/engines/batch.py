@@ -18,6 +18,7 @@ from distal.learners import KINDS, Learner, class_names
 from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
+from distal.networks import network_for
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task, checked_task
 
@@ -88,6 +89,16 @@ class Batch:
             object.__setattr__(self, "record", _ascending(self.record, self.episodes))
         if self.switch is not None:
             instance("switch", self.switch, Switch, "a Switch").check_goals(goals)
+        self._check_networks()
+
+    def _check_networks(self) -> None:
+        """Refuse learners that cannot train the network of this task and these settings."""
+        if self.kind.check_network is Learner.check_network:
+            return
+        for learner in self.learners:
+            learner.check_network(
+                network_for(self.settings, self.task.inputs, self.task.outputs, learner.numbers)
+            )
 
     def __len__(self) -> int:
         return len(self.seed)

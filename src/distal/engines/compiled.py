@@ -78,7 +78,7 @@ class PackedLearners(NamedTuple):
 def _rules(batch: Batch) -> PackedLearners:
     rules = batch.learners
     if isinstance(rules, Decoded):
-        numbers, changes = rules.continuous, rules.discrete
+        numbers, changes = rules.numbers, rules.discrete
     else:
         packed = packed_rules(cast(Sequence[Rule], rules))
         numbers, changes = packed["numbers"], packed["delta_w"]
@@ -88,7 +88,7 @@ def _rules(batch: Batch) -> PackedLearners:
 def _climbers(batch: Batch) -> PackedLearners:
     climbers = batch.learners
     if isinstance(climbers, Decoded):
-        numbers = climbers.continuous
+        numbers = climbers.numbers
     else:
         numbers = np.array(list(map(attrgetter(*hill_climbing.NUMBERS), climbers)), np.float64)
     return PackedLearners(True, numbers.astype(np.float32), _NO_CHANGES, batch.resample or 0)

@@ -268,9 +268,10 @@ class Comparison(Frozen):
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean best EP so far of every learner, with a 95 % band, and of chance.
+        """Draw the mean best EP so far of every learner, with a 95 % band, and of its chance, dotted.
 
-        A band is 1.96 standard errors wide on either side.
+        A band is 1.96 standard errors wide on either side. Chance has the scales of the learner beside it:
+        learners with other scales have another chance, in their colour.
 
         Args:
             ax: Where to draw; on a new figure if left out.
@@ -282,13 +283,24 @@ class Comparison(Frozen):
             InputError: If `ax` is no Matplotlib Axes.
         """
         on = axes_or_new(ax)
-        for result, name, colour in zip(self.results, self.names, _colours(self.learners), strict=True):
+        colours, beside = _colours(self.learners), self._chances()
+        for result, name, colour in zip(self.results, self.names, colours, strict=True):
             curve(on, result.best, literal(name), colour)
-        chances = {id(one.chance): one.chance for one in self.results if one.chance is not None}
-        for k, chance in enumerate(chances.values()):  # one for each pair of scales
-            curve(on, chance.best, "_" if k else "chance", LIGHT["chance"], style=":", band=False)
+        for chance, sharing in beside:
+            names = " and ".join(self.names[k] for k in sharing)
+            own = literal(f"chance with the scales of {names}"), colours[sharing[0]]
+            label, colour = own if len(beside) > 1 else ("chance", LIGHT["chance"])
+            curve(on, chance.best, label, colour, style=":", band=False)
         curve_axes(on, self.results[0].episodes)
         return on
+
+    def _chances(self) -> list[tuple[Result, list[int]]]:
+        """Return each chance, one for each pair of scales, with the places of the learners that share it."""
+        found: dict[int, tuple[Result, list[int]]] = {}
+        for k, one in enumerate(self.results):
+            if one.chance is not None:
+                found.setdefault(id(one.chance), (one.chance, []))[1].append(k)
+        return list(found.values())
 
 
 def _colours(learners: Sequence[Learner]) -> list[str]:

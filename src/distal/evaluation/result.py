@@ -285,8 +285,14 @@ class Result(Frozen):
             The agent.
 
         Raises:
-            InputError: if no weights were kept, or there is no such trial.
+            InputError: if no weights were kept, there is no such trial, or its learner changes
+                the weights within an episode, too, which an agent does not.
         """
+        if self.learner.within:
+            raise InputError(
+                f"learner is of kind {self.learner.kind}, which changes weights within an episode, and an "
+                "agent has none that change; let a PlasticNetwork act"
+            )
         chosen = int(self.best[:, -1].argmin()) if trial is None else trial
         last = 0 if self.switch is None else (self.episodes - 1) // self.switch.every * self.switch.every
         weights, learner = self.weights(chosen), self.learner

@@ -18,7 +18,8 @@ from distal.base.frozen import Frozen
 from distal.engines.batch import Batch
 from distal.engines.engine import Progress
 from distal.engines.reference import episodes
-from distal.learners.dsp import ROWS, Rule, modulatory_signal, selected_rows
+from distal.learners.dsp import ROWS, Rule, selected_rows
+from distal.learners.modulation import modulatory_signal
 from distal.networks import Episode, network_for
 
 LAYERS = ("inputs", "recurrent", "feedback", "outputs", "biases")

@@ -62,5 +62,5 @@ class CompiledLearner:
 def numbers_of(learners: Sequence[Learner]) -> NDArray[np.float64]:
     """Return the numbers of learners of one kind, (learners, numbers), in the order of `names`."""
     if isinstance(learners, Decoded):
-        return learners.continuous
+        return learners.numbers
     return np.array([list(one.numbers.values()) for one in learners], np.float64).reshape(len(learners), -1)

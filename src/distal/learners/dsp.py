@@ -8,7 +8,7 @@ for the modulatory signal m, then each neuron's incoming weights are normalised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,11 +20,12 @@ from distal.base.checks import InputError, integer, sequence
 from distal.base.display import html_table, short
 from distal.base.drawing import axes_or_new, literal, signed
 from distal.base.drawing import rule as draw_rule
-from distal.learners.learner import Learner, Memory, Trial, flipped
+from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.modulation import heard
+from distal.learners.normalisation import normalised
 from distal.model import traces
-from distal.model.readings import of_reading
 from distal.networks.episode import Episode
-from distal.networks.network import Network, Weights, ordered_sum
+from distal.networks.network import Network, Weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,30 +34,6 @@ ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
 _PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
 _CHANGES = frozenset((-1, 0, 1))
-
-
-M_READINGS = {"reward": 1, "punish": -1}  # m, where an EP equals the one before
-
-
-def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
-    """Return m: +1 if the episode was no worse than the one before, else −1.
-
-    Args:
-        ep: The EP of the episode.
-        previous: The EP of the one before. None for the first episode after fresh weights,
-            which counts as +1.
-        ties: The reading "m_ties": with "punish" an equal EP gives −1.
-
-    Returns:
-        −1 or 1.
-
-    Raises:
-        InputError: If there is no such reading.
-    """
-    tied = of_reading("m_ties", M_READINGS, ties)
-    if previous is None or ep < previous:
-        return 1
-    return tied if ep == previous else -1
 
 
 def selected_rows(
@@ -97,36 +74,6 @@ def changed(
         hidden=weights.hidden + np.where(exists[0], eta * delta_w[rows[0]], np.float32(0)),
         output=weights.output + np.where(exists[1], eta * delta_w[rows[1]], np.float32(0)),
     )
-
-
-def normalised(network: Network, weights: Weights) -> Weights:
-    """Divide each neuron's incoming weights by their Euclidean norm, as the reading "normalise" says."""
-    return of_reading("normalise", NORMALISE_READINGS, network.settings.normalise)(network, weights)
-
-
-def _by_neuron(network: Network, weights: Weights) -> Weights:
-    """Give all incoming weights of a neuron one norm."""
-    return network.weights(_unit_rows(weights.hidden), _unit_rows(weights.output))
-
-
-def _by_layer(network: Network, weights: Weights) -> Weights:
-    """Give the weights from each layer a norm of their own."""
-    layers = np.split(weights.hidden, network.blocks, axis=1)
-    return network.weights(np.hstack([_unit_rows(layer) for layer in layers]), _unit_rows(weights.output))
-
-
-NORMALISE_READINGS: dict[str, Callable[[Network, Weights], Weights]] = {
-    "neuron": _by_neuron,
-    "layer": _by_layer,
-    "none": lambda network, weights: weights,
-}
-
-
-def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Divide each row by its norm; a row of norm 0 stays as it is."""
-    norm = np.sqrt(ordered_sum(matrix * matrix))
-    divisor: NDArray[np.float32] = np.where(norm == 0, np.float32(1), norm)
-    return matrix / divisor[:, None]
 
 
 def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
@@ -234,12 +181,13 @@ class Rule(Learner):
         changes, (eta, theta, alpha_h, alpha_o) = cls._genes(discrete, continuous)
         return cls(changes, eta, theta, alpha_h, alpha_o)
 
+    def to_genes(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """Return the changes and the numbers."""
+        return tuple(self.delta_w), tuple(self.numbers.values())
+
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Change every weight by the row that its traces and m select, then normalise."""
-        settings = network.settings
-        m = modulatory_signal(episode.ep, memory.number("ep"), settings.m_ties)
-        if flipped(settings, trial, episode.number):
-            m = -m
+        m = heard(network, trial, memory, episode)
         rows = selected_rows(network, episode, np.float32(self.theta), m)
         weights = normalised(network, changed(network, episode.weights, self, rows))
         return Memory(weights, {"ep": episode.ep})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import overload
 
@@ -11,11 +12,17 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError
 from distal.learners.dsp import Rule
+from distal.learners.eligibility import Eligibility
+from distal.learners.evolution_strategy import EvolutionStrategy
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.learner import Learner
+from distal.learners.online_hebbian import OnlineHebbian
+from distal.learners.separable_cma import SeparableCMA
 
 # The kinds whose parameters are their genes, in order: whatever is in range makes a learner.
-_DIRECT: tuple[type[Learner], ...] = (Rule, HillClimbing)
+_DIRECT: tuple[type[Learner], ...] = (
+    Rule, HillClimbing, Eligibility, OnlineHebbian, EvolutionStrategy, SeparableCMA,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +71,14 @@ class Decoded(Sequence[Learner]):
             return self.rows(row)
         return self.kind.from_genes(self.discrete[row].tolist(), self.continuous[row].tolist())
 
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The numbers that the continuous genes stand for, (n, numbers), in the order of `names`."""
+        if not self.kind.ranges:
+            return self.continuous
+        ends = np.array([self.kind.ranges.get(name, (0, 1)) for name in self.kind.names], np.float64)
+        return ends[:, 0] + (ends[:, 1] - ends[:, 0]) * self.continuous
+
     def rows(self, chosen: slice | NDArray[np.int32]) -> Decoded:
         """Return the learners of some rows."""
         return Decoded(self.kind, self.discrete[chosen], self.continuous[chosen])
@@ -71,12 +86,14 @@ class Decoded(Sequence[Learner]):
 
 def genes_of(learner: Learner) -> tuple[float, ...]:
     """Return the genes that stand for a learner, the discrete ones first; refuse one that has no such."""
-    kind, discrete = type(learner), learner.delta_w if isinstance(learner, Rule) else ()
-    numbers = tuple(learner.numbers.values())
-    own = kind.genes == (len(discrete), len(numbers))
-    if not own or kind.from_genes(discrete, numbers).named(learner.name) != learner:
-        raise InputError(f"a learner of kind {kind.kind} does not say which genes stand for it")
-    return (*discrete, *numbers)
+    kind, (discrete, continuous) = type(learner), learner.to_genes()
+    if kind.genes is not None:
+        with suppress(InputError):
+            made = kind.from_genes(discrete, continuous).named(learner.name)
+            # numbers with a range of their own may come back with another last digit
+            if made == learner or (kind.ranges and made.to_genes() == (discrete, continuous)):
+                return (*discrete, *continuous)
+    raise InputError(f"a learner of kind {kind.kind} does not say which genes stand for it")
 
 
 def decoded(

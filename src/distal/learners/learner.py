@@ -2,7 +2,8 @@
 
 A learner is a frozen dataclass. Its class attributes say what it is called and which genes it
 has; `update` is the learning itself. Whoever trains a network with it (`PlasticNetwork`) keeps
-the `Memory` from one episode to the next.
+the `Memory` from one episode to the next. A learner that says so (`within`) changes the weights
+after every step, too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, ClassVar, Self, cast
 from numpy.typing import NDArray
 
 from distal.base import checks, plugins
-from distal.base.checks import InputError, integer, text, unit_interval
+from distal.base.checks import InputError, integer, text, unit_interval, within
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.base.frozen import Frozen
 from distal.model import draws
@@ -91,12 +92,13 @@ class Memory(Frozen):
 
 
 class Learner(ABC):
-    """A rule by which a network changes between two episodes: numbers from 0 to 1, a name, genes and a file.
+    """A rule by which a network changes between two episodes: numbers, a name, genes and a file.
 
     Inherit from it in a frozen dataclass that has the fields in `names` and `name: str = ""`,
-    and add `update`. One that evolves has a continuous gene for each of `names`, or says in
-    `from_genes` what its genes mean. A network takes its scales (alpha_h and alpha_o of the
-    paper's) from the numbers that have their names.
+    and add `update`. Numbers lie in [0, 1], or where `ranges` says. One that evolves has a
+    continuous gene for each of `names`, or says in `from_genes` and `to_genes` what its genes mean.
+    All continuous genes lie in [0, 1]: a search knows no ranges. A network takes its scales
+    (alpha_h and alpha_o of the paper's) from the numbers that have their names.
 
     Attributes:
         kind: The word for it on the command line and in files, as "hc".
@@ -106,9 +108,12 @@ class Learner(ABC):
         file_format: The format that its file names.
         version: The version of that format.
         names: The names of its numbers, in the order of its continuous genes.
-        genes: How many discrete and continuous genes it has; None: nothing to evolve.
+        ranges: The lowest and the highest value of each number that is not in [0, 1], by name.
+        genes: How many discrete and continuous genes it has; None: nothing to evolve. If that
+            depends on the network, the fewest; `genes_for` says how many.
         discrete_genes: What its discrete genes are called in tables, before their number.
         ignores: The readings that mean nothing to it.
+        within: Whether weights change within an episode, too; then it has `step`.
         compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
             `CompiledLearner`; None if there is none. A class that inherits from another says it anew.
     """
@@ -121,14 +126,17 @@ class Learner(ABC):
     file_format: ClassVar[str]
     version: ClassVar[int] = 1
     names: ClassVar[tuple[str, ...]]
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}
     genes: ClassVar[tuple[int, int] | None] = None
     discrete_genes: ClassVar[str] = "discrete"
     ignores: ClassVar[tuple[str, ...]] = ()
+    within: ClassVar[bool] = False
     compiled: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         for name in self.names:
-            object.__setattr__(self, name, unit_interval(name, getattr(self, name)))
+            low, high = self.ranges.get(name, (0, 1))
+            object.__setattr__(self, name, within(name, getattr(self, name), low, high))
         own: object = self.name
         if type(own) is not str or own:  # an evolution makes thousands that have none
             object.__setattr__(self, "name", text("name", own, _LONGEST_NAME))
@@ -147,6 +155,27 @@ class Learner(ABC):
             The weights of the next episode, and whatever else the learner remembers.
         """
 
+    def step(
+        self, network: Network, trial: Trial, memory: Memory, weights: Weights, recent: Episode[Any]
+    ) -> Weights:
+        """Return the weights of the next step of an episode; called after each, if the learner is `within`.
+
+        Args:
+            network: The shape of the network.
+            trial: The seed, and when goals move.
+            memory: What the network carried into the episode.
+            weights: The weights of this step.
+            recent: This step and the one before it as a record, its EP not yet known (nan):
+                `Network.sources` says of its last row what was active at each synapse.
+
+        Returns:
+            The weights. `update` finds those after the last step in `Episode.last`.
+        """
+        raise InputError(f"{type(self).__name__} has no method step, which a learner that is `within` needs")
+
+    def check_network(self, network: Network) -> None:  # noqa: B027 - most can train any
+        """Refuse a network that it cannot train; a learner with numbers for each neuron overrides it."""
+
     @property
     def numbers(self) -> dict[str, float]:
         """The numbers among the parameters, by name."""
@@ -157,13 +186,24 @@ class Learner(ABC):
         return cast(Self, replace(cast(Any, self), name=name))
 
     @classmethod
-    def gene_names(cls) -> tuple[str, ...]:
+    def genes_for(cls, network: Network) -> tuple[int, int] | None:
+        """Return how many genes it has for a network; override it where that depends on its size."""
+        return cls.genes
+
+    @classmethod
+    def gene_names(cls, network: Network | None = None) -> tuple[str, ...]:
         """Return what its genes are called in tables, the discrete ones first.
 
         Continuous genes have the names of the numbers, if there are as many of them; all others
         are counted from 0.
+
+        Args:
+            network: The network, where the number of genes depends on it.
+
+        Returns:
+            The names.
         """
-        discrete, continuous = cls.genes or (0, 0)
+        discrete, continuous = (cls.genes if network is None else cls.genes_for(network)) or (0, 0)
         counted = tuple(f"continuous_{k}" for k in range(continuous))
         numbers = cls.names if continuous == len(cls.names) else counted
         return (*(f"{cls.discrete_genes}_{k}" for k in range(discrete)), *numbers)
@@ -172,7 +212,34 @@ class Learner(ABC):
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:
         """Return the learner with these numbers; one with other genes says itself what they mean."""
         make: Any = cls
-        return cast(Self, make(*cls._genes(discrete, continuous)[1]))
+        return cast(Self, make(*cls._scaled(cls._genes(discrete, continuous)[1])))
+
+    def to_genes(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """Return the genes that stand for it, discrete and continuous: `from_genes` makes it of them.
+
+        Where a number has a range of its own, its last digit may be lost on the way.
+        """
+        return (), self._unscaled()
+
+    @classmethod
+    def _scaled(cls, continuous: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the numbers that continuous genes stand for, in the order of `names`."""
+        return tuple(cls._number(name, gene) for name, gene in zip(cls.names, continuous, strict=True))
+
+    @classmethod
+    def _number(cls, name: str, gene: Any) -> Any:
+        if name not in cls.ranges:
+            return gene  # its own range is that of genes
+        low, high = cls.ranges[name]
+        return low + (high - low) * unit_interval(f"the gene of {name}", gene)
+
+    def _unscaled(self) -> tuple[float, ...]:
+        """Return the continuous genes that stand for the numbers."""
+        found = []
+        for name, value in self.numbers.items():
+            low, high = self.ranges.get(name, (0, 1))
+            found.append(value if (low, high) == (0, 1) else (value - low) / (high - low))
+        return tuple(found)
 
     @classmethod
     def _genes(cls, discrete: object, continuous: object) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -12,6 +12,7 @@ the seed of a trial, gives that trial's EPs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -114,6 +115,7 @@ class PlasticNetwork:
         return made
 
     def _begin(self, learner: Learner, network: Network, trial: Trial, task: Task[Any] | None) -> None:
+        learner.check_network(network)
         self.learner, self.network, self.trial, self.episode = learner, network, trial, 0
         self._encoder = None if task is None else task.encoder
         self._first_action = 0 if task is None else task.first_action
@@ -131,7 +133,12 @@ class PlasticNetwork:
 
     def start_episode(self) -> None:
         """Begin the next episode: no neuron is active. One that was begun and not ended is forgotten."""
-        self._acting = Acting(self.network, self._memory.weights, self.trial.seed, self.episode)
+        change = None
+        if self.learner.within:
+            change = partial(self.learner.step, self.network, self.trial, self._memory)
+        self._acting = Acting(
+            self.network, self._memory.weights, self.trial.seed, self.episode, change=change
+        )
 
     def act(self, observation: Any) -> Any:
         """Return the action for an observation: that of the task, or zeros and ones.

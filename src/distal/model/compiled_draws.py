@@ -27,7 +27,8 @@ KEY_STEP0, KEY_STEP1 = map(np.uint32, KEY_STEPS)
 
 inlined = njit(error_model="numpy", forceinline=True)
 # Large parts stay functions: in one piece they take each other's registers, which costs a tenth of the time.
-called = njit(error_model="numpy")
+# Not to say so would be to inherit the option from a caller that is inlined.
+called = njit(error_model="numpy", forceinline=False)
 
 
 @inlined

@@ -1,11 +1,12 @@
-"""One episode: a network with fixed weights acts until it is over.
+"""One episode: a network acts until it is over, as a rule with fixed weights.
 
 The record of all activations is what the traces are made from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -26,7 +27,7 @@ class Episode(Frozen, Generic[W]):
     """The course of an episode, and the weights that made it.
 
     Attributes:
-        weights: The weights, which do not change during an episode.
+        weights: The weights with which it began; they change only if the learner says so.
         walk: The walk through the task.
         ep: The EP; a whole number in a maze.
         actions: The action of each step.
@@ -34,6 +35,7 @@ class Episode(Frozen, Generic[W]):
         hidden: Which hidden neurons were active, (steps, H).
         outputs: The activations of the outputs, (steps, O).
         number: The number of the episode in its trial, from 0.
+        changed: The weights after the last step, if they changed within the episode.
     """
 
     weights: Weights
@@ -44,11 +46,20 @@ class Episode(Frozen, Generic[W]):
     hidden: Activations
     outputs: Activations
     number: int = 0
+    changed: Weights | None = None
+
+    @property
+    def last(self) -> Weights:
+        """The weights after the last step."""
+        return self.weights if self.changed is None else self.changed
 
     @property
     def steps(self) -> int:
         """The number of steps taken, the one that entered the goal included."""
         return len(self.actions)
+
+
+Change = Callable[[Weights, Episode[Any]], Weights]
 
 
 class Acting:
@@ -60,12 +71,21 @@ class Acting:
         seed: The seed of the trial, for actions that are drawn.
         number: The number of the episode, from 0.
         record: Whether to keep the activations of every step, for `ended`.
+        change: Returns the weights of the next step, from those of this one and a record of this
+            step and the one before, whose EP is not known. None: they do not change.
     """
 
     def __init__(
-        self, network: Network, weights: Weights, seed: int, number: int, record: bool = True
+        self,
+        network: Network,
+        weights: Weights,
+        seed: int,
+        number: int,
+        record: bool = True,
+        change: Change | None = None,
     ) -> None:
         self.network, self.weights, self.seed, self.number = network, weights, seed, number
+        self._first, self._change = weights, change
         self.state = network.start()
         self.steps = 0
         self._words: NDArray[np.uint32] = np.zeros(0, np.uint32)
@@ -80,6 +100,8 @@ class Acting:
         if self._history is not None:
             self._actions.append(action)
             self._history.append((inputs, self.state.active, self.state.outputs))
+            if self._change is not None:
+                self.weights = self._change(self.weights, self._record(math.nan, last=2))
         return action
 
     def _word(self) -> np.uint32:
@@ -93,8 +115,15 @@ class Acting:
         """Return what happened, and refuse an episode without a step."""
         if not self._history:
             raise InputError(f"episode {self.number} has no step; act at least once before it ends")
-        inputs, hidden, outputs = (np.stack(layer) for layer in zip(*self._history, strict=True))
-        return Episode(self.weights, walk, ep, tuple(self._actions), inputs, hidden, outputs, self.number)
+        return self._record(ep, walk)
+
+    def _record(self, ep: float, walk: Any = None, last: int = 0) -> Episode[Any]:
+        """Return the last steps, or all of them for 0, as a record."""
+        history = (self._history or [])[-last:]
+        inputs, hidden, outputs = (np.stack(layer) for layer in zip(*history, strict=True))
+        changed = None if self._change is None else self.weights
+        actions = tuple(self._actions[-last:])
+        return Episode(self._first, walk, ep, actions, inputs, hidden, outputs, self.number, changed)
 
 
 def run_episode(network: Network, weights: Weights, task: Aim[W], seed: int, episode: int) -> Episode[W]:

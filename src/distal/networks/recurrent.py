@@ -140,17 +140,21 @@ SERIES = (1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2, 1.0, 1.0)  # Taylor's of e^u, 
 ONE_BITS = 0x3F800000  # 1 as a 32-bit float
 
 
-def logistic(sums: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return 1 / (1 + e^-x) of each sum, to the bit as docs/exactness.md says."""
-    one = np.float32(1)
-    size = np.minimum(np.abs(sums), np.float32(FARTHEST))
+def falling(size: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return e^-x of each number from 0 to `FARTHEST`, to the bit as docs/exactness.md says."""
     shifted = size * np.float32(LOG2_E) + np.float32(SHIFT)
     whole = shifted - np.float32(SHIFT)  # e^-size = e^u / 2^whole
     u = (whole * np.float32(LN_2_HIGH) - size) + whole * np.float32(LN_2_LOW)
     power: NDArray[np.float32] = np.full_like(u, SERIES[0])
     for coefficient in SERIES[1:]:
         power = power * u + np.float32(coefficient)
-    power = power * (np.int32(ONE_BITS) - (shifted.view(np.int32) << 23)).view(np.float32)
+    return power * (np.int32(ONE_BITS) - (shifted.view(np.int32) << 23)).view(np.float32)
+
+
+def logistic(sums: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return 1 / (1 + e^-x) of each sum, to the bit as docs/exactness.md says."""
+    one = np.float32(1)
+    power = falling(np.minimum(np.abs(sums), np.float32(FARTHEST)))
     result: NDArray[np.float32] = np.where(sums > 0, one, power) / (one + power)
     return result
 

@@ -29,6 +29,7 @@ from distal.learners import KINDS, Learner
 from distal.learners.genes import decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed
 from distal.model.settings import ORIGIN, Settings
+from distal.networks import Network, network_for
 from distal.search import racing
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.genotypes import Genotypes
@@ -99,7 +100,7 @@ class Config:
         if isinstance(given, str) and given in KINDS and given not in evolvable:
             raise InputError(
                 f"learner is {given!r}, which has nothing to evolve; measure it with learn, "
-                f"or evolve {' or '.join(evolvable)}"
+                f"or evolve {', '.join(evolvable[:-1])} or {evolvable[-1]}"
             )
         object.__setattr__(self, "learner", one_of("learner", given, evolvable))
         bounds = {
@@ -111,9 +112,9 @@ class Config:
         if self.fresh is not None:
             object.__setattr__(self, "fresh", integer("fresh", self.fresh, 2, MAX_COUNT))
         self._check_search()
-        self._check_begin_with()
         instance("settings", self.settings, Settings, "a Settings")
         goals = len(checked_task(self.task).goals)
+        self._check_begin_with()
         if self.switch is not None:
             instance("switch", self.switch, Switch, "a Switch").check_goals(goals)
             switch_of(self.switch, self.episodes)
@@ -223,7 +224,17 @@ class Config:
     @property
     def genes(self) -> tuple[int, int]:
         """The number of discrete and of continuous genes."""
-        return KINDS[self.learner].genes or (0, 0)
+        return KINDS[self.learner].genes_for(self._network) or (0, 0)
+
+    @property
+    def gene_names(self) -> tuple[str, ...]:
+        """The names of the genes in tables, the discrete ones first."""
+        return KINDS[self.learner].gene_names(self._network)
+
+    @property
+    def _network(self) -> Network:
+        """The shape of the network that is trained."""
+        return network_for(self.settings, self.task.inputs, self.task.outputs, {})
 
     def decode(self, genotypes: Genotypes) -> Sequence[Learner]:
         """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""

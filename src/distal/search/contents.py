@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distal.base.checks import InputError, integer
-from distal.learners import KINDS, from_embedded
+from distal.learners import from_embedded
 from distal.search.config import Config
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Winner, check_winners
@@ -68,7 +68,7 @@ def summary(out: str | Path) -> dict[str, Any]:
     stored, state, _ = read_run(out)
     config, searches, winners = contents_of(Path(out), stored, state)
     names = ("remeasured", "standard_error", "chance", "chance_standard_error", "p", "superiority")
-    genes = KINDS[config.learner].gene_names()
+    genes = config.gene_names
     found = [winner.to_dict() for winner in winners] if winners else [{} for _ in searches]
     core = config.search.core
     return {

@@ -43,7 +43,8 @@ from distal.base.checks import InputError, integer
 from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
 from distal.base.folders import Folder, check_release, fingerprint, inside, known_files, sealed, unsealed
 from distal.base.plugins import NotImportedError
-from distal.learners import KINDS, from_embedded
+from distal.learners import from_embedded
+from distal.search.config import Config
 
 _FORMAT, _VERSION = "distal-evolution", 3
 _READABLE = (1, 2, 3)  # a folder keeps the version it was started with
@@ -98,6 +99,7 @@ class RunFolder:
         self._waiting: list[tuple[str, str]] = []  # rows and seconds of generations not yet written
         self._latest: Sequence[_State] = ()  # of the runs after the last of them
         self._written = 0.0
+        self._genes: tuple[str, ...] | None = None
         self._pause = _PAUSE
 
     @property
@@ -110,7 +112,10 @@ class RunFolder:
         """The columns of generations.csv."""
         if self.version <= _ONE_COLUMN:
             return (*_FITNESS, "genotype")
-        return (*_FITNESS, *gene_columns(_FITNESS, KINDS[self.config["learner"]].gene_names()))
+        if self._genes is None:
+            with damaged(self.path / "config.json"):
+                self._genes = Config.from_dict(self.config).gene_names
+        return (*_FITNESS, *gene_columns(_FITNESS, self._genes))
 
     @property
     def _header(self) -> str:

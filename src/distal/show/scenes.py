@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from distal.base import memory
 from distal.base.checks import InputError, counted, instance, integer, one_of, sequence
 from distal.base.colours import LIGHT
 from distal.engines import Batch, Runner
+from distal.engines.reference import episodes
 from distal.learners import KINDS
 from distal.networks import network_for, run_episode
 from distal.show.recording import states_of
@@ -175,7 +177,10 @@ def _scene(batch: Batch, runner: Runner) -> Scene:
     number = phase + int(trials.best[0, phase:].argmin())
     goals = batch.goals[0].tolist()
     aim = Aim(task, goals[0], goals, batch.phase)
-    episode = run_episode(network, weights, aim, int(batch.seed[0]), number)
+    if learner.within:  # its weights changed on the way
+        episode = next(islice(episodes(batch, 0), number, None))
+    else:
+        episode = run_episode(network, weights, aim, int(batch.seed[0]), number)
     walk, table, picture = episode.walk, task.table(batch.settings), task.picture
     if table is not None and picture is not None:
         target = task.target(batch.settings)

@@ -261,7 +261,35 @@ class Figure:
         )
 
 
-Block = Text | Heading | Table | Figure
+@dataclass(frozen=True)
+class Folded:
+    """A part of the page with a heading, for those who open it.
+
+    Attributes:
+        words: The heading.
+        blocks: What is in it.
+    """
+
+    words: str
+    blocks: Sequence[Block]
+
+    def markdown(self) -> str:
+        """Return the part as Markdown, which folds nothing."""
+        return "\n\n".join(block.markdown() for block in (Heading(self.words), *self.blocks))
+
+    def html(self) -> str:
+        """Return the part as HTML."""
+        inside = "\n".join(block.html() for block in self.blocks)
+        return f'<details class="part"><summary>{_code(self.words)}</summary>{inside}</details>'
+
+
+Block = Text | Heading | Table | Figure | Folded
+
+
+def unfolded(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield all blocks, those in folded parts too."""
+    for block in blocks:
+        yield from unfolded(block.blocks) if isinstance(block, Folded) else (block,)
 
 
 def to_markdown(title: str, blocks: Iterable[Block]) -> str:
@@ -281,7 +309,7 @@ def to_html(title: str, blocks: Sequence[Block]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{escape(title)}</title><style>{_CSS}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
-        f"<nav>{links}</nav>",
+        f"<nav>{links}</nav>" if links else "",
         *(block.html() for block in blocks),
         "</body></html>\n",
     ])  # fmt: skip
@@ -347,7 +375,7 @@ class Report(ABC, Generic[Outcome]):
         """Write all files into a folder; return the path of the page."""
         with for_report(out, self.holds, self.files()) as folder:
             blocks = self.blocks()
-            for block in blocks:
+            for block in unfolded(blocks):
                 if isinstance(block, Figure):
                     svg, png = block.drawn
                     folder.write_text(f"figures/{block.name}.svg", standalone(svg))
@@ -402,6 +430,7 @@ h3 { margin: 1.8rem 0 .4rem; font-size: 1.05rem; }
 a { color: inherit; } nav a { margin-right: 1rem; white-space: nowrap; } li { margin-bottom: .35rem; }
 ul { padding-left: 1.2rem; } .caption, figcaption { color: var(--soft); font-size: .9rem; margin-top: .5rem; }
 summary { cursor: pointer; font-weight: 600; margin: 1.2rem 0 .4rem; }
+.part { border-top: 1px solid var(--line); } .part > summary { font-size: 1.15rem; margin: .8rem 0; }
 .scroll { overflow-x: auto; } .swipe { display: none; color: var(--soft); font-size: .8rem; margin: 0 0 .2rem; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .45rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
@@ -412,6 +441,7 @@ td:not(:first-child) { white-space: nowrap; }
 .good { color: var(--good); } .bad { color: var(--bad); } figure { margin: 1.2rem 0 2rem; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .8rem; overflow-x: auto; }
 figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-width: 30rem; margin: 0 auto; }
+h1 + figure svg { min-width: 0; }
 @media (max-width: 44rem) {
   .numbers :is(table, thead, tbody) { display: block; }
   .numbers tr { display: grid; grid-template-columns: 1fr 1fr 1.75fr 1.15fr 1.1fr; border-bottom: 1px solid var(--line); }
@@ -419,7 +449,7 @@ figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-wi
   .numbers tr > :first-child { grid-column: 1 / -1; font-size: .82rem; padding-top: .4rem; position: static; }
   .numbers thead { position: sticky; top: 0; background: var(--ground); z-index: 1; } .numbers thead th:first-child { display: none; }
 }
-@media (max-width: 46rem) { body { padding: 1.2rem .9rem 3rem; } .swipe { display: block; } }
-@media print { body { max-width: none; padding: 0; font-size: 11pt; } figure, tr { break-inside: avoid; } nav { display: none; } }
+@media (max-width: 46rem) { body { padding: 1.2rem .9rem 3rem; } .swipe { display: block; } nav a { white-space: normal; } tr > :first-child { min-width: 4rem; } }
+@media print { body { max-width: none; padding: 0; font-size: 11pt; } .part::details-content { content-visibility: visible; } figure, tr { break-inside: avoid; } nav { display: none; } }
 """
 )

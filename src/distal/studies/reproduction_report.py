@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
+from statistics import fmean as mean
 from typing import Any, ClassVar
 
 from distal._version import __version__
@@ -18,7 +19,7 @@ from distal.search.config import REMEASURED
 from distal.search.results import Evolved
 from distal.studies.appendix import EPISODES, NARROW
 from distal.studies.comparison import Line, agreement, behaviours, compare
-from distal.studies.report import Block, Heading, Report, Table, Text, made_on
+from distal.studies.report import Block, Folded, Report, Table, Text, made_on
 from distal.studies.reproduction import RESAMPLE, TESTS, Reproduction, other_elites
 from distal.studies.reproduction_figures import all_figures
 
@@ -32,6 +33,21 @@ _HOW = (
     "run beside every rule and climber, with its scales α and in its trials; where the best of each are compared, it is the best "
     "rule’s. –: the paper reports no such number; rows without a verdict are not counted."
 )
+
+# Of all lines, those that a reader in a hurry wants to see.
+_FIRST = (
+    "perfect agent: mean distance from the start",
+    "DSP rules, best of the last generation: mean over runs",
+    "hill climbing, best of the last generation: mean over runs",
+    "DSP rules, winners re-measured on fresh trials: mean",
+    "chance: mean on the same trials as DSP rules",
+    "hill climbing, winners re-measured on fresh trials: mean",
+    "chance: mean on the same trials as hill climbing",
+    "DSP: episodes after the first success that reached it again (retained)",
+    "chance: episodes after the first success that reached it again (retained)",
+    "DSP: fitness", "hill climbing: fitness", "chance: fitness",
+    "how many of the fifteen agree", "mean of the fifteen", "chance: mean in the trials of the fifteen",
+)  # fmt: skip
 
 
 class ReproductionReport(Report[Reproduction]):
@@ -140,33 +156,65 @@ class ReproductionReport(Report[Reproduction]):
         readings = ", ".join(f"{name} = {getattr(result.settings, name)}" for name in READINGS)
         scale = result.scale
         seconds = [(name.replace("_", " "), f"{value:.1f}") for name, value in result.seconds.items()]
+        first, *others = all_figures(result)
+        run = Text(
+            f"Run: scale `{scale.name}` ({scale.runs} runs of {scale.generations} generations, tests of "
+            f"{scale.episodes:,} episodes; the paper has 15, 300 and 10,000), {result.rules} rules, seed {result.seed}, "
+            f"Distal {__version__}, engine {result.engine}, {datetime.now(UTC):%Y-%m-%d}. Readings in force: {readings}, "
+            f"elites = {result.elites}; {result.settings.hidden} hidden neurons, {result.settings.steps} steps per episode."
+        )
+        files = Text(
+            "All numbers: [results.json](results.json); this page as text: [results.md](results.md); the rules, where they were "
+            "evolved: `evolved_rules.json`. Figures and tables have links of their own."
+        )
         return [
-            Text(introduction(result)),
-            Text(
-                f"Run: scale `{scale.name}` ({scale.runs} runs of {scale.generations} generations, tests of "
-                f"{scale.episodes:,} episodes; the paper has 15, 300 and 10,000), {result.rules} rules, seed {result.seed}, "
-                f"Distal {__version__}, engine {result.engine}, {datetime.now(UTC):%Y-%m-%d}. Readings in force: {readings}, "
-                f"elites = {result.elites}; {result.settings.hidden} hidden neurons, {result.settings.steps} steps per episode."
+            first,
+            Text(f"{agreement(self.lines)} {_appendix_words(result)} {_fresh_words(result)}"),
+            _lines_table(
+                "", "", "", [one for one in self.lines if one.what in _FIRST and one.ours is not None]
             ),
-            Heading("Numbers"),
-            Text(agreement(self.lines)),
-            _summary_table(self.lines),
-            Heading("Figures"),
-            *all_figures(result),
-            Heading("Tables"),
-            _appendix_table(result, self.lines),
-            _learners_table(result, "dsp"),
-            _discrete_table(result),
-            _learners_table(result, "hc"),
-            Heading("Time"),
-            Text(f"{made_on(machine_of(result.engine), result.seconds)}."),
-            Table("", "Seconds of every stage", "", ("stage", "seconds"), seconds, folded=True),
-            Heading("Files"),
-            Text(
-                "All numbers: [results.json](results.json); this page as text: [results.md](results.md); the rules, where they were "
-                "evolved: `evolved_rules.json`. Figures and tables have links of their own."
+            Folded("What this is, and how it was run", [Text(introduction(result)), run]),
+            Folded("All numbers", [_summary_table(self.lines)]),
+            Folded("All figures", others),
+            Folded(
+                "All tables",
+                [
+                    _appendix_table(result, self.lines),
+                    _learners_table(result, "dsp"),
+                    _discrete_table(result),
+                    _learners_table(result, "hc"),
+                ],
             ),
-        ]  # fmt: skip
+            Folded(
+                "Time and files",
+                [
+                    Text(f"{made_on(machine_of(result.engine), result.seconds)}."),
+                    Table("", "Seconds of every stage", "", ("stage", "seconds"), seconds, folded=True),
+                    files,
+                ],
+            ),
+        ]
+
+
+def _appendix_words(result: Reproduction) -> str:
+    """Say what came of the paper's fifteen rules."""
+    found, rows = result.appendix, result.appendix.rows
+    ours, paper = mean(row.ours.value for row in rows), mean(row.paper for row in rows)
+    return (
+        f"The paper's fifteen rules have a mean best EP of {ours:.2f} after {found.episodes:,} episodes here, {paper:.2f} after "
+        f"{EPISODES:,} in the paper; chance, in the same trials, has {mean(row.chance for row in rows):.2f}; lower is better."
+    )
+
+
+def _fresh_words(result: Reproduction) -> str:
+    """Say how rules, climbers and chance did on fresh trials."""
+    rules, climbers = (mean(one.fitness for one in result.fresh[kind]) for kind in ("dsp", "hc"))
+    chances = [one.chance for one in result.fresh["dsp"] if one.chance is not None]
+    chance = f", chance, in the trials of the rules, {mean(chances):.2f}" if chances else ""
+    return (
+        f"In fresh trials of 100 episodes the {result.rules} rules come to {rules:.2f} on average, hill climbing to "
+        f"{climbers:.2f}{chance}."
+    )
 
 
 def introduction(result: Reproduction) -> list[str]:
@@ -211,10 +259,14 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
 
 def _summary_table(lines: list[Line]) -> Table:
     """Return the paper's numbers beside ours."""
+    return _lines_table("summary", "The paper’s numbers beside ours", _HOW, lines)
+
+
+def _lines_table(name: str, title: str, caption: str, lines: Sequence[Line]) -> Table:
     columns = ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note")
     tones = {"agrees": "good", **dict.fromkeys(("differs", "ours lower", "ours higher"), "bad")}
     rows = list(map(_cells, lines))
-    return Table("summary", "The paper’s numbers beside ours", _HOW, columns, rows, grouped=True, tones=tones)
+    return Table(name, title, caption, columns, rows, grouped=True, tones=tones)
 
 
 def _appendix_table(result: Reproduction, lines: list[Line]) -> Table:

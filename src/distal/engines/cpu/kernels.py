@@ -34,7 +34,17 @@ from numba.extending import overload
 from numpy.typing import DTypeLike, NDArray
 
 from distal.engines.cpu.cache import keep_compiled
-from distal.engines.cpu.layout import EVENT_AT, INPUTS, NARROW, NUMBER_AT, OUTPUTS, STATE_AT, Packed
+from distal.engines.cpu.layout import (
+    EVENT_AT,
+    INPUTS,
+    NARROW,
+    NUMBER_AT,
+    OUTPUTS,
+    STATE_AT,
+    WAY_BITS,
+    WAY_STATE_AT,
+    Packed,
+)
 from distal.model.compiled_draws import F0, F1, called, draw_words, four_rows, inlined
 from distal.model.compiled_traces import threshold
 from distal.model.draws import ACTION, NOISE, WEIGHTS
@@ -67,6 +77,7 @@ ZERO = np.int64(0)  # for a plain 0 Numba compiles a function twice: with the co
 CACHE_LINE = 64  # bytes
 # The tuple `Options.neurons` has as many entries as this for continuous neurons, else one.
 CONTINUOUS = 2
+ACTION_BITS = 6  # of what follows a transition
 
 
 def compiled(*functions):
@@ -110,7 +121,7 @@ class Workspace(NamedTuple):
     sums: Any  # float32 (states · stride): what the active hidden neurons pass on to the hidden neurons
     felt: Any  # float32 (8 · stride): of a narrow table, the sums over inputs and bias by what is sensed
     # Transitions, by state · 8 + what was sensed in a narrow table, else in the order of their discovery.
-    follow: Any  # int32: state << 4 | action, or -1 while unknown
+    follow: Any  # int32: state << ACTION_BITS | its action (`turn`), or -1 while unknown
     taken: Any  # int32: how often it was taken
     used: Any  # int64: the transitions in the order of their discovery; of a wide table the state before
     sensed: Any  # int64: of a wide table, the number of what was sensed
@@ -121,7 +132,8 @@ class Workspace(NamedTuple):
     trail: Any  # int64: transition
     spots: Any  # int64
     places: Any  # uint64: of binary neurons, the place << 32 | the state
-    extra: Any  # int64: what events have cost so far
+    extra: Any  # int64: what events have cost so far; of binary neurons, by event
+    happened: Any  # int64: … the steps taken by then
     visits: (
         Any  # int64 (places: the states of the table): the last episode that came there << 32 | its states
     )
@@ -182,6 +194,7 @@ def workspace(hidden: int, steps: int, table: Packed) -> Workspace:
         spots=np.zeros(steps + 1, np.int64),
         places=aligned(steps + 8, np.uint64),
         extra=np.zeros(steps + 1, np.int64),
+        happened=np.zeros(steps + 1, np.int64),
         visits=np.full(table.states, -1, np.int64),
         words=np.zeros(32, np.uint32),
         fired=np.zeros(2 * steps * (sources // 64) + 2, np.uint64),
@@ -204,7 +217,7 @@ def pointers(ws):
         pointer(ws.active_outputs), pointer(ws.action), pointer(ws.sums),
         pointer(ws.felt), pointer(ws.follow), pointer(ws.taken), pointer(ws.used), pointer(ws.sensed),
         pointer(ws.link), pointer(ws.last_sensed), pointer(ws.activity), pointer(ws.trail),
-        pointer(ws.spots), pointer(ws.places), pointer(ws.extra), pointer(ws.visits),
+        pointer(ws.spots), pointer(ws.places), pointer(ws.extra), pointer(ws.happened), pointer(ws.visits),
         pointer(ws.words), pointer(ws.fired), pointer(ws.reached), pointer(ws.active), pointer(ws.both),
         pointer(ws.pattern), pointer(ws.left), pointer(ws.kind), pointer(ws.chosen), pointer(ws.change),
     )  # fmt: skip
@@ -214,7 +227,8 @@ def pointers(ws):
 def pointed(table):
     """Return a packed table with pointers to the arrays of one."""
     return Packed(
-        pointer(table.moves), pointer(table.outcomes), pointer(table.left), pointer(table.start),
+        pointer(table.moves), pointer(table.ways), pointer(table.outcomes), pointer(table.left),
+        pointer(table.start),
         table.states, table.step_cost, pointer(table.codes), table.inputs, table.outputs, table.row,
         table.form,
     )  # fmt: skip
@@ -561,7 +575,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode, ke
         ws.activity[k] = F0
     kept = 2 * stride
 
-    spot, extra, step = np.int64(table.start[goal]), ZERO, ZERO
+    spot, extra, step = first_spot(table, goal), ZERO, ZERO
     mark, next_mark = -1, 1
     while step < steps:
         place = place_of(table, spot)
@@ -575,8 +589,9 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode, ke
                 and same_masks(ws.masks, words, mark, step)  # sums about 0 may pass on the same
                 and same_activity(ws, hidden, now, kept)
             ):
-                extra += count_cycle(ws, mark, step, steps, extra)
-                place = place_of(table, ws.spots[mark + (steps - step) % (step - mark)])
+                rounds, rest = count_cycle(ws, mark, step, steps)
+                extra += rounds * (extra - ws.extra[mark]) + ws.extra[mark + rest] - ws.extra[mark]
+                place = place_of(table, ws.spots[mark + rest])
                 left_over = table.left[goal * table.states + place]
                 return steps * table.step_cost + left_over + extra, steps, step
             if step == next_mark:
@@ -586,16 +601,16 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode, ke
         next_activity(ws, table, options, sensed_at(table, spot), now, stride - now, step, alpha_h, alpha_o)
         transition = new_transition(ws, table, np.int64(step), spot, base, step)
         action = ws.action[step + 1]
-        ws.follow[transition] = np.int32((step + 1) << 4 | action)
+        ws.follow[transition] = np.int32((step + 1) << ACTION_BITS | action)
         ws.taken[transition] = 1
         ws.trail[step] = transition
         step += 1
         if options.random_action:
             action = random_action(ws, ws.active_outputs[step], outputs, step - 1, seed, episode)
-        spot = np.int64(table.moves[place * outputs + action])
-        event = event_of(table, spot)
-        if event != 0:
-            outcome = np.int64(table.outcomes[goal * EVENTS + event])
+        turned = turn(table, action)
+        spot = spot_after(table, ways_from(table, place), place, turned)
+        if is_event(table, spot):
+            outcome = outcome_of(table, goal, spot, place, turned)
             extra += outcome >> 1
             if outcome & 1:
                 return step * table.step_cost + extra, step, step
@@ -607,15 +622,57 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode, ke
 
 
 @inlined
-def place_of(table, spot):
-    """Return the state of the table at a spot."""
-    return spot >> STATE_AT if len(table.form) == NARROW else (spot & ((1 << NUMBER_AT) - 1)) >> EVENT_BITS
+def first_spot(table, goal):
+    """Return the spot that an episode begins at: of a narrow table a way."""
+    spot = np.int64(table.start[goal])
+    if len(table.form) == NARROW:
+        return spot >> STATE_AT << WAY_STATE_AT | spot & 7
+    return spot
 
 
 @inlined
-def event_of(table, spot):
-    """Return the event that led to a spot."""
-    return (spot >> EVENT_AT if len(table.form) == NARROW else spot) & (EVENTS - 1)
+def place_of(table, spot):
+    """Return the state of the table at a spot; that of a narrow table is a way, and may have others above."""
+    if len(table.form) == NARROW:
+        return spot >> WAY_STATE_AT & ((1 << WAY_BITS - WAY_STATE_AT) - 1)
+    return (spot & ((1 << NUMBER_AT) - 1)) >> EVENT_BITS
+
+
+@inlined
+def ways_from(table, place):
+    """Return where the actions lead from a place of a narrow table."""
+    return table.ways[place] if len(table.form) == NARROW else np.uint64(0)
+
+
+@inlined
+def turn(table, action):
+    """Return an action as `spot_after` takes it: in a narrow table where its way begins."""
+    return action * WAY_BITS if len(table.form) == NARROW else action
+
+
+@inlined
+def spot_after(table, ways, place, following):
+    """Return the spot that the action of what follows leads to."""
+    turned = following & ((1 << ACTION_BITS) - 1)
+    if len(table.form) == NARROW:
+        return np.int64(ways >> np.uint64(turned))
+    return np.int64(table.moves[place * table.outputs + turned])
+
+
+@inlined
+def is_event(table, spot):
+    """Say whether an event led to a spot."""
+    return spot & (1 << EVENT_AT if len(table.form) == NARROW else EVENTS - 1) != 0
+
+
+@inlined
+def outcome_of(table, goal, spot, place, following):
+    """Return the outcome of the event that led from a place to a spot."""
+    event = spot & (EVENTS - 1)
+    if len(table.form) == NARROW:
+        action = (following & ((1 << ACTION_BITS) - 1)) // WAY_BITS
+        event = np.int64(table.moves[place * OUTPUTS + action]) >> EVENT_AT & (EVENTS - 1)
+    return np.int64(table.outcomes[goal * EVENTS + event])
 
 
 @inlined
@@ -686,7 +743,7 @@ def still_true(ws, table, options, n_used, alpha_h, alpha_o):
     n_states = np.int64(1)
     for u in range(n_used):
         transition, before, sensed = transition_at(ws, table, u)
-        after = np.int64(ws.follow[transition]) >> 4
+        after = np.int64(ws.follow[transition]) >> ACTION_BITS
         mask = next_hidden(ws, table, before, sensed, now, hidden, stride, words, alpha_h, alpha_o)
         ws.masks[now * words] = mask
         if not same_masks(ws.masks, words, now, after):
@@ -730,15 +787,50 @@ def first_visit(places, step, key):
 
 
 @inlined
-def count_cycle(ws, first, step, steps, extra):
-    """Count the steps from `step` on, which repeat those from `first` on; return what their events cost."""
+def count_cycle(ws, first, step, steps):
+    """Count the steps from `step` on, which repeat those from `first` on.
+
+    Returns how often they do so in full, and how many steps remain after that.
+    """
     period, left = step - first, steps - step
     rounds, rest = left // period, left % period
-    for k in range(first, first + rest):
-        ws.taken[ws.trail[k]] += rounds + 1
-    for k in range(first + rest, step):
-        ws.taken[ws.trail[k]] += rounds
-    return rounds * (extra - ws.extra[first]) + ws.extra[first + rest] - ws.extra[first]
+    for k in range(first, step):
+        ws.taken[ws.trail[k]] += rounds + (k < first + rest)
+    return rounds, rest
+
+
+@inlined
+def cost_before(ws, events, step):
+    """Return what events had cost when a step began."""
+    while events > 0 and ws.happened[events] > step:
+        events -= 1
+    return ws.extra[events]
+
+
+@inlined
+def discover(ws, table, options, state, spot, base, n_states, n_used, alpha_h, alpha_o):
+    """Compute a transition that is not known.
+
+    Returns its number, what it leads to, and how many states there are now.
+    """
+    hidden, stride, words = options.hidden, GROUP * options.groups, -(-options.hidden // 64)
+    sensed = sensed_at(table, spot)
+    mask = next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
+    new = known_state(ws.masks, n_states, mask, words)
+    if new == n_states:
+        ws.masks[new * words] = mask
+        sums = sum_up(ws, table, new, mask, hidden, stride, words)
+        action = act(ws, table, new, sums, options.winner_alone)
+        if len(table.form) == NARROW:
+            for k in range(8):
+                ws.follow[new * 8 + k] = -1
+        n_states += 1
+    else:
+        action = ws.action[new]
+    transition = new_transition(ws, table, state, spot, base, n_used)
+    following = np.int32(new << ACTION_BITS | turn(table, action))
+    ws.follow[transition], ws.taken[transition] = following, 0
+    return transition, following, n_states
 
 
 @called
@@ -747,83 +839,78 @@ def run_binary(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, 
 
     Of the `n_used` transitions of the episode before, the first `kept` and their states are still true.
     """
-    hidden, steps = options.hidden, options.steps
-    narrow, _, outputs = shape_of(table)
-    stride, words = GROUP * options.groups, -(-hidden // 64)
+    steps, drawn = options.steps, options.random_action
+    _, _, outputs = shape_of(table)
     base = np.int64(episode) * (steps + 1)  # visits of earlier episodes lie below it
     keep_transitions(ws, table, kept, n_used, base)
     n_used = kept
-    spot, state, extra, step = np.int64(table.start[goal]), ZERO, ZERO, ZERO
-    drawn = options.random_action
+    spot, state, step = first_spot(table, goal), ZERO, ZERO
+    extra, events = ZERO, ZERO
+    ws.extra[0] = 0
     while True:
+        place, transition, following, seen, event = ZERO, ZERO, np.int32(-1), False, False
         # Steps whose transition is known have a loop of their own, which leaves the registers to them.
-        place, transition, following = ZERO, ZERO, np.int32(-1)
-        while step < steps:
+        # Whatever is not a plain step ends it and is done below.
+        while step < steps and not drawn:
             place = place_of(table, spot)
-            if not drawn:
-                # Has the agent been at this place in this state before?
-                key = np.uint64(place << 32 | state)
-                ws.places[step], ws.extra[step] = key, extra
-                visits, bit = ws.visits[place], np.int64(1) << (state & 31)
-                seen = visits & 0xFFFFFFFF if visits >> 32 == episode else ZERO
-                ws.visits[place] = np.int64(episode) << 32 | seen | bit
-                if seen & bit:
-                    first = first_visit(ws.places, step, key)
-                    if first < step:
-                        extra += count_cycle(ws, first, step, steps, extra)
-                        place = np.int64(ws.places[first + (steps - step) % (step - first)] >> np.uint64(32))
-                        left_over = table.left[goal * table.states + place]
-                        return steps * table.step_cost + left_over + extra, steps, n_used
+            ways = ways_from(table, place)
+            # Has the agent been at this place in this state before?
+            ws.places[step] = np.uint64(place << 32 | state)
+            visits, bit = ws.visits[place], np.int64(1) << (state & 31)
+            states = visits & 0xFFFFFFFF if visits >> 32 == episode else ZERO
+            ws.visits[place] = np.int64(episode) << 32 | states | bit
+            seen = states & bit != 0
+            if seen:
+                break
             transition, following = found_transition(ws, table, state, spot, base)
-            if drawn or following < 0:
+            if following < 0:
                 break
             ws.taken[transition] += 1
             ws.trail[step] = transition
-            state = np.int64(following) >> 4
-            spot = np.int64(table.moves[place * outputs + np.int64(following & 15)])
+            state = np.int64(following) >> ACTION_BITS
+            spot = spot_after(table, ways, place, np.int64(following))
             step += 1
-            event = event_of(table, spot)
-            if event != 0:
-                outcome = np.int64(table.outcomes[goal * EVENTS + event])
-                extra += outcome >> 1
-                if outcome & 1:
-                    return step * table.step_cost + extra, step, n_used
-        if step == steps:
-            left_over = table.left[goal * table.states + place_of(table, spot)]
-            return steps * table.step_cost + left_over + extra, step, n_used
-        if following < 0:
-            sensed = sensed_at(table, spot)
-            mask = next_hidden(ws, table, state, sensed, n_states, hidden, stride, words, alpha_h, alpha_o)
-            new = known_state(ws.masks, n_states, mask, words)
-            if new == n_states:
-                ws.masks[new * words] = mask
-                sums = sum_up(ws, table, new, mask, hidden, stride, words)
-                action = act(ws, table, new, sums, options.winner_alone)
-                if narrow:
-                    for k in range(8):
-                        ws.follow[new * 8 + k] = -1
-                n_states += 1
-            else:
-                action = ws.action[new]
-            following = np.int32(new << 4 | action)
-            transition = new_transition(ws, table, state, spot, base, n_used)
-            ws.follow[transition] = following
-            ws.taken[transition] = 0
-            n_used += 1
-        ws.taken[transition] += 1
-        ws.trail[step] = transition
-        state = np.int64(following) >> 4
-        action = np.int64(following & 15)
-        if drawn:
-            action = random_action(ws, ws.active_outputs[state], outputs, step, seed, episode)
-        spot = np.int64(table.moves[place * outputs + action])
-        event = event_of(table, spot)
-        step += 1
-        if event != 0:
-            outcome = np.int64(table.outcomes[goal * EVENTS + event])
+            event = is_event(table, spot)
+            if event:
+                break
+        if not event:
+            if step == steps:
+                break
+            place = place_of(table, spot)
+            if seen:
+                first = first_visit(ws.places, step, np.uint64(place << 32 | state))
+                if first < step:
+                    rounds, rest = count_cycle(ws, first, step, steps)
+                    before = cost_before(ws, events, first)
+                    extra += rounds * (extra - before) + cost_before(ws, events, first + rest) - before
+                    place = np.int64(ws.places[first + rest] >> np.uint64(32))
+                    left_over = table.left[goal * table.states + place]
+                    return steps * table.step_cost + left_over + extra, steps, n_used
+            if seen or drawn:
+                transition, following = found_transition(ws, table, state, spot, base)
+            if following < 0:
+                transition, following, n_states = discover(
+                    ws, table, options, state, spot, base, n_states, n_used, alpha_h, alpha_o
+                )
+                n_used += 1
+            ws.taken[transition] += 1
+            ws.trail[step] = transition
+            state = np.int64(following) >> ACTION_BITS
+            if drawn:
+                action = random_action(ws, ws.active_outputs[state], outputs, step, seed, episode)
+                following = np.int32(turn(table, action))
+            spot = spot_after(table, ways_from(table, place), place, np.int64(following))
+            step += 1
+            event = is_event(table, spot)
+        if event:
+            outcome = outcome_of(table, goal, spot, place, np.int64(following))
             extra += outcome >> 1
             if outcome & 1:
                 return step * table.step_cost + extra, step, n_used
+            events += 1
+            ws.happened[events], ws.extra[events] = step, extra
+    left_over = table.left[goal * table.states + place_of(table, spot)]
+    return steps * table.step_cost + left_over + extra, step, n_used
 
 
 def run_episode(ws, table, options, goal, alpha_h, alpha_o, seed, episode, kept, n_states, n_used):
@@ -914,7 +1001,7 @@ def list_firings(ws, table, options, n_used):
     for f in range(firings):
         outputs_alone = f >= n_used
         transition, before, sensed = transition_at(ws, table, f - n_used if outputs_alone else f)
-        after = np.int64(ws.follow[transition]) >> 4
+        after = np.int64(ws.follow[transition]) >> ACTION_BITS
         times = np.int64(ws.taken[transition])
         bias = np.uint64(1)
         if outputs_alone:

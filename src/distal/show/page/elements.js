@@ -49,7 +49,7 @@ window.addEventListener("error", (event) => complain(`This page has failed: ${ev
 
 /* Colours and canvases. */
 
-const LEARNERS_OWN = ["dsp", "hc", "chance", "other"].flatMap((role) => [role, `${role}-resampled`]).flatMap((role) => [role, `on-${role}`]);
+const LEARNERS_OWN = ["dsp", "hc", "chance", "other"].flatMap((role) => [role, `on-${role}`]);
 
 export let palette = {}; // colours by the name of their role
 export let scaleColours = null; // 511 colours from negative over middle to positive

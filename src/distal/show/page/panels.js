@@ -16,8 +16,8 @@ export const panels = data.learners.map((learner, index) => {
   const panel = {
     learner, root, recorded,
     kind: recorded ? RECORDED : KINDS[learner.kind],
-    // The colour of its kind; where both have the same, the second has a lighter one.
-    colour: index && role === roleOf(data.learners[0]) ? `${role}-resampled` : role,
+    // The colour of its kind; where both are of one, the second has that of another, which everybody can tell apart.
+    colour: index && role === roleOf(data.learners[0]) ? (role === "dsp" ? "hc" : "dsp") : role,
     replay: recorded ? new Recording(data, learner) : new Replay(data, learner),
     best: new Int32Array(EPISODES), // the best EP so far in the phase, and the episode that had it first
     bestAt: new Int32Array(EPISODES),

@@ -1,0 +1,170 @@
+"""Synaptic eligibility traces of the general Hebbian rule A·pre·post + B·pre + C·post + D.
+
+They are reviewed by Gerstner, Lehmann, Liakoni, Corneil and Brea ("Eligibility Traces and Plasticity on
+Behavioral Time Scales", Frontiers in Neural Circuits, 2018).
+
+In every step each synapse's trace decays and grows: e ← λ e + A·pre·post + B·pre + C·post + D. At the
+end of the episode w' = w + η · e / steps, with one set of coefficients for m = +1 and one for m = −1,
+then weights are normalised. m, pre and post are those of `dsp`, so the two differ in nothing but the
+change. With λ = 1 and A = m alone it is the plain modulated Hebbian rule of the paper's equations 2
+and 3, over all steps of an episode: "hebb".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.modulation import heard
+from distal.learners.normalisation import normalised
+from distal.model.traces import Activations
+from distal.networks.episode import Episode
+from distal.networks.network import Network, Weights
+
+PLUS = ("a_plus", "b_plus", "c_plus", "d_plus")  # A, B, C, D where m = +1
+MINUS = ("a_minus", "b_minus", "c_minus", "d_minus")  # … where m = −1
+COEFFICIENTS = (*PLUS, *MINUS)
+RANGES = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0))
+NUMBERS = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
+
+
+class Traces(NamedTuple):
+    """Steps of an episode, counted so that each weighs λ times as much as the next.
+
+    The trace of a synapse is a sum over steps, so these four hold it for any coefficients. With
+    λ = 1 they are the counts that a rule's traces are made from.
+
+    Attributes:
+        both: With both neurons of a synapse active, (n_post, n_pre).
+        pre: With the pre-synaptic neuron active, (n_pre).
+        post: With the post-synaptic neuron active, (n_post).
+        steps: All of them.
+    """
+
+    both: NDArray[np.float32]
+    pre: NDArray[np.float32]
+    post: NDArray[np.float32]
+    steps: np.float32
+
+
+def traces(pre: Activations, post: Activations, decay: np.float32) -> Traces:
+    """Count the steps of an episode; `pre` (steps, n_pre) and `post` (steps, n_post) have a row for each."""
+    before, after = pre.astype(np.float32), post.astype(np.float32)
+    found = Traces(
+        np.zeros((post.shape[1], pre.shape[1]), np.float32),
+        np.zeros(pre.shape[1], np.float32),
+        np.zeros(post.shape[1], np.float32),
+        np.float32(0),
+    )
+    for x, y in zip(before, after, strict=True):
+        found = Traces(
+            decay * found.both + y[:, None] * x,
+            decay * found.pre + x,
+            decay * found.post + y,
+            decay * found.steps + np.float32(1),
+        )
+    return found
+
+
+def eligibility(found: Traces, coefficients: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the trace e of every synapse; `coefficients` (n_post or 1, 4) are A, B, C, D of each neuron."""
+    a, b, c, d = coefficients.T[:, :, None]
+    e: NDArray[np.float32] = a * found.both + b * found.pre + c * found.post[:, None] + d * found.steps
+    return e
+
+
+def of_layer(
+    network: Network, coefficients: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the coefficients (neurons or 1, 4) of the hidden neurons and of the outputs."""
+    if len(coefficients) == 1:
+        return coefficients, coefficients
+    return coefficients[: network.hidden], coefficients[network.hidden :]
+
+
+def changed(
+    network: Network,
+    episode: Episode[Any],
+    coefficients: NDArray[np.float32],
+    decay: np.float32,
+    eta: np.float32,
+) -> Weights:
+    """Return w' = w + η · (e / steps) for every synapse."""
+    pre = network.sources(episode, network.settings.trace_pre)
+    post, own = (episode.hidden, episode.outputs), of_layer(network, coefficients)
+    into_hidden, into_output = (
+        eta * (eligibility(traces(before, after, decay), each) / np.float32(episode.steps))
+        for before, after, each in zip(pre, post, own, strict=True)
+    )
+    return added(network, episode.weights, into_hidden, into_output)
+
+
+def added(
+    network: Network, weights: Weights, hidden: NDArray[np.float32], output: NDArray[np.float32]
+) -> Weights:
+    """Add a change to every synapse, and none where there is no synapse."""
+    exists, none = network.synapses(), np.float32(0)
+    return network.weights(
+        hidden=weights.hidden + np.where(exists[0], hidden, none),
+        output=weights.output + np.where(exists[1], output, none),
+    )
+
+
+@dataclass(frozen=True)
+class Eligibility(Learner):
+    """A Hebbian rule of eight coefficients, with synaptic eligibility traces.
+
+    Args:
+        a_plus: A where m = +1, the change where both neurons are active, in [-1, 1].
+        b_plus: B where m = +1, where the pre-synaptic neuron is, in [-1, 1].
+        c_plus: C where m = +1, where the post-synaptic neuron is, in [-1, 1].
+        d_plus: D where m = +1, in every step, in [-1, 1].
+        a_minus: A where m = −1, in [-1, 1].
+        b_minus: B where m = −1, in [-1, 1].
+        c_minus: C where m = −1, in [-1, 1].
+        d_minus: D where m = −1, in [-1, 1].
+        decay: λ, by which a trace is multiplied in each step, in [0, 1]; with 1 it keeps all steps.
+        eta: The learning rate, in [0, 1].
+        alpha_h: The scale of recurrent sums in the network, in [0, 1].
+        alpha_o: The scale of feedback sums, in [0, 1].
+        name: What to call it.
+
+    Raises:
+        InputError: If a number is out of its range.
+    """
+
+    a_plus: float
+    b_plus: float
+    c_plus: float
+    d_plus: float
+    a_minus: float
+    b_minus: float
+    c_minus: float
+    d_minus: float
+    decay: float
+    eta: float
+    alpha_h: float
+    alpha_o: float
+    name: str = ""
+
+    kind: ClassVar[str] = "eligibility"
+    label: ClassVar[str] = "eligibility traces"
+    file_format: ClassVar[str] = "distal-eligibility"
+    names: ClassVar[tuple[str, ...]] = NUMBERS
+    ranges = RANGES
+    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+
+    def _coefficients(self, m: int) -> NDArray[np.float32]:
+        """Return A, B, C and D for a modulatory signal, (1, 4)."""
+        return np.array([[getattr(self, name) for name in (PLUS if m == 1 else MINUS)]], np.float32)
+
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
+        """Change every weight by its trace, as m selects the coefficients, then normalise."""
+        m = heard(network, trial, memory, episode)
+        numbers = np.float32(self.decay), np.float32(self.eta)
+        weights = normalised(network, changed(network, episode, self._coefficients(m), *numbers))
+        return Memory(weights, {"ep": episode.ep})

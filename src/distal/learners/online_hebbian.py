@@ -1,0 +1,107 @@
+"""Online Hebbian learning: the weights change after every step of an episode.
+
+As in Hebbian meta-learning (Najarro, Risi: "Meta-Learning through Hebbian Plasticity in Random
+Networks", NeurIPS 2020), but with one set of coefficients for all synapses. After each step
+w' = w + η (A·pre·post + B·pre + C·post + D), then weights are normalised. They carry over from one
+episode to the next. The coefficients are those of `eligibility`; m is that of the episode before, the
+last that has one, and +1 in the first episode after fresh weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distal.learners.eligibility import COEFFICIENTS, MINUS, PLUS, RANGES, added
+from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.modulation import heard
+from distal.learners.normalisation import normalised
+from distal.model.traces import Activations
+from distal.networks.episode import Episode
+from distal.networks.network import Network, Weights
+
+NUMBERS = (*COEFFICIENTS, "eta", "alpha_h", "alpha_o")
+
+
+def hebbian(pre: Activations, post: Activations, coefficients: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return A·pre·post + B·pre + C·post + D of every synapse between the neurons of a step."""
+    x, y = pre.astype(np.float32), post.astype(np.float32)[:, None]
+    a, b, c, d = coefficients
+    change: NDArray[np.float32] = a * (y * x) + b * x + c * y + d
+    return change
+
+
+@dataclass(frozen=True)
+class OnlineHebbian(Learner):
+    """A Hebbian rule of eight coefficients, applied after every step.
+
+    Args:
+        a_plus: A where m = +1, the change where both neurons are active, in [-1, 1].
+        b_plus: B where m = +1, where the pre-synaptic neuron is, in [-1, 1].
+        c_plus: C where m = +1, where the post-synaptic neuron is, in [-1, 1].
+        d_plus: D where m = +1, in every step, in [-1, 1].
+        a_minus: A where m = −1, in [-1, 1].
+        b_minus: B where m = −1, in [-1, 1].
+        c_minus: C where m = −1, in [-1, 1].
+        d_minus: D where m = −1, in [-1, 1].
+        eta: The learning rate, in [0, 1].
+        alpha_h: The scale of recurrent sums in the network, in [0, 1].
+        alpha_o: The scale of feedback sums, in [0, 1].
+        name: What to call it.
+
+    Raises:
+        InputError: If a number is out of its range.
+    """
+
+    a_plus: float
+    b_plus: float
+    c_plus: float
+    d_plus: float
+    a_minus: float
+    b_minus: float
+    c_minus: float
+    d_minus: float
+    eta: float
+    alpha_h: float
+    alpha_o: float
+    name: str = ""
+
+    kind: ClassVar[str] = "online"
+    label: ClassVar[str] = "online Hebbian learning"
+    file_format: ClassVar[str] = "distal-online"
+    names: ClassVar[tuple[str, ...]] = NUMBERS
+    ranges = RANGES
+    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    within: ClassVar[bool] = True
+
+    def step(
+        self, network: Network, trial: Trial, memory: Memory, weights: Weights, recent: Episode[Any]
+    ) -> Weights:
+        """Change every weight by what its neurons do in this step, then normalise.
+
+        Args:
+            network: The shape of the network.
+            trial: The seed, and when goals move.
+            memory: What the network carried into the episode.
+            weights: The weights of this step.
+            recent: This step, in the last row, and the one before it.
+
+        Returns:
+            The weights of the next step.
+        """
+        names = MINUS if memory.number("m") == -1 else PLUS
+        coefficients = np.array([getattr(self, name) for name in names], np.float32)
+        pre = network.sources(recent, network.settings.trace_pre)
+        into_hidden, into_output = (
+            np.float32(self.eta) * hebbian(before[-1], after[-1], coefficients)
+            for before, after in zip(pre, (recent.hidden, recent.outputs), strict=True)
+        )
+        return normalised(network, added(network, weights, into_hidden, into_output))
+
+    def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
+        """Keep the weights as they are after the last step, and m for the next episode."""
+        m = heard(network, trial, memory, episode)
+        return Memory(episode.last, {"ep": episode.ep, "m": m})
