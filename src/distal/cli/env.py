@@ -11,7 +11,7 @@ from distal.base.checks import InputError, counted
 from distal.base.files import NPZ, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
-from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
+from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.registry import imported
 from distal.evaluation.learn import learn
@@ -58,12 +58,10 @@ def run(args: argparse.Namespace) -> None:
     task = options.environment(args.env, args)
     if args.save is not None and not isinstance(task, TableTask):
         raise InputError(f"--save needs a table: {task.no_table or 'this is none'}")
-    trials = args.trials * len(task.goals)
-    total = args.episodes * trials
-    with options.spelled(), options.runner_of(args) as runner, progress("chance", total) as advance:
+    with options.spelled(), options.runner_of(args) as runner:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
-            progress=advance, keep_ep=True, **settings,
+            keep_ep=True, **settings,
         )  # fmt: skip
     if isinstance(task, TableTask) and args.save is not None:
         task.save(args.save)

@@ -17,14 +17,13 @@ import numpy as np
 
 from distal.base.checks import InputError, counted, sequence, shown, text
 from distal.base.significance import SIGNIFICANT
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
 from distal.model.settings import Settings
 from distal.search.config import Config
-from distal.studies import pace
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend
 from distal.studies.intervals import Curve, Gap, Measured
 from distal.studies.records import Count, Finished, NotNegative, Record, Seed
