@@ -783,7 +783,7 @@ def learning() -> list[Door]:
         door("distal.Agent", weights=(lambda: result().weights(0), never),
              network=(lambda: result().network, never), encoder=NOTHING_ELSE,
              first_action=row(0, whole(-10_000_000, 10_000_000)),
-             episode=row(0, whole(0, 2**32 - 1 - 10_000_000))),
+             episode=row(0, whole(0, 2**32 - 1 - 10_000_000)), goals=NOTHING_ELSE),
         door("distal.Agent.act", observation=row([1, 0, 1], never)),
         door("distal.Agent.act", method(lake_agent, "act"),
              observation=row(5, perhaps(one(np.ndarray), whole(0, 15)))),

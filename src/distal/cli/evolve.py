@@ -260,3 +260,5 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
     ):
         to.print(line, style="dim")
     to.print(f"kept in {out}", soft_wrap=True)
+    if evolved.verdict is not None:
+        to.print(evolved.verdict, soft_wrap=True)
